@@ -20,7 +20,7 @@ import (
 const (
 	// waitTimeout bounds one Acquire call. The server ends the call after 60 s.
 	waitTimeout = 75 * time.Second
-	// cleanupTimeout bounds a call that is made after the caller's context has ended.
+	// cleanupTimeout bounds a call made after the caller's context has ended.
 	cleanupTimeout = 2 * time.Second
 )
 
@@ -59,7 +59,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 		})
 		if revision, tooOld := tooOldSince(err); tooOld && !a.named && revision > a.revision {
 			// The servers may have forgotten requests as old as this one, so they cannot tell whether it is new. If an
-			// earlier attempt was granted a permit, that permit has ended.
+			// earlier attempt was granted a permit, that permit has since ended.
 			c.saw(revision)
 			a.draw(revision)
 			got.repeat = true
@@ -92,8 +92,8 @@ func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 	})
 }
 
-// timedOut returns the denial of an acquisition that waited in the queue for too long. It includes the current holders
-// if a server reports them within lastWord.
+// timedOut returns the denial for an acquisition whose wait in the queue timed out. It includes the current holders if
+// a server reports them within cleanupTimeout.
 func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *DeniedError {
 	d := &DeniedError{
 		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, asked: a,
@@ -127,7 +127,7 @@ func pausedText(p *gatekeeperv1.Pause) string {
 	return text
 }
 
-// invalidField returns the error that a server would return for a request that the API's message cannot represent.
+// invalidField returns the error a server would return for a value that the API's message cannot represent.
 func invalidField(field, value, rule string) error {
 	s := status.New(codes.InvalidArgument, fmt.Sprintf("the %s is %s and %s", field, value, rule))
 	return &InvalidFieldError{Field: field, Value: value, Rule: rule, StatusError: &StatusError{
@@ -146,12 +146,12 @@ func brief(d time.Duration) time.Duration {
 // maxHolders is the maximum number of holders in a denial.
 const maxHolders = 16
 
-// takeBack asks the servers to undo an acquisition that this process no longer relies on, whatever its outcome was. The
-// request leaves the queue, and a permit that it was granted becomes free. If the cancellation does not get through,
-// the permit expires.
+// takeBack asks the servers to undo an acquisition that this process no longer relies on, whatever its outcome. The
+// request leaves the queue, and a permit granted to it is freed. If the cancellation does not get through, the permit
+// expires.
 //
-// A request with an id from the application is not taken back. The application, or the process that replaces it, may
-// retry the request, and a late cancellation would end the permit that the retry was granted.
+// A request whose id came from the application is not cancelled. The application, or the process that replaces it, may
+// retry the request, and a late cancellation would end the permit granted to the retry.
 func (c *Client) takeBack(a *acquisition) {
 	if a.named {
 		return
@@ -232,7 +232,7 @@ func (c *Client) saw(revision uint64) {
 	}
 }
 
-// errNoAnswer is the error of a stream that ended without an error and without an answer. The call is retried.
+// errNoAnswer is the error for a stream that ended without an error and without an answer. The call is retried.
 var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call without an answer")
 
 // errNonsense is the error for an answer that no Gatekeeper server sends.

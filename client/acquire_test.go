@@ -180,14 +180,14 @@ func TestTryAcquireFor_TimeoutDuringAPause_ReturnsReasonPaused(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{
-				Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1, Pause: &gatekeeperv1.Pause{Reason: "the disks"}},
+				Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1, Pause: &gatekeeperv1.Pause{Reason: "replacing disks"}},
 			}})
 			<-s.Context().Done()
 			return s.Context().Err()
 		}
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), time.Minute)
 		d, ok := errors.AsType[*DeniedError](err)
-		if !ok || d.Reason != ReasonPaused || d.Pause.GetReason() != "the disks" || !strings.Contains(d.Message, "paused (the disks)") {
+		if !ok || d.Reason != ReasonPaused || d.Pause.GetReason() != "replacing disks" || !strings.Contains(d.Message, "paused (replacing disks)") {
 			t.Errorf("TryAcquireFor() error = %v, want a denial with ReasonPaused", err)
 		}
 	})
@@ -259,8 +259,8 @@ func TestRelease_PermitHadEnded_ReturnsEndedError(t *testing.T) {
 	})
 }
 
-// A release whose answer was lost may still arrive. So if a retry of the request is granted the same token again, the
-// client must not accept it.
+// A release whose answer was lost may still take effect. So if a retry of the request is granted the same token again,
+// the client must not accept it.
 func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		mine := []AcquireOption{WithHolderID("me"), WithRequestID("import")}

@@ -29,9 +29,9 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	}
 	unguarded := r.outage == OutageRunUnguarded
 	if unguarded {
-		r.log().Error("gatekeeper: no server answers: the job runs WITHOUT A PERMIT, and another holder may run it at the same time", "error", err)
+		r.log().Error("gatekeeper: no server responded: the job runs WITHOUT A PERMIT, and another holder may run it at the same time", "error", err)
 	} else {
-		r.log().Warn("gatekeeper: no server answers: the job does not run", "error", err)
+		r.log().Warn("gatekeeper: no server responded: the job does not run", "error", err)
 	}
 	r.callHooks(func(h *Hooks) { hook(ctx, h.Unavailable, Outage{Err: err, Unguarded: unguarded}) })
 	if !unguarded {
@@ -40,7 +40,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	return r.newRun(ctx, due, nil), nil
 }
 
-// ask requests a permit repeatedly until it gets one or the policies make it stop.
+// ask requests a permit repeatedly until it gets one or a policy ends the attempts.
 func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	policy := DenialSkip
 	if r.denial != nil {
@@ -63,7 +63,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		p, err := r.askOnce(limited, opts)
 		d, denied := errors.AsType[*DeniedError](err)
 		if denied && d.canQueue() && policy != DenialSkip {
-			r.report(opts, err) // reported before queueing, because the wait for an operator may never end
+			r.report(opts, err) // reported before queueing, because waiting for an operator may never end
 			r.callHooks(func(h *Hooks) { hook(ctx, h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*DeniedError](err)
@@ -78,12 +78,13 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, err // the limit was reached; the last denial says why
+			return nil, err // the limit was reached; the last denial has the reason
 		}
 	}
 }
 
-// askOnce requests a permit without waiting in the queue. If no server answers, it keeps trying until the outage limit.
+// askOnce requests a permit without waiting in the queue. If no server responds, it keeps trying until the outage
+// limit.
 func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	if r.outage != OutageWait {
 		patient, cancel := context.WithTimeout(ctx, r.outageLimit)
@@ -93,7 +94,7 @@ func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, er
 	return r.sem.TryAcquire(ctx, opts...)
 }
 
-// queue waits in the queue, until the wait limit if there is one.
+// queue waits in the queue, at most until the wait limit if one is set.
 func (r *Runner) queue(ctx, limited context.Context, opts []AcquireOption) (*Permit, error) {
 	if r.oneWaiter {
 		opts = append(slices.Clip(opts), acquireOption(func(a *acquisition) { a.onePerAcquirer = true }))

@@ -37,27 +37,27 @@ const (
 )
 
 // coalescer sends requests for permits in batches. The answer to a batch contains only denials and errors, and a batch
-// changes nothing on the servers. All other requests, and those of a failed batch, are sent again, each as a
-// TryAcquire. To avoid this second call for grants, requests are sent in batches only for semaphores whose last answer
-// was a denial. Only one batch is in flight at a time, and the next one is collected meanwhile.
+// changes nothing on the servers. All other requests, and those in a failed batch, are sent again individually as
+// TryAcquire calls. To avoid this second call for grants, only requests for semaphores whose last answer was a denial
+// are sent in batches. One batch is in flight at a time, while the next one is collected.
 type coalescer struct {
 	conn    *grpc.ClientConn
-	timeout time.Duration   // of one batch
-	ctx     context.Context //nolint:containedctx // ends with close
+	timeout time.Duration   // for one batch
+	ctx     context.Context //nolint:containedctx // cancelled by close
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
 	mu      sync.Mutex // guards everything below, and calls of running.Add
-	callers int        // goroutines that are requesting a permit now, in a batch or alone
+	callers int        // goroutines requesting a permit now, in a batch or alone
 	denied  map[string]bool
 	next    []*batched
 	sending bool
 	rests   time.Time // no batches are sent before this time
 }
 
-// batched is a request that is waiting for a batch, or is in one.
+// batched is a request in a batch, or waiting for one.
 type batched struct {
-	ctx     context.Context                     //nolint:containedctx // its caller's
+	ctx     context.Context                     //nolint:containedctx // the caller's
 	encoded []byte                              // as a field of the batch
 	result  chan *gatekeeperv1.TryAcquireResult // buffered; receives nil if the request must be sent alone
 }
@@ -156,7 +156,7 @@ func (b *coalescer) ask(ctx context.Context, m *gatekeeperv1.TryAcquireRequest, 
 // encode encodes a request as a field of a batch. It is encoded early because the caller may change it as soon as it
 // stops waiting, and because a request that cannot be encoded must not fail the requests of other callers.
 func encode(m *gatekeeperv1.TryAcquireRequest) ([]byte, bool) {
-	const requests = 1 // the field's number
+	const requests = 1 // the field number
 	size := proto.Size(m)
 	if size > maxBatched {
 		return nil, false
@@ -181,7 +181,7 @@ func (b *coalescer) join(c *batched) bool {
 	return true
 }
 
-// send sends batches one after the other until there are no more requests.
+// send sends one batch after another until there are no more requests.
 func (b *coalescer) send() {
 	for {
 		runtime.Gosched() // let callers that are about to send a request join
@@ -231,7 +231,7 @@ func (b *coalescer) exchange(calls []*batched) ([]*gatekeeperv1.TryAcquireResult
 		fields = append(fields, c.encoded...)
 	}
 	m := new(gatekeeperv1.BatchTryAcquireRequest)
-	m.ProtoReflect().SetUnknown(fields) // sent as they are
+	m.ProtoReflect().SetUnknown(fields) // sent as is
 	r, err := gatekeeperv1.NewPermitServiceClient(b.conn).BatchTryAcquire(ctx, m)
 	return r.GetResults(), err
 }

@@ -38,7 +38,7 @@ func engage(t *testing.T, client *Client, name string, semaphores ...string) *co
 	return conn.batches
 }
 
-// BatchTryAcquire answers no request, unless the test sets tryBatch.
+// BatchTryAcquire leaves every request undecided unless the test sets tryBatch.
 func (s *server) BatchTryAcquire(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 	s.set(func(s *server) { s.batches = append(s.batches, q) })
 	if get(s, func(s *server) bool { return s.cut }) {
@@ -64,7 +64,7 @@ func noFreePermit() *gatekeeperv1.Denial {
 	return &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT}
 }
 
-// denies makes the server deny every request, alone and in batches.
+// denies makes the server deny every request, whether sent alone or in a batch.
 func (s *server) denies() {
 	s.set(func(s *server) {
 		s.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -93,7 +93,7 @@ func TestCalls_InBatches_BehaveTheSame(t *testing.T) {
 		"unanswered":      TestRelease_Unanswered_TokenIsNotAcceptedAgain,
 		"repeats":         TestCall_Retries_OnlyWhatIsSafe,
 		"kept alive":      TestPermit_ReachableServer_IsKeptAliveForHours,
-		"fail-over":       TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot,
+		"failover":        TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot,
 	} {
 		t.Run(inBatches+" "+name, test)
 	}
@@ -133,7 +133,7 @@ func TestBatch_ManyDeniedCallers_ShareBatches(t *testing.T) {
 	})
 }
 
-// A batch never grants, so requests for a semaphore that was granted last are sent alone.
+// A batch never grants a permit, so if a semaphore's last request was granted, the next one is sent alone.
 func TestBatch_SemaphoreGrantedLast_IsRequestedAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = grants(7, time.Minute)
@@ -163,7 +163,7 @@ func TestBatch_AnotherInFlight_CollectsRequests(t *testing.T) {
 		var group sync.WaitGroup
 		group.Go(func() { _ = ask(t.Context()) })
 		synctest.Wait()
-		// One of the callers in the batch in flight stops waiting. The others and the server are not affected.
+		// One of the callers collected for the next batch stops waiting. The others and the server are not affected.
 		ctx, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
 			u := new(UnavailableError)
@@ -217,7 +217,7 @@ func TestBatch_CallerStopsWaiting_OthersAreNotAffected(t *testing.T) {
 				}
 				q := &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}
 				_, errs[i] = c.Permits().TryAcquire(ctx, q)
-				q.Semaphore = "its caller may change it" // the race detector reports a goroutine that still reads it
+				q.Semaphore = "changed by its caller" // the race detector reports a goroutine that still reads it
 			})
 		}
 		synctest.Wait()
@@ -231,7 +231,7 @@ func TestBatch_CallerStopsWaiting_OthersAreNotAffected(t *testing.T) {
 	})
 }
 
-// A request that a batch does not answer is sent again alone, and its outcome is not unknown. This includes requests
+// A request left undecided by a batch is sent again alone, and its outcome is not unknown. This includes requests
 // without an id, which are otherwise never retried.
 func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 	open := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
@@ -247,7 +247,7 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 	}{
 		"denied":          {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Denial{Denial: noFreePermit()}})},
 		"refused":         {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: &gatekeeperv1.CallError{Code: changed.GetCode(), Message: changed.GetMessage(), Details: changed.GetDetails()}}})},
-		"open":            {reply: open, alone: true},
+		"undecided":       {reply: open, alone: true},
 		"no error":        {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: new(gatekeeperv1.CallError)}}), alone: true},
 		"too few results": {reply: new(gatekeeperv1.BatchTryAcquireResponse), alone: true},
 		"connection lost": {err: status.Error(codes.Unavailable, "reset"), alone: true, rests: true},
@@ -264,7 +264,7 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 				b := engage(t, c, "a", "s")
 				r, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 				if test.alone != (r.GetGrant() != nil) || len(calls(a)) > 1 || test.alone && err != nil {
-					t.Errorf("TryAcquire() = %v, %v after the calls %v, want a retry with a separate TryAcquire only if the batch did not answer", r, err, calls(a))
+					t.Errorf("TryAcquire() = %v, %v after the calls %v, want a retry with a separate TryAcquire only if the batch did not decide it", r, err, calls(a))
 				}
 				if name == "denied" && r.GetDenial() == nil || name == "refused" && !errors.As(err, new(*RevisionChangedError)) {
 					t.Errorf("TryAcquire() = %v, %v, want the denial or error from the batch", r, err)
@@ -281,8 +281,8 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 	}
 }
 
-// Calls with gRPC metadata or call options, and requests that cannot be encoded, are sent alone, and do not affect the
-// requests of other callers.
+// Calls with gRPC metadata or call options, and requests that cannot be encoded, are sent alone, and do not affect
+// other callers' requests.
 func TestBatch_UnsupportedCall_IsSentAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
@@ -335,10 +335,10 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 		}
 		m := new(gatekeeperv1.BatchTryAcquireRequest)
 		if err := proto.Unmarshal(fields, m); err != nil || len(m.GetRequests()) != len(calls) {
-			t.Fatalf("decoded %d requests of %d: %v", len(m.GetRequests()), len(calls), err)
+			t.Fatalf("decoded %d of %d requests: %v", len(m.GetRequests()), len(calls), err)
 		}
 		if len(fields) > maxBatchBytes || len(calls) > maxBatch {
-			t.Errorf("a batch has %d requests and %d bytes, which is over the limit", len(calls), len(fields))
+			t.Errorf("a batch has %d requests and %d bytes, which exceeds the limit", len(calls), len(fields))
 		}
 		for _, q := range m.GetRequests() {
 			got = append(got, q.GetRequestId())

@@ -14,20 +14,20 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// WithBearerToken sends a bearer token with each call. It requires TLS. source returns the token. source is called for
-// each call, and concurrently, so if it fetches tokens, it must cache them. If source fails, the call fails with an
+// WithBearerToken sends a bearer token with each call. It requires TLS. source returns the token. It is called for each
+// call, possibly concurrently, so a source that fetches tokens must cache them. If source fails, the call fails with an
 // *UnauthenticatedError.
 //
 // By default, the token is read from the file named in GK_BEARER_TOKEN_FILE, as with WithBearerTokenFile, or else from
-// GK_BEARER_TOKEN. With a nil source no token is sent, even if the variables are set.
+// GK_BEARER_TOKEN. With a nil source, no token is sent even if the variables are set.
 func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 	return dialOption(func(s *settings) error { s.bearer, s.bearerGiven = source, true; return nil })
 }
 
 // WithBearerTokenFile is like WithBearerToken, with the token in a file. White space around the token is ignored. The
-// file is read again after it has changed, so that tokens can be renewed while a Client runs. An example is a service
-// account token that Kubernetes projects into a pod. Replace the file atomically, by renaming. While the file cannot be
-// used, the last token is sent. If it cannot be used at the start, Dial returns an error.
+// file is read again whenever it changes, so that a token, such as a service account token that Kubernetes projects
+// into a pod, can be renewed while a Client is in use. Replace the file atomically, by renaming. While the file is
+// unusable, the last token is sent. If it is unusable at the start, Dial returns an error.
 func WithBearerTokenFile(path string) Option {
 	return dialOption(func(s *settings) error {
 		f := &bearerFile{path: path}
@@ -64,8 +64,8 @@ func (s *settings) authenticate() error {
 // bearer implements credentials.PerRPCCredentials.
 type bearer func(ctx context.Context) (string, error)
 
-// GetRequestMetadata implements credentials.PerRPCCredentials. Its error looks like a server's, because gRPC returns
-// such an error unchanged.
+// GetRequestMetadata implements credentials.PerRPCCredentials. Its errors look like a server's, because gRPC returns
+// such errors unchanged.
 func (b bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string]string, error) {
 	token, err := b(ctx)
 	if err == nil {
@@ -77,7 +77,7 @@ func (b bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 	case ctx.Err() != nil:
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
-	s := status.New(codes.Unauthenticated, "unauthenticated: there is no bearer token to send: "+err.Error())
+	s := status.New(codes.Unauthenticated, "unauthenticated: no bearer token can be sent: "+err.Error())
 	if detailed, err := s.WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}); err == nil {
 		s = detailed
 	}
@@ -91,8 +91,8 @@ func (bearer) RequireTransportSecurity() bool { return true }
 // The attempt is retried with the new token. If there is none, the next attempt is refused.
 var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the caller's token is no longer valid")
 
-// tokenEnded reports whether a server cannot identify the caller. Use it only for a call that the server has already
-// accepted, or if the token has changed since the call was made.
+// tokenEnded reports whether a server failed to identify the caller. Use it only for a call that the server has
+// already accepted, or if the token has changed since the call was made.
 func tokenEnded(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && info(s).GetReason() == reasonUnauthenticated
@@ -114,23 +114,23 @@ func checkBearer(token string) error {
 	case token == "":
 		return errors.New("it is empty")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return errors.New("it is not one token: it contains spaces, line breaks or non-ASCII characters")
+		return errors.New("it is not a single token: it contains spaces, line breaks or non-ASCII characters")
 	case strings.ContainsFunc(token, func(r rune) bool { return !strings.ContainsRune(bearerChars, r) }):
-		return errors.New("it contains characters that no token has: remove quotation marks and the like")
+		return errors.New("it contains characters that are not allowed in a token: remove quotation marks and any other extra characters")
 	case strings.HasPrefix(token, "gk_") && len(token) < shortestToken:
-		return errors.New("part of the token is missing: copy it again, or create another with gkctl auth token create")
+		return errors.New("part of the token is missing: copy it again, or create a new one with gkctl auth token create")
 	}
 	return nil
 }
 
-// shortestToken is the length of a token made by gkctl auth token create: gk_, an id of 12 characters, _, and a secret
-// of 43 characters.
+// shortestToken is the length of a token created by gkctl auth token create: gk_, an id of 12 characters, _, and a
+// secret of 43 characters.
 const shortestToken = 3 + 12 + 1 + 43
 
 // bearerChars are the characters that any kind of bearer token may contain (RFC 6750, section 2.1).
 const bearerChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
 
-// isToken reports whether a text begins like a Gatekeeper bearer token, or like a JWT.
+// isToken reports whether text looks like the start of a Gatekeeper bearer token or a JWT.
 func isToken(text string) bool {
 	return strings.HasPrefix(text, "gk_") || strings.HasPrefix(text, "eyJ")
 }
@@ -140,11 +140,11 @@ type bearerFile struct {
 	path string
 
 	mu   sync.Mutex  // guards the fields below
-	read os.FileInfo // describes the last file that was read, or nil
+	read os.FileInfo // describes the file when it was last read, or nil
 	last string
 }
 
-// token returns the token in the file, or the last usable token if the file cannot be used.
+// token returns the token in the file, or the last usable token if the file is unusable.
 func (f *bearerFile) token(context.Context) (string, error) {
 	info, err := os.Stat(f.path)
 	f.mu.Lock()
@@ -165,7 +165,7 @@ func (f *bearerFile) token(context.Context) (string, error) {
 		f.read, f.last = info, token
 	case f.read == nil && info == nil && isToken(filepath.Base(f.path)):
 		return "", errors.New("the name of the bearer token file looks like a token: " +
-			"give the name of a file with the token in it")
+			"specify the name of a file that contains the token")
 	case f.read == nil:
 		return "", fmt.Errorf("the bearer token file %s: %w", f.path, err)
 	}

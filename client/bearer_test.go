@@ -22,12 +22,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// bearerServer records the authorization of each call, and returns its refusal if one is set.
+// bearerServer records the authorization header of each call, and returns refusal if it is set.
 type bearerServer struct {
 	benchServer
 	refusal error
 
-	mu    sync.Mutex // guards heard
+	mu    sync.Mutex // guards the field below
 	heard []string
 }
 
@@ -47,14 +47,14 @@ func (s *bearerServer) calls() []string {
 	return s.heard
 }
 
-// serveBearer starts a server, and returns its address and the option to dial it with TLS.
+// serveBearer starts a server, and returns its address and the option for dialing it with TLS.
 func serveBearer(t *testing.T, s *bearerServer) (address string, with Option) {
 	ours := newAuthority(t, "ours")
 	cfg := &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}
 	return serveTLS(t, cfg, s), WithTLS(TLS{CAFile: ours.file})
 }
 
-// askWith makes one call, and returns the authorization that the server received.
+// askWith makes one call, and returns the authorization header that the server received.
 func askWith(t *testing.T, c *Client, s *bearerServer) (heard string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -85,7 +85,7 @@ func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T)
 		{"at the start", "Bearer one", func() {}},
 		{"replaced", "Bearer second", func() { write(" second") }},
 		{"emptied", "Bearer second", func() { write("") }},
-		{"of two words", "Bearer second", func() { write("half\nwritten") }},
+		{"containing two words", "Bearer second", func() { write("half\nwritten") }},
 		{"removed", "Bearer second", func() { _ = os.Remove(file) }},
 		{"written again", "Bearer third-one", func() { write("third-one") }},
 	} {
@@ -124,7 +124,7 @@ func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *
 		do         func()
 	}{
 		{"at the start", "Bearer eyJ.one.x", func() {}},
-		{"renewed", "Bearer eyJ.two.x", func() { renew("..second", "eyJ.two.x") }}, // as long as the first
+		{"renewed", "Bearer eyJ.two.x", func() { renew("..second", "eyJ.two.x") }}, // the same length as the first
 		{"the old directory removed", "Bearer eyJ.two.x", func() { _ = os.RemoveAll(in("..first")) }},
 		{"renewed again", "Bearer eyJ.six.x", func() { renew("..third", "eyJ.six.x") }},
 	} {
@@ -163,7 +163,7 @@ func (s *expiringServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerS
 	return stream.Send(&gatekeeperv1.WatchResponse{Revision: 2})
 }
 
-// A stream can outlive its token. It is then reopened with the new token, and refused if there is none.
+// A stream can outlive its token. It is then reopened with the new token, or refused if there is none.
 func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextTokenIsUsed(t *testing.T) {
 	t.Parallel()
 	refusal := must(status.New(codes.Unauthenticated, "it has expired").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}))(t).Err()
@@ -178,7 +178,7 @@ func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextTokenIsUsed(t *testing.
 			case renewed:
 				return "two", nil
 			}
-			return "", errors.New("none is left")
+			return "", errors.New("no more tokens")
 		})))(t)
 		_, err := c.Semaphore("job").Acquire(t.Context())
 		if renewed != as[*DeniedError](err) || renewed == as[*UnauthenticatedError](err) {
@@ -214,8 +214,8 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 	}{
 		{"", errors.New("the issuer is down"), "the issuer is down"},
 		{"", nil, "it is empty"},
-		{"secret word", nil, "it is not one token"},
-		{`"secret"`, nil, "remove quotation marks and the like"},
+		{"secret word", nil, "it is not a single token"},
+		{`"secret"`, nil, "remove quotation marks"},
 		{"gk_abcdefghijkl_secret", nil, "part of the token is missing"},
 	} {
 		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)
@@ -270,7 +270,7 @@ func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 		t.Errorf("Dial with a token as the file name: error = %v", err)
 	}
 	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile(file)); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "secret") {
-		t.Errorf("Dial with a file of two words: error = %v", err)
+		t.Errorf("Dial with a file that contains two words: error = %v", err)
 	}
 
 	t.Setenv("GK_BEARER_TOKEN", " secret\n")
@@ -302,10 +302,10 @@ func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 	if _, err := Dial(t.Context(), nil, with); err == nil || !strings.Contains(err.Error(), "GK_BEARER_TOKEN_FILE") {
 		t.Errorf("Dial with an invalid GK_BEARER_TOKEN_FILE: error = %v", err)
 	}
-	if err := os.WriteFile(file, []byte("filed"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("from-file"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if heard := ask(); heard != "Bearer filed" {
+	if heard := ask(); heard != "Bearer from-file" {
 		t.Errorf("with both variables: the server received %q, want the token from the file", heard)
 	}
 }

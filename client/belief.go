@@ -6,8 +6,8 @@ import "time"
 // difference is 1%, so the margin is 1/50 of the duration.
 const rateDivisor = 50
 
-// margin returns how much a client subtracts from a duration that a leader measured: twice the allowed difference
-// between clock rates.
+// margin returns how much a client subtracts from a duration measured by a leader: twice the allowed difference between
+// clock rates.
 func margin(d time.Duration) time.Duration { return d / rateDivisor }
 
 // maxStopTime bounds the default stop time.
@@ -22,8 +22,8 @@ func stopTime(asked, duration time.Duration) time.Duration {
 	return min(duration/5, maxStopTime)
 }
 
-// refreshEvery returns the time from one refresh to the next: a third of the permit's duration, or less, so that a
-// second attempt is possible before the stop time.
+// refreshEvery returns the time between refreshes: a third of the permit's duration, or less, so that a second
+// attempt is possible before the stop time.
 func refreshEvery(stop, duration time.Duration) time.Duration {
 	return max(min(duration/3, (duration-margin(duration)-stop)/2), minBackoff)
 }
@@ -31,9 +31,9 @@ func refreshEvery(stop, duration time.Duration) time.Duration {
 // tooShort reports whether a permit's duration is too short for the requested stop time.
 func tooShort(asked, duration time.Duration) bool { return asked > duration/2 }
 
-// drainEnd returns a lower bound for the planned end of a drain. left is the rest of the drain according to an answer.
-// The answer was given at base or later, and left counts from that time. It returns 0 if there is no drain. Belief does
-// not depend on the drain, because an operator may end it, and only answers move belief.
+// drainEnd returns a lower bound for the planned end of a drain, or 0 if there is no drain. left is the remaining time
+// reported by an answer; it counts from when the answer was created, which was at base or later. Belief does not depend
+// on the drain, because an operator may end the drain, and only answers change belief.
 func drainEnd(base, left time.Duration) time.Duration {
 	if left <= 0 {
 		return 0
@@ -41,7 +41,7 @@ func drainEnd(base, left time.Duration) time.Duration {
 	return base + left - margin(left)
 }
 
-// election is longer than the servers need to elect a leader.
+// election is an upper bound on how long the servers take to elect a leader.
 const election = 5 * time.Second
 
 // afterDeadline returns how long after a permit's local deadline a server may still hold the permit if the leader has
@@ -51,10 +51,10 @@ func afterDeadline(duration time.Duration) time.Duration {
 	return duration + 2*margin(duration) + election
 }
 
-// belief is the period for which a permit can be counted on. All times are readings of the client's Clock.
+// belief is the period for which a permit can be relied on. All times are readings of the client's Clock.
 type belief struct {
-	// base is the reading before the attempt whose answer is used, plus the time that the call waited, as measured by
-	// the leader.
+	// base is the reading before the attempt whose answer is used, plus the time the call waited, as measured by the
+	// leader.
 	base time.Duration
 	// duration is the permit's duration in the last answer. The next refresh states it.
 	duration time.Duration
@@ -63,7 +63,7 @@ type belief struct {
 	deadline time.Duration
 }
 
-// newBelief returns the belief that follows from an answer. sent is the reading before the attempt, and now the reading
+// newBelief returns the belief established by an answer. sent is the reading before the attempt, and now is the reading
 // when the answer arrived.
 func newBelief(sent, waited, duration, now time.Duration) belief {
 	base := sent + waited
@@ -74,7 +74,7 @@ func newBelief(sent, waited, duration, now time.Duration) belief {
 }
 
 // refreshed returns the belief after an answer. sent is the reading before its frame was sent. refreshed never moves
-// the deadline to an earlier time, because the promise of an earlier answer holds until a later frame states a shorter
+// the deadline earlier, because the promise made by an earlier answer holds until a later frame states a shorter
 // duration.
 func (b belief) refreshed(sent, duration time.Duration) belief {
 	n := belief{base: sent, duration: duration, deadline: sent + duration - margin(duration)}

@@ -73,8 +73,7 @@ func BenchmarkTryAcquire_Release(b *testing.B) {
 	})
 }
 
-// BenchmarkRenewer_Round measures one round of refreshes of 10 000 permits: all the work of the renewer except for the
-// stream.
+// BenchmarkRenewer_Round measures one round of refreshes for 10 000 permits: all the renewer's work except the stream.
 func BenchmarkRenewer_Round(b *testing.B) {
 	const permits = 10_000
 	k, clock := idleRenewer(b)
@@ -116,8 +115,8 @@ func refreshedAll(q *gatekeeperv1.KeepAliveRequest) []*gatekeeperv1.TokenResult 
 	return results
 }
 
-// benchServer grants "free", refreshes every token, and denies anything else. Unlike the fakes in the tests, it records
-// nothing.
+// benchServer grants "free", refreshes every token, and denies anything else. Unlike the fakes in the tests, it does
+// not record calls.
 type benchServer struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	token atomic.Uint64

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// shortens makes the server answer every refresh after the given time with a different duration.
+// shortens makes the server answer every refresh with a different duration after the given time.
 func (s *stage) shortens(after, to time.Duration) {
 	start := time.Now()
 	s.a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
@@ -53,13 +53,13 @@ func TestShorterDuration_TooShortForTheStopTime_StopsWithStopTimeError(t *testin
 	})
 }
 
-// A run that fails until the definition is edited is retried at longer and longer intervals, and is logged once.
+// A run that fails until the definition is edited is retried at increasing intervals, and the failure is logged once.
 func TestLoop_StopTimeTooLong_BacksOffAndLogsOnce(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 		defer cancel()
 		sem := s.client.Semaphore("export", WithStopTime(9*time.Second))
-		err := NewRunner(sem, func(context.Context) error { t.Error("ran"); return nil }, WithDenialPolicy(DenialSkip)).Loop(ctx)
+		err := NewRunner(sem, func(context.Context) error { t.Error("the job ran"); return nil }, WithDenialPolicy(DenialSkip)).Loop(ctx)
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Loop() = %v, want DeadlineExceeded", err)
 		}

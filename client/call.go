@@ -15,15 +15,14 @@ import (
 )
 
 // maxHints is how many hints in a row a call follows without a pause. It prevents a busy loop when each of two servers
-// believes that the other leads.
+// believes that the other is the leader.
 const maxHints = 3
 
-// call describes how a call may be made.
+// call describes how a call may be made and retried.
 type call struct {
-	// repeatable calls have the same effect if they are carried out twice, so they are also retried after an unknown
-	// outcome.
+	// repeatable calls have the same effect if they are made twice, so they are also retried after an unknown outcome.
 	repeatable bool
-	// harmless calls change nothing, so their outcome is never unknown. They are repeatable.
+	// harmless calls change nothing, so their outcome is never unknown. They are idempotent.
 	harmless bool
 	// named calls carry a request id, by which the servers recognize a retry while they remember the request.
 	named bool
@@ -36,9 +35,9 @@ type call struct {
 	within time.Duration
 }
 
-// do makes attempts until one succeeds, a server gives a final refusal, a retry is not safe, certificates keep the
-// Client from every server, or ctx ends. try makes one attempt. It must read anything that depends on the time of the
-// attempt, such as the clock, each time it is called.
+// do makes attempts until one succeeds, a server returns a final refusal, a retry is not safe, certificate errors keep
+// the Client from reaching any server, or ctx ends. try makes one attempt. It must read anything that depends on the
+// time of the attempt, such as the clock, each time it is called.
 func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *link) error) error {
 	failure := new(UnavailableError)
 	hints := 0
@@ -117,8 +116,8 @@ func (c *Client) pause(ctx context.Context, d time.Duration) {
 	sleep(ctx, d)
 }
 
-// certificates reports whether all endpoints have been tried and have failed because of a certificate, so that another
-// round would fail too. Calls share the router, so one round of attempts may not reach every endpoint.
+// certificates reports whether all endpoints have been tried and have failed because of a certificate, so
+// another round would fail too. Calls share the router, so one round of attempts may not reach every endpoint.
 func (e *UnavailableError) certificates(endpoints int) bool {
 	return len(e.Tried) >= endpoints && !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		_, ok := errors.AsType[*CertificateError](a.Err)
@@ -131,8 +130,8 @@ func (e *UnavailableError) add(endpoint string, err error) {
 	e.Tried = append(e.Tried, Attempt{endpoint, err})
 }
 
-// errTooLate is the error of an attempt whose answer arrived too late to be counted on.
-var errTooLate = errors.New("the answer came too late to be counted on")
+// errTooLate is the error of an attempt whose answer arrived too late to be relied on.
+var errTooLate = errors.New("the answer arrived too late to be relied on")
 
 // unsentError is the error of an attempt that had no connection.
 type unsentError struct{ error }
@@ -150,16 +149,16 @@ func reached(p *peer.Peer, err error) error {
 	return &unsentError{err}
 }
 
-// verdict says how to react to a failed attempt.
+// verdict describes how to react to a failed attempt.
 type verdict struct {
-	// final is set if the server has decided, or the call cannot be made.
+	// final is set if the server's decision is final, or the call cannot be made.
 	final bool
 	// undone is set if the call was certainly not carried out.
 	undone bool
 	// foreign is set if the server belongs to another cluster.
 	foreign bool
 	hint    leaderHint
-	// wait is how long the server asks clients to wait before a retry.
+	// wait is how long the server asks clients to wait before retrying.
 	wait time.Duration
 }
 
@@ -199,8 +198,8 @@ func judge(err error) verdict {
 	return verdict{final: true}
 }
 
-// caller implements the connection of the generated clients: unary calls are retried, and streams are opened once, on
-// the current target.
+// caller is the connection used by the generated clients: unary calls are retried, and streams are opened once, on the
+// current target.
 type caller struct{ *Client }
 
 var _ grpc.ClientConnInterface = caller{}
@@ -216,7 +215,7 @@ func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts
 	})
 }
 
-// NewStream opens a stream. Its errors are those of gRPC. A stream that breaks is not reopened, unlike that of Watch.
+// NewStream opens a stream. It returns gRPC's errors unchanged. Unlike Watch, it does not reopen a broken stream.
 func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	conn, err := c.router.conn(c.router.pick())
 	if err != nil {
@@ -225,10 +224,10 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 	return conn.NewStream(ctx, desc, method, opts...)
 }
 
-// how returns how a method may be called. Clear and changes to the cluster are not repeatable: if the first attempt was
-// carried out, the retry is refused, which would look like a failure. Pause, Cordon and Uncordon are not repeatable
-// without a request id: a repeated pause or cordon would replace the first one, which an undo would then restore, and a
-// repeated Uncordon would find no cordon.
+// how returns how a method may be called and retried. Clear and changes to the cluster are not idempotent: if the first
+// attempt was carried out, the retry is refused, which would look like a failure. Pause, Cordon and Uncordon are not
+// idempotent without a request id: a repeated pause or cordon would replace the first one, which an undo would then
+// restore, and a repeated Uncordon would find no cordon.
 func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {
@@ -292,7 +291,7 @@ func (c caller) how(method string, args any) call {
 }
 
 const (
-	// longTimeout bounds an attempt of a call that can take a long time.
+	// longTimeout bounds an attempt at a call that can take a long time.
 	longTimeout = time.Minute
 	// forever is the timeout of an attempt without a limit.
 	forever = time.Duration(1<<63 - 1)

@@ -56,8 +56,8 @@ func TestCall_NotLeader_FollowsTheHintImmediatelyAndKeepsTheTarget(t *testing.T)
 	})
 }
 
-// A server of another cluster may have taken over the address in a hint, and would grant the permit. So the call names
-// the server that it expects.
+// A server of another cluster may have taken over the address in a hint and would grant the permit, so the call names
+// the server it expects.
 func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
@@ -72,7 +72,7 @@ func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 		c := w.dial([]string{"a"})
 		acquire(t, c.Semaphore("s"))
 		if !slices.Equal(meant, []string{"cluster/b/data"}) {
-			t.Errorf("the call to b names the server %q, want the server in the hint", meant)
+			t.Errorf("the call to b named the server %q, want the one in the hint", meant)
 		}
 	})
 }
@@ -85,7 +85,7 @@ func TestCall_HintFromOlderTerm_IsIgnored(t *testing.T) {
 		if err := list(t, c); err != nil {
 			t.Fatal(err)
 		}
-		w.servers["c"].set(func(s *server) { s.list = failing(notLeader("a", 4)) }) // c is behind
+		w.servers["c"].set(func(s *server) { s.list = failing(notLeader("a", 4)) }) // c lags behind
 		if err := list(t, c); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestCall_AddressWithTooManyWrongTokens_IsThrottled(t *testing.T) {
 		if !ok || !u.Throttled() || u.Recovering() {
 			t.Fatalf("ListDefinitions() error = %#v, want Throttled", err)
 		}
-		if !strings.HasPrefix(err.Error(), "the servers answer, but are not checking tokens from this address for now: ") {
+		if !strings.HasPrefix(err.Error(), "the servers respond, but are not checking tokens from this address for now: ") {
 			t.Errorf("error = %q", err)
 		}
 	})
@@ -174,7 +174,7 @@ func TestCall_ClusterThatWasRecovered_IsRecovering(t *testing.T) {
 		if !ok || !u.Recovering() || u.NoLeader() || !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("ListDefinitions() error = %#v, want Recovering", err)
 		}
-		if !strings.HasPrefix(err.Error(), "the servers answer, but grant nothing yet: "+endpoint("a")) {
+		if !strings.HasPrefix(err.Error(), "the servers respond, but are not granting permits yet: "+endpoint("a")) {
 			t.Errorf("error = %q", err)
 		}
 	})
@@ -194,9 +194,9 @@ func TestCall_NoServerAnswers_NamesEveryEndpoint(t *testing.T) {
 			t.Fatalf("ListDefinitions() error = %#v, want 2 endpoints tried", err)
 		}
 		if !u.NoLeader() {
-			t.Error("NoLeader() = false, want true: a server answered that it knows no leader")
+			t.Error("NoLeader() = false, want true: a server reported that it knows of no leader")
 		}
-		for _, want := range []string{"the servers answer, but none of them leads: ", endpoint("a"), endpoint("b"), "the server is down", reasonNoLeader} {
+		for _, want := range []string{"the servers respond, but none of them is the leader: ", endpoint("a"), endpoint("b"), "the server is down", reasonNoLeader} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error = %q, want it to contain %q", err, want)
 			}
@@ -204,7 +204,7 @@ func TestCall_NoServerAnswers_NamesEveryEndpoint(t *testing.T) {
 	})
 }
 
-// A call is retried only if that is safe after the kind of failure.
+// A call is retried only if that is safe after this kind of failure.
 func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
 	undone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
 		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended),
@@ -238,7 +238,7 @@ func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
 	}
 	safe := map[string]bool{"edit with request id": true, "release": true, "read": true}
 	for name, call := range ask {
-		for kind, failures := range map[string][]error{"undone": undone, "unknown": unknown, "final": final} {
+		for kind, failures := range map[string][]error{"not done": undone, "unknown": unknown, "final": final} {
 			for _, failure := range failures {
 				t.Run(name+"/"+kind+"/"+failure.Error(), func(t *testing.T) {
 					withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -262,7 +262,7 @@ func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
 							return &gatekeeperv1.ListDefinitionsResponse{}, once()
 						}
 						err := call(t.Context(), c)
-						repeats := kind == "undone" || kind == "unknown" && safe[name]
+						repeats := kind == "not done" || kind == "unknown" && safe[name]
 						if repeated := n > 1; repeated != repeats || (err == nil) != repeats {
 							t.Errorf("the server was called %d times, error = %v, want a retry only if it is safe", n, err)
 						}
@@ -329,7 +329,7 @@ func TestMembers_AsksEachDirectly(t *testing.T) {
 			}
 		}
 		w.servers["c"].down()
-		c := w.dial([]string{"b"}) // the client learns about the others from the answers
+		c := w.dial([]string{"b"}) // the client discovers the others from the answers
 		all := must(c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{}))(t)
 		var ids []string
 		for _, m := range all {
@@ -372,7 +372,7 @@ func TestWatch_BrokenStream_ContinuesAfterTheLastRevision(t *testing.T) {
 			}
 		}
 		if !slices.Equal(revisions, []uint64{10, 11, 12, 13}) || !slices.Equal(from, []uint64{0, 13}) {
-			t.Errorf("got revisions %v from streams that start at %v, want [10 11 12 13] from [0 13]", revisions, from)
+			t.Errorf("got revisions %v from streams starting at %v, want [10 11 12 13] from [0 13]", revisions, from)
 		}
 	})
 }
@@ -391,7 +391,7 @@ func TestDo_EndpointNotTried_DoesNotCountAsACertificateError(t *testing.T) {
 			if at == endpoint("c") {
 				return nil // it works
 			}
-			if at == endpoint("b") && asked[at] == 1 { // simulates another call that failed at b and c
+			if at == endpoint("b") && asked[at] == 1 { // simulates another call failing at b and c
 				c.router.failed(endpoint("b"))
 				c.router.failed(endpoint("c"))
 			}

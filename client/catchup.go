@@ -17,11 +17,11 @@ import (
 const maxMissed = 1000
 
 // CatchUp runs the firings that were missed, for example because no host was up when they were due. Call it when a
-// schedule starts, and after the host was suspended. next is the schedule: it returns the first due time after a given
-// time, or the zero time if there is none. The definition's misfire and misfire_window decide what runs: nothing by
-// default, only the last firing, or every firing in order. A firing does not run if another process has claimed it, or
-// if it was due before the definition was set to run missed firings. If more than 1000 firings were missed, only the
-// newest 1000 are run.
+// schedule starts, and after the host was suspended. next represents the schedule: it returns the first due time after
+// a given time, or the zero time if there is none. The definition's misfire and misfire_window decide what runs:
+// nothing by default, only the last firing, or every firing in order. A firing does not run if another process has
+// claimed it, or if it was due before the definition was set to run missed firings. If more than 1000 firings were
+// missed, only the newest 1000 are run.
 //
 // Firings are run by RunDue, one after the other. Each waits for its permit unless WithDenialPolicy says otherwise. A
 // firing that fails or is denied does not prevent the later ones from running. CatchUp waits for a server until ctx
@@ -53,7 +53,7 @@ func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) er
 }
 
 // Missed returns, in order, the due times of the firings that CatchUp would run now. It is for schedulers that start
-// runs themselves. It calls next only if the definition asks for missed firings to be run.
+// runs themselves. It calls next only if the definition is set to run missed firings.
 func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (run []time.Time, err error) {
 	// The first call asks how far to look back, because most definitions run no missed firings.
 	req := &gatekeeperv1.CatchUpRequest{Semaphore: r.sem.name, Identity: r.sem.identity(), Name: r.firing}
@@ -81,7 +81,7 @@ func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (ru
 }
 
 // passed returns the newest due times of a schedule that are after since and not after now. A schedule can compute only
-// the next due time, so passed looks back over longer and longer periods.
+// the next due time, so passed looks back over increasingly long periods.
 func passed(next func(time.Time) time.Time, since, now time.Time) []time.Time {
 	for back := time.Hour; ; back *= 4 {
 		from := now.Add(-back)

@@ -21,12 +21,12 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 		n           int
 		first, last time.Duration // before noon
 	}{
-		"minutes of an hour":            {every(time.Minute), time.Hour, 60, 59 * time.Minute, 0},
-		"the newest of many":            {every(time.Second), 365 * 24 * time.Hour, 1000, 999*time.Second - 30*time.Second, -30 * time.Second},
-		"few in a long time":            {every(24 * time.Hour), 10 * 24 * time.Hour, 10, 9*24*time.Hour + 12*time.Hour, 12 * time.Hour},
-		"none":                          {every(24 * time.Hour), time.Hour, 0, 0, 0},
-		"never":                         {func(time.Time) time.Time { return time.Time{} }, time.Hour, 0, 0, 0},
-		"a schedule that does not move": {func(time.Time) time.Time { return now.Add(-time.Minute) }, time.Hour, 1, 30 * time.Second, 30 * time.Second},
+		"minutes of an hour":               {every(time.Minute), time.Hour, 60, 59 * time.Minute, 0},
+		"the newest of many":               {every(time.Second), 365 * 24 * time.Hour, 1000, 999*time.Second - 30*time.Second, -30 * time.Second},
+		"few over a long period":           {every(24 * time.Hour), 10 * 24 * time.Hour, 10, 9*24*time.Hour + 12*time.Hour, 12 * time.Hour},
+		"none":                             {every(24 * time.Hour), time.Hour, 0, 0, 0},
+		"never":                            {func(time.Time) time.Time { return time.Time{} }, time.Hour, 0, 0, 0},
+		"a schedule that does not advance": {func(time.Time) time.Time { return now.Add(-time.Minute) }, time.Hour, 1, 30 * time.Second, 30 * time.Second},
 	} {
 		got := passed(c.next, now.Add(-c.since), now)
 		if len(got) != c.n {
@@ -42,7 +42,7 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 
 func TestCatchUp_ServersWithoutSupport_RunsNothing(t *testing.T) {
 	if status.Code(typed(t.Context(), status.Error(codes.Unimplemented, "unknown method CatchUp"))) != codes.Unimplemented {
-		t.Error("typed() does not keep the code Unimplemented")
+		t.Error("typed() does not preserve the code Unimplemented")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t) // its servers do not support CatchUp

@@ -18,10 +18,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// CertificateError says that a connection failed because of a certificate: the client rejected the server's, or the
+// CertificateError reports that a connection failed because of a certificate: the client rejected the server's, or the
 // server rejected the client's. errors.As finds it in the *UnavailableError of a call, or of Members.
 //
-// An endpoint with a certificate error is treated like one that does not answer: the other endpoints are tried. If all
+// An endpoint with a certificate error is treated like one that is unreachable: the other endpoints are tried. If all
 // endpoints fail this way and the Client has never reached a server, its configuration is probably wrong, so a call
 // fails after one round instead of retrying until its context ends. A Client that has reached a server before retries
 // as in any outage, because certificates expire and are renewed.
@@ -63,8 +63,8 @@ func (e *CertificateError) plain() string {
 // alertCertificateRequired is the alert sent to a client without a certificate (RFC 8446, 6.2).
 const alertCertificateRequired tls.AlertError = 116
 
-// alert returns the alert with which the other side rejected a certificate. Package tls identifies the alerts of a
-// connection only by their text, which is the same as that of AlertError.
+// alert returns the alert that the peer sent when it rejected a certificate. In the errors of a connection, package tls
+// identifies an alert only by its text, which is the same as that of AlertError.
 func alert(err error) (tls.AlertError, bool) {
 	op, ok := errors.AsType[*net.OpError](err)
 	if !ok || op.Op != "remote error" || op.Err == nil {
@@ -87,7 +87,7 @@ func alert(err error) (tls.AlertError, bool) {
 }
 
 // handshakes are the TLS credentials for the connections to one endpoint. They record the certificate error of the last
-// handshake, of which gRPC returns only the text.
+// handshake, because gRPC returns only its text.
 type handshakes struct {
 	credentials.TransportCredentials
 	endpoint string
@@ -97,7 +97,7 @@ type handshakes struct {
 
 // lastHandshake is shared by the clones of a handshakes.
 type lastHandshake struct {
-	mu      sync.Mutex // guards trouble
+	mu      sync.Mutex // guards the field below
 	trouble *CertificateError
 }
 
@@ -106,8 +106,8 @@ func newHandshakes(endpoint string, files *tlsfiles.Latest, through *atomic.Bool
 }
 
 // ClientHandshake records an error if the client rejects the server's certificate. If the server rejects the client's,
-// the error comes with the first read: in TLS 1.3 the client finishes its handshake before the server has checked the
-// certificate.
+// the error is returned by the first read: in TLS 1.3, the client finishes its handshake before the server has checked
+// the certificate.
 func (h *handshakes) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := h.TransportCredentials.ClientHandshake(ctx, authority, raw)
 	if err != nil {
@@ -137,9 +137,9 @@ func (h *handshakes) note(err error) {
 	h.last.trouble = trouble
 }
 
-// explain returns the certificate error of the last handshake if that error caused err, which is the error of an
-// attempt. Otherwise it returns err. The connection may have failed for another reason since, so err must contain the
-// text of the certificate error: gRPC includes the whole text of a cause.
+// explain returns the certificate error of the last handshake if that error caused err, the error of an attempt.
+// Otherwise it returns err. The connection may since have failed for another reason, so err must contain the text of
+// the certificate error. gRPC includes the full text of a cause.
 func (h *handshakes) explain(err error) error {
 	if h == nil {
 		return err
@@ -158,10 +158,10 @@ func (h *handshakes) explain(err error) error {
 	return err
 }
 
-// alertTimeout bounds how long a failed connection is read to find the server's last message.
+// alertTimeout bounds the read of the server's last message on a failed connection.
 const alertTimeout = time.Second
 
-// firstRead is a connection on which nothing has been read yet.
+// firstRead is a connection that observes its first read.
 type firstRead struct {
 	net.Conn
 	handshakes *handshakes
@@ -183,7 +183,7 @@ func (c *firstRead) Read(b []byte) (int, error) {
 
 // Write returns the server's alert if a write fails because of it. A server that rejects the client's certificate
 // closes the connection while the client is writing its first message, so the write fails with an error that does not
-// say why.
+// state the reason.
 func (c *firstRead) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if err == nil || c.heard.Load() {

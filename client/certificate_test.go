@@ -126,7 +126,7 @@ func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 
 // Each kind of certificate error makes a call fail with a specific error, even though its context never ends.
 func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
 	good := ours.sign("127.0.0.1", later)
 	expired, expiredKey := ours.files(ours.sign("127.0.0.1", time.Now().Add(-time.Minute)))
@@ -156,12 +156,12 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 			as[x509.UnknownAuthorityError], "the server's certificate is not trusted: certificate signed by unknown authority",
 		},
 		{
-			"another host",
+			"wrong host",
 			&tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.2", later)}}, TLS{CAFile: ours.file}, false,
 			as[x509.HostnameError], "the server's certificate is not trusted: certificate is valid for 127.0.0.2, not 127.0.0.1",
 		},
 		{
-			"another name",
+			"wrong name",
 			&tls.Config{Certificates: []tls.Certificate{good}}, TLS{CAFile: ours.file, ServerName: "gk1.example"}, false,
 			as[x509.HostnameError], "the server's certificate is not trusted: certificate is not valid for any names, but wanted to match gk1.example",
 		},
@@ -179,7 +179,7 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 			"the server requires a client certificate: configure one with its key",
 		},
 		{
-			"client certificate from an authority that the server does not name", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
+			"client certificate from an authority that the server does not list", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: unknown certificate authority",
 		},
 		{
@@ -200,7 +200,7 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 				t.Fatalf("error = %v, want a *CertificateError for one of the endpoints, got %+v", err, e)
 			}
 			if !c.is(err) {
-				t.Errorf("error = %v, want one that wraps the error of package tls", err)
+				t.Errorf("error = %v, want one that wraps the error from package tls", err)
 			}
 			u, ok := errors.AsType[*UnavailableError](err)
 			if !ok || errors.Is(err, ErrOutcomeUnknown) || u.Ended != nil || len(u.Tried) != 2 {
@@ -223,7 +223,7 @@ func as[T error](err error) bool {
 
 // One endpoint with a valid certificate is enough, even if it is not tried first.
 func TestCertificateError_OneEndpointOfTwo_IsSkipped(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
 	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})
@@ -239,10 +239,10 @@ func TestCertificateError_OneEndpointOfTwo_IsSkipped(t *testing.T) {
 	}
 }
 
-// A server that is down may come back, so the call continues until its context ends. Its error still contains the
+// A server that is down may recover, so the call continues until its context ends. Its error still contains the
 // certificate error of the other server.
 func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &benchServer{})
 	c := dialTLS(t, TLS{CAFile: ours.file}, wrong, "127.0.0.1:1")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -253,10 +253,10 @@ func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testin
 	}
 }
 
-// If a client has reached a server before, a wrong certificate is an outage: calls, such as a release, wait until it is
-// corrected.
+// If a client has reached a server before, an invalid certificate is treated as an outage: calls, such as a release,
+// wait until it is fixed.
 func TestCertificateError_AfterASuccessfulCall_IsAnOutage(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
 	good, wrong := ours.sign("127.0.0.1", later), strangers.sign("127.0.0.1", later)
 	var mu sync.Mutex
@@ -265,7 +265,7 @@ func TestCertificateError_AfterASuccessfulCall_IsAnOutage(t *testing.T) {
 	config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if handshakes++; present == &wrong && handshakes >= 3 { // the right certificate returns after some attempts
+		if handshakes++; present == &wrong && handshakes >= 3 { // the valid certificate is restored after some attempts
 			present = &good
 			close(fixed)
 		}
@@ -292,7 +292,7 @@ func TestCertificateError_AfterASuccessfulCall_IsAnOutage(t *testing.T) {
 }
 
 func TestMembers_CertificateErrorOfOne_IsReported(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
 	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})

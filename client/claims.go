@@ -11,11 +11,11 @@ import (
 // claims records what a Client knows about the identities that its application chose with WithHolderID. Generated
 // holder ids are used only once and are not recorded.
 //
-// An identity has at most one permit of a semaphore, and the servers give it a new token for each new request. Two
+// An identity has at most one permit of a semaphore, and the servers issue it a new token for each new request. Two
 // acquisitions by one identity in one process would take the permit from each other, so the Client rejects the second.
 type claims struct {
 	byKey map[claimKey]*claim
-	// sweepAt is the number of claims at which claims that no longer matter are removed.
+	// sweepAt is the number of claims at which stale claims are removed.
 	sweepAt int
 }
 
@@ -29,7 +29,7 @@ type claimKey struct{ semaphore, group, acquirer, holderID string }
 type claim struct {
 	key       claimKey
 	acquiring bool    // an acquisition is in progress
-	permit    *Permit // the permit that is held; nil: none
+	permit    *Permit // the held permit, or nil
 
 	// ended is the token of the last permit that ended in this process. A permit that has ended never becomes valid
 	// again.
@@ -38,7 +38,7 @@ type claim struct {
 	// if there is no such permit.
 	leftover uint64
 
-	// unanswered is the number of releases and cancellations of this identity that are in progress. settled is closed
+	// unanswered is the number of releases and cancellations in progress for this identity. settled is closed
 	// when it drops to 0.
 	unanswered int
 	settled    chan struct{}
@@ -51,29 +51,30 @@ type claim struct {
 // supersession is the loss of a permit to another process with the same identity.
 type supersession struct {
 	by uint64 // the token of the other process
-	// until is the clock reading before which a Runner does not acquire again. rest is the time between two attempts.
+	// until is the clock reading before which a Runner does not acquire again. rest is the time between attempts.
 	until, rest time.Duration
 }
 
-// InUseError says that this Client is already acquiring or holding a permit of the same semaphore under the same group,
-// acquirer and holder id. Release that permit first, or use another holder id, because a holder id identifies one
-// holder.
+// InUseError reports that this Client is already acquiring or holding a permit of the same semaphore under the same
+// group, acquirer and holder id. Release that permit first, or use another holder id, because a holder id identifies
+// one holder.
 type InUseError struct {
 	Semaphore, Group, Acquirer, HolderID string
-	// Token is the token of the permit that is held. It is 0 while the permit is being acquired.
+	// Token is the held permit's token. It is 0 while the permit is being acquired.
 	Token uint64
 }
 
 func (e *InUseError) Error() string {
 	who := fmt.Sprintf("holder id %q (acquirer %q, group %q)", e.HolderID, e.Acquirer, e.Group)
 	if e.Token == 0 {
-		return fmt.Sprintf("this process is already acquiring semaphore %q as %s: wait until that call has returned, or use another holder id", e.Semaphore, who)
+		return fmt.Sprintf("this process is already acquiring semaphore %q as %s: wait for that call to return, or use another holder id", e.Semaphore, who)
 	}
 	return fmt.Sprintf("this process already holds semaphore %q as %s, with token %d: release that permit first, or use another holder id", e.Semaphore, who, e.Token)
 }
 
 // enter begins an acquisition. For an identity that the application chose, no other acquisition can begin before exit.
-// enter waits until earlier releases and cancellations of that identity have been answered, but only for lastWord.
+// enter waits until earlier releases and cancellations of that identity have been answered, but no longer than
+// cleanupTimeout.
 func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 	if !a.chosen {
 		return nil
@@ -129,7 +130,7 @@ func (r *renewer) claim(a *acquisition) (settled <-chan struct{}, err error) {
 	return c.settled, nil
 }
 
-// exit ends an acquisition, whatever its result was.
+// exit ends an acquisition, whatever its result.
 func (r *renewer) exit(a *acquisition) {
 	if a.claim == nil {
 		return
@@ -140,8 +141,8 @@ func (r *renewer) exit(a *acquisition) {
 	r.tidy(a.claim)
 }
 
-// beginCall records that a release or a cancellation of an identity is about to be sent. The caller must call over when
-// that call has returned.
+// beginCall records that a release or cancellation for an identity is about to be sent. The caller must call done when
+// it has returned.
 func (r *renewer) beginCall(c *claim) (over func()) {
 	if c == nil {
 		return func() {}
@@ -202,21 +203,21 @@ func (r *renewer) lost(p *Permit, res *gatekeeperv1.TokenResult) {
 	r.endedOnServer(p)
 }
 
-// takenAway is a permit that another process took over, and the token of that process.
+// takenAway is a permit that another process took over, and that process's token.
 type takenAway struct {
 	permit *Permit
 	by     uint64
 }
 
-// reportTaken logs losses to other processes. It must be called without the mutex, because it calls a log handler of
-// the application.
+// reportTaken logs losses to other processes. It must be called without holding mu, because it calls the
+// application's log handler.
 func (r *renewer) reportTaken() {
 	r.mu.Lock()
 	taken := r.takenAway
 	r.takenAway = nil
 	r.mu.Unlock()
 	for _, t := range taken {
-		r.client.settings.logger.Warn("gatekeeper: two processes use one holder id: the other one took over the permit",
+		r.client.settings.logger.Warn("gatekeeper: two processes use the same holder id: the other process took over the permit",
 			"semaphore", t.permit.Semaphore(), "group", t.permit.Group(), "acquirer", t.permit.Acquirer(), "holder_id", t.permit.HolderID(),
 			"token", t.permit.Token(), "superseded_by", t.by)
 	}
@@ -234,8 +235,8 @@ func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	return c.lost, c.lost.until - r.clock.Now()
 }
 
-// changeRest makes the Runners of an identity wait for the same time again. If again is false, they no longer wait. It
-// does nothing if lost is no longer the identity's last loss, or if a permit has been granted since.
+// changeRest makes an identity's Runners wait for the same time again or, if again is false, stop waiting. It does
+// nothing if lost is no longer the identity's last loss, or if a permit has been granted since.
 func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -251,7 +252,7 @@ func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.tidy(c)
 }
 
-// tidy removes a claim that no longer matters. The caller holds mu.
+// tidy removes a claim if it is stale. The caller holds mu.
 func (r *renewer) tidy(c *claim) {
 	busy := c.acquiring || c.permit != nil || c.unanswered > 0
 	known := (c.leftover != 0 || c.lost != nil) && r.clock.Now() < c.forget

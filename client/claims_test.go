@@ -93,7 +93,7 @@ func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
 	})
 }
 
-// A permit that was lost at its deadline, or whose release had no answer, may still be live on the servers.
+// A permit that was lost at its deadline, or whose release got no answer, may still be live on the servers.
 func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 	for how, end := range map[string]func(*testing.T, *server, *Permit){
 		"the deadline passed": func(t *testing.T, a *server, p *Permit) {
@@ -102,7 +102,7 @@ func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 			<-p.Done()
 			a.up()
 		},
-		"the release had no answer": func(t *testing.T, a *server, p *Permit) {
+		"the release got no answer": func(t *testing.T, a *server, p *Permit) {
 			t.Helper()
 			a.set(func(s *server) { s.release = unanswered })
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -163,7 +163,7 @@ func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
 		}
 		release(t, p)
 
-		// The wait for a cancellation without an answer is bounded. The servers must handle this case.
+		// The wait for a cancellation without an answer is bounded. After that, the servers must handle it.
 		a.set(func(s *server) { s.tryAcquire, s.cancel = unanswered, unanswered })
 		unknown()
 		ended = time.Now()
@@ -174,7 +174,7 @@ func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
 			t.Errorf("TryAcquire with a context of 100ms took %s, error = %v", time.Since(ended), err)
 		}
 		if _, err := sem.TryAcquire(t.Context()); err != nil || asked.Sub(ended) != cleanupTimeout {
-			t.Errorf("TryAcquire sent its request after %s, error = %v; want lastWord", asked.Sub(ended), err)
+			t.Errorf("TryAcquire sent its request after %s, error = %v; want cleanupTimeout", asked.Sub(ended), err)
 		}
 	})
 }
@@ -205,7 +205,7 @@ func TestRelease_SendsTheIdentity(t *testing.T) {
 		release(t, p)
 		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releaser[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
-			t.Errorf("the release has the identity %v", id)
+			t.Errorf("the release was sent with identity %v", id)
 		}
 	})
 }
@@ -227,11 +227,11 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 		over()
 		clock.now += time.Second
 	}
-	// The lifetime of a permit, including one change of leaders. It is doubled because claims are swept at twice their
-	// number.
+	// The lifetime of a permit, including one leader change. The limit is twice that, because claims are swept when
+	// their number has doubled.
 	life := time.Minute + afterDeadline(time.Minute)
 	if n, most := len(k.claims.byKey), 2*int(life/time.Second)+minSweep; n > most {
-		t.Errorf("%d of %d unanswered releases are remembered, want at most %d", n, many, most)
+		t.Errorf("remembered %d of %d unanswered releases, want at most %d", n, many, most)
 	}
 }
 

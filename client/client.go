@@ -17,10 +17,10 @@ type Client struct {
 	unrunnable unrunnable
 	// seen is the newest cluster revision in any answer. It is 0 before the first answer.
 	seen atomic.Uint64
-	// submitting counts the submissions that wait because no server answers.
+	// submitting counts the submissions waiting because no server responds.
 	submitting atomic.Int64
 
-	// ctx ends with Close and stops all background work.
+	// ctx is cancelled by Close, which stops all background work.
 	ctx        context.Context //nolint:containedctx // the lifetime of the Client
 	cancel     context.CancelFunc
 	background sync.WaitGroup
@@ -30,10 +30,10 @@ type Client struct {
 	closed bool
 }
 
-// Dial returns a Client for the cluster at endpoints. Give all its members, or the address of a load balancer, as
+// Dial returns a Client for the cluster at endpoints. Specify all its members, or the address of a load balancer, as
 // host:port; the port is optional. Without endpoints, Dial uses those in GK_ENDPOINTS, or DefaultEndpoint. Dial does
-// not connect yet, so its error concerns an option or ctx. Problems with a connection, such as a rejected certificate,
-// are reported by the calls.
+// not connect yet, so it returns only errors about its arguments and environment. Connection problems, such as a
+// rejected certificate, are reported by later calls.
 //
 // Before the first acquisition or change, the Client asks the endpoints which cluster they belong to; see
 // WrongClusterError.
@@ -61,7 +61,7 @@ func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
-	c.background.Wait() // cancellations that are being sent; each has a timeout
+	c.background.Wait() // cancellations being sent; each has a timeout
 	c.cancel()
 	c.checks.Wait()
 	c.router.close()
@@ -79,7 +79,7 @@ func (c *Client) inBackground(f func()) bool {
 }
 
 // Permits returns the API's PermitService, with retries as described in the package comment. It is meant for tools: use
-// Semaphore to hold a permit. Its errors are those of this package.
+// Semaphore to hold a permit. It returns the errors of this package.
 func (c *Client) Permits() gatekeeperv1.PermitServiceClient {
 	return gatekeeperv1.NewPermitServiceClient(caller{c})
 }
@@ -90,9 +90,9 @@ func (c *Client) Definitions() gatekeeperv1.DefinitionServiceClient {
 	return gatekeeperv1.NewDefinitionServiceClient(caller{c})
 }
 
-// Operator returns the API's OperatorService: the journal, undo, firings, known and denied callers, and the calls that
-// Move, Pause, Resume, Cordon, Uncordon and Preview make. A change whose outcome is unknown is retried only if it
-// carries a request id; see NewRequestID.
+// Operator returns the API's OperatorService: the journal, undo, firings, known and denied callers, and the calls made
+// by Move, Pause, Resume, Cordon, Uncordon and Preview. A change whose outcome is unknown is retried only if it carries
+// a request id; see NewRequestID.
 func (c *Client) Operator() gatekeeperv1.OperatorServiceClient {
 	return gatekeeperv1.NewOperatorServiceClient(caller{c})
 }
@@ -104,7 +104,7 @@ func (c *Client) Auth() gatekeeperv1.AuthServiceClient {
 	return gatekeeperv1.NewAuthServiceClient(caller{c})
 }
 
-// Cluster returns the API's ClusterService. GetStatus is answered by the member that is reached; see Members.
+// Cluster returns the API's ClusterService. GetStatus is answered by whichever member the call reaches; see Members.
 func (c *Client) Cluster() gatekeeperv1.ClusterServiceClient {
 	return gatekeeperv1.NewClusterServiceClient(caller{c})
 }

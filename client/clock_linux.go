@@ -10,7 +10,7 @@ import (
 // suspended (go.dev/issue/24595).
 func systemClock() Clock {
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a kernel before 2.6.39, or a sandbox that forbids the call
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a kernel older than 2.6.39, or a sandbox that forbids the call
 		return processClock{time.Now()}
 	}
 	return bootClock{}

@@ -17,21 +17,21 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// clusterHeader contains a cluster id: in an answer the id of the server's cluster, in a request the id that the client
-// expects. A server of another cluster refuses the call and does nothing.
+// clusterHeader carries a cluster id: in a response, the id of the server's cluster; in a request, the id that the
+// client expects. A server of another cluster refuses the call and does nothing.
 const clusterHeader = "gatekeeper-cluster"
 
 const (
 	// checkTimeout bounds how long the first change waits for an endpoint to report its cluster.
 	checkTimeout = time.Second
-	// recheckInterval is how often the endpoints are asked again in the background.
+	// recheckInterval is how often the endpoints are checked again in the background.
 	recheckInterval = time.Minute
 )
 
 // ErrWrongCluster matches every WrongClusterError.
-var ErrWrongCluster = errors.New("servers of two clusters")
+var ErrWrongCluster = errors.New("servers of different clusters")
 
-// WrongClusterError says that an endpoint does not belong to the cluster that the Client is bound to. Two clusters
+// WrongClusterError reports that an endpoint does not belong to the cluster that the Client is bound to. Two clusters
 // grant permits for semaphores of the same name independently, so both could grant a permit to the same job. The Client
 // acquires and changes nothing until all endpoints belong to one cluster. It keeps its permits alive on the cluster
 // that granted them.
@@ -48,7 +48,7 @@ func (e *WrongClusterError) Error() string {
 	if e.BoundBy != "" {
 		by = "by " + e.BoundBy
 	}
-	text := fmt.Sprintf("%s belongs to cluster %s, but this client is bound to cluster %s (%s): give the endpoints of one cluster only", e.Endpoint, e.Cluster, e.Bound, by)
+	text := fmt.Sprintf("%s belongs to cluster %s, but this client is bound to cluster %s (%s): specify endpoints of a single cluster", e.Endpoint, e.Cluster, e.Bound, by)
 	if seedOf(e.Cluster) == seedOf(e.Bound) {
 		text = fmt.Sprintf("%s belongs to cluster %s, which has since been recovered as %s: remove this endpoint", e.Endpoint, e.Cluster, e.Bound)
 	}
@@ -58,13 +58,13 @@ func (e *WrongClusterError) Error() string {
 // Is reports whether target is ErrWrongCluster.
 func (e *WrongClusterError) Is(target error) bool { return target == ErrWrongCluster }
 
-// WithCluster binds the Client to a cluster. id is the id that `gkctl status` shows, or the part of it before the dot,
+// WithCluster binds the Client to a cluster. id is the cluster id shown by `gkctl status`, or its part before the dot,
 // called the seed. Servers of other clusters then refuse the Client's calls. GK_CLUSTER has the same effect. Without
-// either, the first answer binds the Client.
+// either, the first response binds the Client.
 func WithCluster(id string) Option {
 	return dialOption(func(s *settings) error {
 		if seedOf(id) == "" {
-			return fmt.Errorf("WithCluster %q: give a cluster id, as `gkctl status` shows it", id)
+			return fmt.Errorf("WithCluster %q: specify a cluster id as shown by `gkctl status`", id)
 		}
 		s.cluster = id
 		return nil
@@ -115,8 +115,8 @@ func (b *binding) withExpectedCluster(ctx context.Context) context.Context {
 	return ctx
 }
 
-// saw processes the cluster id of a server. It binds the Client if it is not bound yet. If the cluster was recovered,
-// it binds the Client to the new incarnation, but never to an older one.
+// saw processes the cluster id sent by a server. It binds the Client if it is not bound yet. If the cluster was
+// recovered, it binds the Client to the new incarnation, but never to an older one.
 func (b *binding) saw(endpoint, id string) error {
 	for id != "" { // empty: not a Gatekeeper server
 		to := b.to.Load()
@@ -141,7 +141,7 @@ func (to *boundTo) wrong(endpoint, id string) *WrongClusterError {
 	return &WrongClusterError{Endpoint: endpoint, Cluster: id, Bound: to.id, BoundBy: to.by}
 }
 
-// header processes the header of an answer. If the server refused the call because it belongs to another cluster,
+// header processes the header of a response. If the server refused the call because it belongs to another cluster,
 // header returns a WrongClusterError.
 func (b *binding) header(endpoint string, md metadata.MD, err error) error {
 	if err != nil {
@@ -159,7 +159,7 @@ func (b *binding) header(endpoint string, md metadata.MD, err error) error {
 	return err
 }
 
-// interceptors returns options that send the cluster id in each call to an address, and check it in each answer.
+// interceptors returns options that send the cluster id in each call to an address, and check it in each response.
 func (b *binding) interceptors(address string) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -195,8 +195,9 @@ func (s *boundStream) RecvMsg(m any) error {
 	return s.binding.header(s.address, md, err)
 }
 
-// oneCluster returns an error if the endpoints belong to more than one cluster. Before the first acquisition or change
-// it asks all of them, waiting at most askEach. Endpoints that do not answer are asked again in the background.
+// oneCluster returns an error if the endpoints belong to more than one cluster. Before the first acquisition or
+// change, it queries all of them, waiting at most checkTimeout. All endpoints are then checked again in the
+// background.
 func (c *Client) oneCluster(ctx context.Context) error {
 	b := c.router.binding
 	if len(c.router.endpoints) > 1 && !b.checked.Load() {
@@ -204,7 +205,7 @@ func (c *Client) oneCluster(ctx context.Context) error {
 		case b.check <- struct{}{}:
 			c.firstCheck(ctx)
 			<-b.check
-		case <-ctx.Done(): // the call fails with the error of ctx
+		case <-ctx.Done(): // the call fails with ctx's error
 		}
 	}
 	if wrong := b.wrong.Load(); wrong != nil {
@@ -213,7 +214,7 @@ func (c *Client) oneCluster(ctx context.Context) error {
 	return nil
 }
 
-// firstCheck checks all endpoints unless that was done before, and starts the checks in the background. Only one
+// firstCheck checks all endpoints unless they have been checked before, and starts the background checks. Only one
 // goroutine at a time may call it.
 func (c *Client) firstCheck(ctx context.Context) {
 	b := c.router.binding
@@ -232,7 +233,7 @@ func (c *Client) firstCheck(ctx context.Context) {
 	})
 }
 
-// askClusters asks every endpoint for its cluster, and records whether they differ.
+// askClusters queries every endpoint for its cluster, and records whether they differ.
 func (c *Client) askClusters(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

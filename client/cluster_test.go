@@ -94,7 +94,7 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 	})
 }
 
-// One address may lead to servers of two clusters, so each call names the cluster that it expects.
+// One address may resolve to servers of two clusters, so each call names the cluster that it expects.
 func TestClient_OneAddressForTwoClusters_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
@@ -108,7 +108,7 @@ func TestClient_OneAddressForTwoClusters_IsRefused(t *testing.T) {
 	})
 }
 
-// While one caller asks all endpoints, one of which is slow, another caller waits only until its own context ends.
+// While one caller queries all endpoints, one of which is slow, another caller waits only until its own context ends.
 func TestClient_AnotherCallerChecksTheEndpoints_ReturnsWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, "a", "b")

@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Reason says why a request was denied. The values are frozen names of the API. A newer server may send other values,
-// which also mean a denial.
+// Reason says why a request was denied. The values are stable API names. A newer server may send other values, which
+// also mean a denial.
 type Reason string
 
 // The reasons, in the order in which the servers check them.
@@ -26,7 +26,8 @@ const (
 	ReasonFiringClaimed        Reason = "FIRING_CLAIMED"
 	ReasonFiringDone           Reason = "FIRING_DONE"
 	ReasonNoFreePermit         Reason = "NO_FREE_PERMIT"
-	// ReasonFiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows.
+	// ReasonFiringTooFarAhead: the firing is due further in the future, by the leader's clock, than the definition
+	// allows.
 	ReasonFiringTooFarAhead Reason = "FIRING_TOO_FAR_AHEAD"
 	// ReasonFiringForgotten: the firing is no longer remembered, so it is unknown whether it ran. It does not run now.
 	ReasonFiringForgotten Reason = "FIRING_FORGOTTEN"
@@ -41,19 +42,19 @@ type DeniedError struct {
 	// Group and Acquirer are those of the request.
 	Group, Acquirer string
 	Reason          Reason
-	// Message is one sentence for display.
+	// Message is a single sentence for display.
 	Message string
 	// Holders are the permits that occupy the slots: at most 16 of HolderCount.
 	Holders     []*gatekeeperv1.Permit
 	HolderCount int
 	// QueueLength is the number of waiters.
 	QueueLength int
-	// RetryAfter is how long after the answer a retry may succeed. It is valid only if Retry is set. If Retry is not
-	// set, waiting does not help.
+	// RetryAfter is how long to wait before a retry may succeed. It is valid only if Retry is set. If Retry is not set,
+	// waiting does not help.
 	RetryAfter time.Duration
 	Retry      bool
-	// Firing names the holder that has claimed the firing, or that last claimed it. It is nil if the denial is not
-	// about a firing.
+	// Firing identifies the holder that has claimed the firing, or was the last to claim it. It is nil if the denial is
+	// not about a firing.
 	Firing *gatekeeperv1.FiringClaim
 	// Pause is set if the semaphore is paused.
 	Pause *gatekeeperv1.Pause
@@ -110,7 +111,7 @@ func (d *DeniedError) firingIsOver() bool {
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || firingEnded(d.Firing) || open
 }
 
-// runsElsewhere reports whether the caller has nothing to do: another holder runs the firing or has run it, or the
+// runsElsewhere reports whether the caller has nothing to do: another holder is running or has run the firing, or the
 // firing will not run again.
 func (d *DeniedError) runsElsewhere() bool {
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringClaimed && !d.ownClaim()
@@ -147,7 +148,7 @@ func slot(p *gatekeeperv1.Permit, now time.Time) string {
 	case gatekeeperv1.PermitState_PERMIT_STATE_HELD:
 		state = fmt.Sprintf("expired, held for an operator until `gkctl clear %d`", p.GetToken())
 	case gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
-		state = "ended, the slot is cooling"
+		state = "ended, the slot is cooling down"
 	case gatekeeperv1.PermitState_PERMIT_STATE_LIVE, gatekeeperv1.PermitState_PERMIT_STATE_UNSPECIFIED:
 		state = "holds it"
 		if p.GetGrantedAt() != nil {
@@ -160,7 +161,7 @@ func slot(p *gatekeeperv1.Permit, now time.Time) string {
 	return fmt.Sprintf("%s in %s (%s)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), state)
 }
 
-// seconds formats a duration in whole seconds, as people write it: 1h5m, not 1h5m0s.
+// seconds formats a duration in whole seconds, the way people write it: 1h5m, not 1h5m0s.
 func seconds(d time.Duration) string {
 	text := max(d, 0).Round(time.Second).String()
 	if short, ok := strings.CutSuffix(text, "m0s"); ok {

@@ -6,7 +6,7 @@
 //	defer c.Close()
 //	permit, err := c.Semaphore("nightly-export").TryAcquire(ctx)
 //	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
-//		log.Print(denied) // says why, and names the holders
+//		log.Print(denied) // includes the reason and the holders
 //		return nil
 //	}
 //	...
@@ -21,29 +21,29 @@
 //
 //	send + waited + duration - margin,    margin = 2% of (waited + duration)
 //
-// where send is the local time before the attempt was handed to the transport, and waited is how long, by the leader's
-// clock, the call was in the queue before its grant was handed to the log. The leader starts counting no earlier than
+// where send is the local time before the attempt was passed to the transport, and waited is how long, by the leader's
+// clock, the call was in the queue before its grant was proposed to the log. The leader starts counting no earlier than
 // that, extends its own deadline by a grace period, and a new leader restarts every permit with its full duration. So
-// this deadline passes before the slot can be granted to another holder. A late answer changes nothing, because the
+// this deadline passes before the slot can be granted to another holder. A late answer makes no difference, because the
 // client counts from the send time.
 //
 // The code calls this period belief. permit.go, belief.go and keepalive.go follow these rules:
 //
-//   - A permit ends only when the leader says so, or at the local deadline. Losing the connection to a server does not
-//     end it: the client retries the refresh on all members until the local deadline.
+//   - A permit ends only when the leader reports that it has, or at the local deadline. Losing the connection to a
+//     server does not end it: the client retries the refresh on all members until the local deadline.
 //   - At most one refresh of a permit is outstanding, and only its answer counts. Each frame states the duration that
 //     the client uses once the frame is sent. If that duration is shorter than before, belief shrinks at that moment,
 //     because a leader may then pass the shorter duration to its successor.
-//   - A refused refresh is not a loss yet: the permit's context ends so that the job stops, and belief lasts until its
-//     deadline, no longer. The status LOST ends belief immediately.
+//   - A refused refresh is not yet a loss: the permit's context ends so that the job stops, and belief lasts until its
+//     deadline and no longer. The status LOST ends belief immediately.
 //   - Belief ends before a release is sent, and a permit that was lost or released is never valid again.
 //   - Time is CLOCK_BOOTTIME where available, which advances while the machine is suspended. No lock service can
 //     protect a machine that is resumed from a memory snapshot, or a process that is paused between a check and a
-//     write: pass Token along with each write, and let the resource reject a token older than the newest it has seen.
+//     write: pass Token with each write, and make the resource reject any token older than the newest it has seen.
 //
 // # Jobs
 //
-// Wrap and Runner do for a function what a careful caller of TryAcquire does by hand; see Runner. The order of the
+// Wrap and Runner do for a function what a careful caller of TryAcquire would do manually; see Runner. The order of the
 // steps matters: the job's context ends while the permit is still valid, the job returns, and the permit is released
 // last. The next holder therefore never overlaps with the previous one. No job runs without a permit, unless
 // OutageRunUnguarded is set.
@@ -51,13 +51,13 @@
 // # Calls
 //
 // Every call goes to the endpoint that answered last, or to the leader if a server named it, with a timeout for each
-// attempt. A call that is safe to repeat is retried on all endpoints, with jittered back-off, until the context ends.
-// Any call is safe to repeat if the server says that it did nothing. If the outcome is unknown, a call is retried only
-// if making it twice has the same effect as making it once. This is true for reads, refreshes, releases and
+// attempt. A call that is safe to repeat is retried on all endpoints, with jittered backoff, until the context ends.
+// Any call is safe to repeat if the server reports that it did nothing. If the outcome is unknown, a call is retried
+// only if making it twice has the same effect as making it once. This is true for reads, refreshes, releases and
 // cancellations, and for acquisitions and edits with a request id. If certificate errors keep a Client from every
-// endpoint, and it has never reached a server before, the call gives up after one round; see CertificateError. The
-// Client classifies errors from servers by google.rpc.ErrorInfo, never by their text. The exception is a failed TLS
-// handshake, whose error carries only text.
+// endpoint, and it has never reached a server, the call gives up after one round; see CertificateError. The Client
+// classifies errors from servers by google.rpc.ErrorInfo, never by their text. The exception is a failed TLS handshake,
+// whose error carries only text.
 //
 // Goroutines that are denied the same semaphores at the same time request them in batches; see batch.go. A batch makes
 // denials cheaper and changes nothing else. It never grants a permit. Requests that it does not answer are sent again
@@ -75,7 +75,7 @@
 //
 // Within major version 1, code that compiles with this package and relies only on what its comments promise continues
 // to compile and to work. New versions may add functions, methods, options, constants, and fields of structs: name the
-// fields in struct literals, and give every switch over a Reason or a policy a default case. Texts of errors and log
+// fields in struct literals, and give every switch over a Reason or a policy a default case. The text of errors and log
 // messages may change. Symbols documented as "for tests", such as WithClock, may change in a minor version. The
 // messages of package gatekeeperv1 follow the API, which follows the same rule: no field changes its number, type or
 // meaning. A new call adds a method to its client and server interfaces: embed the Unimplemented server, and do not
@@ -83,5 +83,5 @@
 //
 // A client works with servers of the same major version, older or newer. A call that an older server does not support
 // fails with a *StatusError with code Unimplemented. If the cluster must be upgraded before a call works, the error has
-// the reason FEATURE_LEVEL. Reasons that only a newer server knows are passed on unchanged.
+// the reason FEATURE_LEVEL. Reasons known only to a newer server are passed on unchanged.
 package client

@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// drains returns a hook that answers as a server does during a drain of token 7 that ends at until: it grants refreshes
-// together with the order to stop, and refuses them afterwards.
+// drains returns a hook that answers like a server draining token 7 until the given time: until then, it grants
+// refreshes along with a stop order, and afterwards it refuses them.
 func drains(until time.Time, duration time.Duration) func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 	return func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		answer := drainNotice(time.Until(until))
@@ -27,13 +27,13 @@ func drains(until time.Time, duration time.Duration) func(*gatekeeperv1.KeepAliv
 }
 
 func drainNotice(left time.Duration) *gatekeeperv1.TokenResult {
-	n := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED, "moving house")
+	n := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED, "moving to dr-site")
 	n.DrainLeft = durationpb.New(left)
 	return n
 }
 
-// draining returns a permit of 10 s for which a drain of 2 min began 12 s after the grant. With notice, the server
-// sends a notice; otherwise a refresh reports the drain.
+// draining returns a 10 s permit whose 2 min drain began 12 s after the grant. If notice is set, the server sends a
+// notice; otherwise a refresh reports the drain.
 func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) {
 	w := newCluster(t, "a")
 	a = w.servers["a"]
@@ -56,7 +56,7 @@ func TestDrain_NoticeOrResult_EndsTheContextAndReportsTheDrain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, p, ends := draining(t, notice)
 				stop, ok := errors.AsType[*StopError](ended(p))
-				if !ok || !errors.Is(stop, ErrMoved) || !errors.Is(stop, ErrStopped) || stop.Message != "moving house" {
+				if !ok || !errors.Is(stop, ErrMoved) || !errors.Is(stop, ErrStopped) || stop.Message != "moving to dr-site" {
 					t.Fatalf("the permit's cause is %v, want ErrMoved", ended(p))
 				}
 				if stop.Drain > 2*time.Minute || stop.Drain < 115*time.Second {
@@ -191,7 +191,7 @@ func TestRunner_JobIgnoresItsDrain_IsReportedAfterTheDrainAndAfterThePermit(t *t
 		}
 		s.wantHooks("granted", "lost", "overrun", "overrun", "finished")
 		if s.over[0].Gone || !s.over[1].Gone || at[0] < -time.Second || at[0] > 0 || at[1] <= 0 || at[1] > 10*time.Second {
-			t.Errorf("overruns were reported %v after the drain: %+v; want one at its end and one up to 10s later with Gone", at, s.over)
+			t.Errorf("overruns were reported %v after the drain: %+v; want one when it ends, and one with Gone up to 10s later", at, s.over)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 func TestDial_InvalidEndpoint_IsNamedInTheError(t *testing.T) {
 	for _, endpoint := range []string{"http://gk1:7420", "https://gk1", "gk1:https", "gk1:", "gk1:0", "gk1:65536"} {
 		if _, err := Dial(t.Context(), []string{"gk2", endpoint}); err == nil || !strings.Contains(err.Error(), endpoint) {
-			t.Errorf("Dial(%s) error = %v, want an error with the endpoint", endpoint, err)
+			t.Errorf("Dial(%s) error = %v, want an error that contains the endpoint", endpoint, err)
 		}
 	}
 	for _, endpoint := range []string{"gk1", "gk1:7420", "::1", "[::1]:7420", "dns:///gk1:7420", "unix:/run/gk"} {

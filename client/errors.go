@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	// ErrDenied means that the servers denied a request. It is always in a *DeniedError, which has the reason.
+	// ErrDenied means that the servers denied a request. It is always in a *DeniedError, which contains the reason.
 	ErrDenied = errors.New("denied")
 	// ErrUnavailable means that no server is known to have carried out the call before the context ended. The attempts
 	// end earlier if a retry is not safe, or if every endpoint has failed with a *CertificateError. With
@@ -53,11 +53,11 @@ func (e *UnavailableError) Error() string {
 	case e.Unknown:
 		b.WriteString(ErrOutcomeUnknown.Error())
 	case e.Recovering():
-		b.WriteString("the servers answer, but grant nothing yet")
+		b.WriteString("the servers respond, but are not granting permits yet")
 	case e.NoLeader():
-		b.WriteString("the servers answer, but none of them leads")
+		b.WriteString("the servers respond, but none of them is the leader")
 	case e.Throttled():
-		b.WriteString("the servers answer, but are not checking tokens from this address for now")
+		b.WriteString("the servers respond, but are not checking tokens from this address for now")
 	default:
 		b.WriteString(ErrUnavailable.Error())
 	}
@@ -71,13 +71,13 @@ func (e *UnavailableError) Error() string {
 	return b.String()
 }
 
-// NoLeader reports whether servers answered that none of them is the leader: an election is in progress, or too few
-// voters are running. The call was not carried out. Other servers may not have answered at all.
+// NoLeader reports whether servers responded, but none of them is the leader: an election is in progress, or too few
+// voters are running. The call was not carried out. Other servers may not have responded at all.
 func (e *UnavailableError) NoLeader() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool { return leaderless(a.Err) })
 }
 
-// Recovering reports whether a server answered that it does not grant permits yet, because the cluster was recovered
+// Recovering reports whether a server responded that it is not granting permits yet, because the cluster was recovered
 // without its majority and holders may still rely on earlier permits. The call was not carried out. The error's text
 // says how long this will take.
 func (e *UnavailableError) Recovering() bool {
@@ -141,7 +141,7 @@ func (e *StatusError) Error() string {
 // GRPCStatus makes the error usable with gRPC's status package.
 func (e *StatusError) GRPCStatus() *status.Status { return e.status }
 
-// InvalidFieldError names a field of the request that breaks a rule.
+// InvalidFieldError identifies a field of the request that violates a rule.
 type InvalidFieldError struct {
 	// Field is the path of the field, such as "edits[3].create.permits".
 	Field, Value, Rule string
@@ -191,10 +191,11 @@ type NoSuchCordonError struct {
 	*StatusError
 }
 
-// ChangedSinceError says that a change would not do what its dry run or preview showed. Nothing was changed.
+// ChangedSinceError says that a change would no longer have the effect that its dry run or preview showed. Nothing was
+// changed.
 type ChangedSinceError struct {
-	// Semaphores are those for which the effect differs; the message says how. The list is empty if the change is not
-	// about semaphores.
+	// Semaphores lists those for which the effect differs; the message says how. It is empty if the change is not about
+	// semaphores.
 	Semaphores []string
 	*StatusError
 }
@@ -216,14 +217,14 @@ type RequestEndedError struct {
 	*StatusError
 }
 
-// NoSuchJobError says that no job has that id: it was never submitted, or it was deleted, by an operator or
-// automatically some time after its end.
+// NoSuchJobError says that no job has that id: it was never submitted, or it was deleted, either by an operator or
+// automatically some time after it ended.
 type NoSuchJobError struct {
 	ID string
 	*StatusError
 }
 
-// JobDiffersError says that a job with this id has already been submitted with other tasks or settings. Nothing was
+// JobDiffersError says that a job with this id has already been submitted with different tasks or settings. Nothing was
 // stored.
 type JobDiffersError struct {
 	ID string

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// errorKinds returns every error of the package, with the type and the sentinels that find it when it is wrapped.
+// errorKinds returns every kind of error in the package, with the type and the sentinels that match it when wrapped.
 func errorKinds() []struct {
 	err error
 	as  func(error) bool
@@ -93,7 +93,7 @@ func TestErrors_AreFoundByTypeAndSentinel(t *testing.T) {
 	}
 }
 
-// Error texts are for people and have no prefix. A caller that wraps an error adds the source.
+// Error texts are for people and have no prefix. A caller that wraps an error adds its source.
 func TestErrors_HaveNoPrefix(t *testing.T) {
 	all := sentinels
 	for _, kind := range errorKinds() {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// An interceptor sees every TryAcquire only if each of them is a separate call.
+// An interceptor sees every TryAcquire only if each one is a separate call.
 func ExampleWithCallsAlone() {
 	watched := func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		fmt.Println(method)

@@ -16,8 +16,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// secured starts a server that authenticates its callers, like `gatekeeperd --tls-ca ca.crt --bearer-tokens`. admin is the
-// TLS configuration of its administrator, and dir contains ca.crt.
+// secured starts a server that authenticates its callers, like `gatekeeperd --tls-ca ca.crt --bearer-tokens`.
+// admin is its administrator's TLS configuration, and dir contains ca.crt.
 func secured() (endpoints []string, dir string, admin client.TLS, end func()) {
 	ctx := context.Background()
 	must := func(err error) {
@@ -52,7 +52,7 @@ func secured() (endpoints []string, dir string, admin client.TLS, end func()) {
 }
 
 // An administrator creates a binding and a token for an application, which can then do what the binding grants, and
-// nothing else. The token is in a file, so that it can be replaced.
+// nothing else. The token is stored in a file so that it can be replaced.
 func ExampleClient_Auth() {
 	endpoints, dir, asAdmin, end := secured()
 	defer end()
@@ -103,7 +103,8 @@ func ExampleClient_Auth() {
 	// unauthenticated: true
 }
 
-// WithBearerToken takes a function that returns the token. Without TLS, Dial fails: a token is never sent in plain text.
+// WithBearerToken takes a function that returns the token. Without TLS, Dial fails: a token is never sent in plain
+// text.
 func ExampleWithBearerToken() {
 	source := func(context.Context) (string, error) { return os.Getenv("ORDERS_TOKEN"), nil }
 	_, err := client.Dial(context.Background(), nil, client.WithBearerToken(source))

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A denial has a Message to show to people and a Reason for programs to check.
+// A denial has a Message for people to read and a Reason for programs to check.
 func ExampleDeniedError() {
 	clients, end := connect("app1", "db7")
 	defer end()
@@ -31,7 +31,7 @@ func ExampleDeniedError() {
 	ask(app1, "biling", prod)                              // not defined
 	ask(app1, "billing", client.WithGroup("staging"))      // the wrong group
 	ask(db7, "billing", prod)                              // the wrong acquirer
-	ask(app1, "billing", prod, client.WithWeight(2))       // more than the semaphore has
+	ask(app1, "billing", prod, client.WithWeight(2))       // more permits than the semaphore has
 	ask(app1, "billing", prod)                             // granted
 	ask(app1, "billing", prod, client.WithHolderID("two")) // taken
 	// Output:
@@ -42,33 +42,33 @@ func ExampleDeniedError() {
 	// ACQUIRER_MISMATCH
 	//   Acquirer "db7" does not match the acquirer pattern "app[12]" of semaphore "billing".
 	// WEIGHT_EXCEEDS_PERMITS
-	//   Weight 2 is more than the 1 permit of semaphore "billing", and never fits.
+	//   Weight 2 exceeds the 1 permit of semaphore "billing" and can never fit.
 	// NO_FREE_PERMIT
 	//   The only permit of semaphore "billing" is taken.
 }
 
-// Most programs skip the run after any denial. A program that distinguishes denials uses the Reason.
+// Most programs skip the run after any denial. A program that treats denials differently checks the Reason.
 func ExampleReason() {
 	advice := func(r client.Reason) string {
 		switch r {
 		case client.ReasonNoFreePermit:
 			return "wait in the queue with Acquire"
 		case client.ReasonFiringClaimed:
-			return "another holder runs it now, but may still fail to finish"
+			return "another holder is running it, but may still fail to finish"
 		case client.ReasonFiringDone:
-			return "it has run: nothing to do"
+			return "it has already run: nothing to do"
 		case client.ReasonFiringForgotten:
 			return "it is unknown whether it has run: check, and start it manually if it must run"
 		case client.ReasonFiringTooFarAhead:
 			return "a clock is wrong: compare the due time, CallerClock and LeaderClock"
 		case client.ReasonPaused, client.ReasonCordoned:
-			return "this was ordered by an operator: ask again later"
+			return "an operator has blocked it: try again later"
 		case client.ReasonStopping:
 			return "this holder's own permit is being stopped: release it"
 		case client.ReasonHeldForOperator:
 			return "the last run was lost: an operator must clear its slot"
 		case client.ReasonAlreadyHeld:
-			return "this holder already has a permit with another weight or firing: release it"
+			return "this holder already has a permit with a different weight or firing: release it"
 		case client.ReasonNoSuchSemaphore, client.ReasonGroupMismatch, client.ReasonAcquirerMismatch, client.ReasonWeightExceedsPermits:
 			return "the definition or the caller is wrong: fix one of them"
 		}
@@ -112,7 +112,7 @@ func ExampleWithLeaveOnPause() {
 	defer end()
 	ctx, c := context.Background(), clients[0]
 	_, err := c.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{
-		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-export"}}, Author: "ann", Reason: "the disks are replaced", RequestId: client.NewRequestID(),
+		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-export"}}, Author: "ann", Reason: "the disks are being replaced", RequestId: client.NewRequestID(),
 	})
 	if err != nil {
 		panic(err)
@@ -130,7 +130,7 @@ func ExampleWithLeaveOnPause() {
 		fmt.Println(d.Reason)
 	}
 	// Output:
-	// place 1, paused: the disks are replaced
+	// place 1, paused: the disks are being replaced
 	// waited until the context ended: true
 	// PAUSED
 }
@@ -141,13 +141,13 @@ func ExampleWithOneWaiter() {
 	defer end()
 	ctx, c := context.Background(), clients[0]
 	_, err := c.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{
-		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-export"}}, Author: "ann", Reason: "the disks are replaced", RequestId: client.NewRequestID(),
+		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-export"}}, Author: "ann", Reason: "the disks are being replaced", RequestId: client.NewRequestID(),
 	})
 	if err != nil {
 		panic(err)
 	}
 
-	// A timer would start a run each minute. The first one waits in the queue until the pause ends.
+	// A timer would start a run every minute. The first one waits in the queue until the pause ends.
 	waiting, cancel := context.WithCancel(ctx)
 	var runs sync.WaitGroup
 	queued := make(chan struct{})
@@ -159,8 +159,8 @@ func ExampleWithOneWaiter() {
 	fmt.Println(run(ctx))
 	cancel()
 	runs.Wait()
-	// Output:
-	// The semaphore "nightly-export" is paused (the disks are replaced). Another acquire of "app1" in group "default" is already waiting.
+	// Output: The semaphore "nightly-export" is paused (the disks are being replaced). Another acquire by "app1" in
+	// group "default" is already waiting.
 }
 
 // WithExpectedRevision acquires optimistically: the permit is granted only if no permit has been acquired, released or
@@ -178,7 +178,7 @@ func ExampleWithExpectedRevision() {
 	for _, c := range clients {
 		permit, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithExpectedRevision(seen))
 		if changed, ok := errors.AsType[*client.RevisionChangedError](err); ok {
-			fmt.Println("another caller was faster:", changed.Current > changed.Expected)
+			fmt.Println("another caller got there first:", changed.Current > changed.Expected)
 			continue
 		}
 		fmt.Println("acquired:", err)
@@ -186,10 +186,10 @@ func ExampleWithExpectedRevision() {
 	}
 	// Output:
 	// acquired: <nil>
-	// another caller was faster: true
+	// another caller got there first: true
 }
 
-// Report a denial that lasts until somebody acts. A Runner logs the same message and command.
+// Report a denial that lasts until someone acts. A Runner logs the same message and command.
 func ExampleDeniedError_NeedsAction() {
 	clients, end := connect("app1")
 	defer end()
@@ -227,7 +227,7 @@ func ExampleInUseError() {
 	// after the release: <nil>
 }
 
-// An application that retries an acquisition after a crash names it with a request id.
+// An application that retries an acquisition after a crash identifies it by a request id.
 func ExampleWithRequestID() {
 	clients, end := connect("app1", "app1") // one process, before and after a crash
 	defer end()
@@ -249,9 +249,9 @@ func ExampleWithRequestID() {
 	_ = again.Release(ctx)
 	_, err = clients[1].Semaphore("nightly-export").TryAcquire(ctx, mine...)
 	if ended, ok := errors.AsType[*client.RequestEndedError](err); ok {
-		fmt.Println("no second one:", ended.How)
+		fmt.Println("not granted again:", ended.How)
 	}
 	// Output:
 	// the same permit: true
-	// no second one: released
+	// not granted again: released
 }

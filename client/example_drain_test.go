@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job that must stop with a drain starts nothing new, but finishes what it has started.
+// A job that is being drained starts nothing new, but finishes what it has started.
 func ExamplePermit_DrainUntil() {
 	clients, end := connect("app1", "ops")
 	defer end()
@@ -32,9 +32,9 @@ func ExamplePermit_DrainUntil() {
 				return context.Cause(ctx) // no new table
 			}
 			if table == "customers" {
-				drain(ctx) // an operator stops the job meanwhile
+				drain(ctx) // meanwhile, an operator stops the job
 			}
-			// Finish the current table while the permit can be counted on.
+			// Finish the current table while the permit can be relied on.
 			if err := permit.Ensure(context.WithoutCancel(ctx), 20*time.Second); err != nil {
 				return err
 			}

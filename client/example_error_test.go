@@ -21,7 +21,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// nobody is an address without a server.
+// nobody is an address that no server listens on.
 const nobody = "127.0.0.1:1"
 
 // silent returns an option that discards the log.
@@ -66,7 +66,7 @@ func ExampleUnavailableError() {
 		for _, a := range away.Tried {
 			tried(a)
 		}
-		fmt.Println("no server leads:", away.NoLeader())
+		fmt.Println("no leader:", away.NoLeader())
 		fmt.Println("recovering:", away.Recovering())
 		fmt.Println("throttled:", away.Throttled())
 	}
@@ -75,7 +75,7 @@ func ExampleUnavailableError() {
 	// deadline exceeded: true
 	// it may have been granted: false
 	// tried: 127.0.0.1:1 true
-	// no server leads: false
+	// no leader: false
 	// recovering: false
 	// throttled: false
 }
@@ -120,7 +120,7 @@ func ExampleWithTLS() {
 	// Output:
 	// true true
 	// true
-	// give both a TLS certificate and a key, or neither
+	// specify both a TLS certificate and a key, or neither
 }
 
 // A refused call changes nothing. Every refusal is or wraps a *StatusError, and most have a more specific type.
@@ -147,11 +147,11 @@ func ExampleStatusError() {
 	}
 	_, err = definitions.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: "biling"})
 	if e, ok := errors.AsType[*client.NoSuchDefinitionError](err); ok {
-		fmt.Println("there is no definition", e.Name)
+		fmt.Println("no such definition:", e.Name)
 	}
 	_, err = clients[0].Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: 17})
 	if e, ok := errors.AsType[*client.NoSuchPermitError](err); ok {
-		fmt.Println("there is no permit", e.Token)
+		fmt.Println("no such permit:", e.Token)
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok { // matches all of them
 		fmt.Println(e.Code == codes.NotFound, e.Reason)
@@ -160,8 +160,8 @@ func ExampleStatusError() {
 	// definition.group_pattern = "prod("
 	// nightly-export exists, version known: true
 	// nightly-export is not at version 999
-	// there is no definition biling
-	// there is no permit 17
+	// no such definition: biling
+	// no such permit: 17
 	// true NO_SUCH_PERMIT
 }
 

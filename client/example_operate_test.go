@@ -41,7 +41,7 @@ func ExampleClient_Move() {
 	move.DryRun, move.Expected = false, plan.GetDigest()
 	_, err = c.Move(ctx, move)
 	if changed, ok := errors.AsType[*client.ChangedSinceError](err); ok {
-		fmt.Println("not moved, because these have changed:", changed.Semaphores)
+		fmt.Println("not moved, because these changed:", changed.Semaphores)
 	}
 
 	move.Expected = "" // move whatever matches now
@@ -54,7 +54,7 @@ func ExampleClient_Move() {
 	// Output:
 	// billing would admit dr-site
 	// invoices would admit dr-site
-	// not moved, because these have changed: [billing]
+	// not moved, because these changed: [billing]
 	// moved: 1 can be undone: true
 }
 
@@ -68,7 +68,7 @@ func ExampleClient_Pause() {
 	}
 
 	pause := client.PauseRequest{
-		Selector: client.Selector{Names: []string{"nightly-*"}}, Reason: "its disk is full", End: client.End{After: time.Hour},
+		Selector: client.Selector{Names: []string{"nightly-*"}}, Reason: "the disk is full", End: client.End{After: time.Hour},
 		Stop: true, Drain: time.Minute,
 	}
 	plan, err := c.Preview(ctx, pause)
@@ -99,7 +99,7 @@ func ExampleClient_Cordon() {
 	defer end()
 	ctx, c := context.Background(), clients[0]
 
-	cordon := client.CordonRequest{ID: "patching", AcquirerPattern: "app1", Reason: "a new kernel", Drain: time.Minute}
+	cordon := client.CordonRequest{ID: "patching", AcquirerPattern: "app1", Reason: "kernel upgrade", Drain: time.Minute}
 	for _, change := range []client.Previewable{cordon} {
 		plan, err := c.Preview(ctx, change)
 		fmt.Println("holders that must stop:", len(plan.GetEffects()), err)
@@ -117,12 +117,12 @@ func ExampleClient_Cordon() {
 	}
 	_, err = c.Uncordon(ctx, client.UncordonRequest{ID: "patching"})
 	if none, ok := errors.AsType[*client.NoSuchCordonError](err); ok {
-		fmt.Println("there is no cordon", none.ID)
+		fmt.Println("no such cordon:", none.ID)
 	}
 	// Output:
 	// holders that must stop: 0 <nil>
 	// denied: CORDONED
-	// there is no cordon patching
+	// no such cordon: patching
 }
 
 // A change that matches no definition fails, so that a script notices a typo.

@@ -32,7 +32,7 @@ func ExamplePermit() {
 	if err := permit.Refresh(ctx); err != nil { // not needed: the client does it automatically
 		fmt.Println(err)
 	}
-	fmt.Println("safe for most of it:", time.Until(permit.SafeUntil()) > 50*time.Second)
+	fmt.Println("safe for most of that:", time.Until(permit.SafeUntil()) > 50*time.Second)
 
 	if err := permit.Release(ctx); err != nil {
 		fmt.Println(err)
@@ -42,7 +42,7 @@ func ExamplePermit() {
 	// Output:
 	// nightly-export prod app1 worker-3
 	// duration: 1m0s expiration period: 1m0s
-	// safe for most of it: true
+	// safe for most of that: true
 	// held: false safe until: true
 }
 
@@ -67,7 +67,7 @@ func ExamplePermit_Release() {
 	// true
 }
 
-// After a run has been stopped midway, its definition decides whether another host may run the firing.
+// If a run is stopped midway, its definition decides whether another host may run the firing.
 func ExamplePermit_ReleaseCutShort() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -142,8 +142,8 @@ func ExampleSemaphore_WatchFiring() {
 	// Output: it may be claimed
 }
 
-// A host judges the holder of a firing dead, takes over, and runs the firing as soon as possible. This holder is alive, so
-// it must stop first.
+// A host judges the holder of a firing dead, takes over, and runs the firing as soon as possible. Here the holder is
+// alive, so it must stop first.
 func ExampleSemaphore_WatchFiring_takeOver() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -183,7 +183,7 @@ func ExampleSemaphore_WatchFiring_takeOver() {
 	// the report runs on app2
 }
 
-// A run that cannot start its job gives the firing back.
+// A run that cannot start its job releases the firing for another host.
 func ExamplePermit_ReleaseNotRun() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -227,7 +227,7 @@ func ExamplePermit_Refresh() {
 	if _, err := clients[1].Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: permit.Token(), Author: "ops@desk"}); err != nil {
 		panic(err)
 	}
-	if _, err := clients[1].Semaphore("brief").Acquire(ctx); err != nil { // granted after the first permit's deadline
+	if _, err := clients[1].Semaphore("brief").Acquire(ctx); err != nil { // granted once the first permit's deadline has passed
 		panic(err)
 	}
 
@@ -257,9 +257,9 @@ func ExampleTooShortError() {
 
 	err = permit.Ensure(ctx, time.Hour)
 	if short, ok := errors.AsType[*client.TooShortError](err); ok {
-		fmt.Println(short.Wanted, "requested of a permit that lives", short.Duration)
+		fmt.Println(short.Wanted, "is longer than the permit's duration of", short.Duration)
 	}
-	// Output: 1h0m0s requested of a permit that lives 1m0s
+	// Output: 1h0m0s is longer than the permit's duration of 1m0s
 }
 
 // The stop time may be at most half of the permit's duration.
@@ -270,7 +270,7 @@ func ExampleWithStopTime() {
 
 	_, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithStopTime(50*time.Second))
 	if e, ok := errors.AsType[*client.StopTimeError](err); ok {
-		fmt.Println(e.StopTime, "is too long for a permit that lives", e.Duration)
+		fmt.Println(e.StopTime, "is too long for a permit duration of", e.Duration)
 	}
 	permit, err := c.Semaphore("nightly-export").Acquire(ctx, client.WithStopTime(20*time.Second))
 	if err != nil {
@@ -279,7 +279,7 @@ func ExampleWithStopTime() {
 	}
 	fmt.Println("held:", permit.Held())
 	// Output:
-	// 50s is too long for a permit that lives 1m0s
+	// 50s is too long for a permit duration of 1m0s
 	// held: true
 }
 

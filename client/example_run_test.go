@@ -40,7 +40,7 @@ func ExampleOverrun() {
 	// returned: <nil>
 }
 
-// When no server answers, a job can be skipped, wait, or run unguarded. The policy depends on which is worse for the job.
+// If no server answers, a job can be skipped, wait, or run unguarded. Choose the policy that does the least harm.
 func ExampleWithOutagePolicy() {
 	ctx := context.Background()
 	c, err := client.Dial(ctx, []string{nobody}, silent())
@@ -67,7 +67,7 @@ func ExampleWithOutagePolicy() {
 	// <nil>
 }
 
-// A scheduler that calls jobs itself calls Begin before and End after each of them.
+// A scheduler that calls jobs itself calls Begin before each job and End after it.
 func ExampleRunner_Begin() {
 	clients, end := connect("app1")
 	defer end()
@@ -76,7 +76,7 @@ func ExampleRunner_Begin() {
 
 	run, err := runner.Begin(context.Background(), due)
 	if err != nil {
-		fmt.Println(err) // as from Run, for example a *client.DeniedError
+		fmt.Println(err) // the errors are those of Run, for example a *client.DeniedError
 		return
 	}
 	fmt.Println("held:", run.Permit().Held())
@@ -128,7 +128,7 @@ func ExampleRunner_RunDue_cutShort() {
 	// the disk is full: the job was cut short
 }
 
-// Two schedules that share a semaphore need different firing names. The same due time then names two firings.
+// Two schedules that share a semaphore need different firing names. Then the same due time identifies two firings.
 func ExampleWithFiringName() {
 	clients, end := connect("app1")
 	defer end()

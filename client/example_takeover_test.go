@@ -9,8 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host judges the holder dead and takes over. It gets the slot when the holder's permit has been released or has
-// expired.
+// A host presumes the holder dead and takes over. It gets the slot once the holder's permit is released or expires.
 func ExampleSemaphore_TakeOver() {
 	clients, end := connect("app1", "app2")
 	defer end()

@@ -217,7 +217,7 @@ func ExampleSemaphore_TryAcquire() {
 	nightly := func(ctx context.Context, c *client.Client) error {
 		permit, err := c.Semaphore("nightly-export").TryAcquire(ctx, client.WithFiring("nightly", due))
 		if denied, ok := errors.AsType[*client.DeniedError](err); ok {
-			log.Print(denied) // says why, and who holds the permit or ran the firing
+			log.Print(denied) // includes the reason, and who holds the permit or ran the firing
 			return nil
 		} else if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A batch moves all definitions of a group in one step, or none.
+// A batch moves all definitions in a group in one step, or none of them.
 func ExampleClient_Definitions() {
 	clients, end := connect("ops")
 	defer end()
@@ -104,9 +104,9 @@ func ExampleClient_WaitingTasks() {
 		log.Fatal(err)
 	}
 	for _, j := range jobs {
-		fmt.Println(j.GetTasks(), "tasks of", j.GetJob(), "wait for workers of", j.GetSemaphore())
+		fmt.Println(j.GetTasks(), "tasks from", j.GetJob(), "are waiting for workers on", j.GetSemaphore())
 	}
-	// Output: 2 tasks of photos wait for workers of nightly-export
+	// Output: 2 tasks from photos are waiting for workers on nightly-export
 }
 
 func ExampleClient_AllDenied() {
@@ -158,14 +158,14 @@ func ExampleClient_Members() {
 	if err != nil {
 		log.Fatal(err) // no member answered
 	}
-	show := func(m client.MemberStatus) { fmt.Println(m.ID(), "answers:", m.Err == nil) }
+	show := func(m client.MemberStatus) { fmt.Println(m.ID(), "responding:", m.Err == nil) }
 	for _, m := range members {
 		show(m)
 	}
 
-	status, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{}) // from any member that is reached
+	status, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{}) // from any reachable member
 	fmt.Println("led by", status.GetLeaderId(), err)
 	// Output:
-	// gk1 answers: true
+	// gk1 responding: true
 	// led by gk1 <nil>
 }

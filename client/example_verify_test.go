@@ -19,7 +19,7 @@ func ExampleClient_Verify() {
 			return fmt.Errorf("nothing was sent: %w", invalid)
 		}
 		if err != nil {
-			return err // unknown: ask again, or give up
+			return err // unknown: retry or give up
 		}
 		fmt.Println("sent") // the permit may have ended since
 		return nil

@@ -16,7 +16,7 @@ func two(yield func([]byte, error) bool) {
 	_ = yield([]byte("a"), nil) && yield([]byte("b"), nil)
 }
 
-// Use package work to execute tasks; it is based on OfferWork.
+// Use package work to execute tasks; it is built on OfferWork.
 func ExampleSemaphore_OfferWork() {
 	srv := gktest.NewServer("resize")
 	defer srv.Close()
@@ -102,7 +102,7 @@ func ExampleClient_SubmitJob_errors() {
 	job.Id = "posters"
 	_, err = c.SubmitJob(ctx, job, func(yield func([]byte, error) bool) { yield(make([]byte, 100_000), nil) })
 	if limit, ok := errors.AsType[*client.WorkLimitError](err); ok {
-		fmt.Println(limit.Needed, "is more than", limit.Limit, "of", limit.Max)
+		fmt.Println(limit.Needed, "exceeds", limit.Limit, "of", limit.Max)
 	}
 	_, err = c.Work().DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: "photos"})
 	if notOver, ok := errors.AsType[*client.JobNotOverError](err); ok {
@@ -114,7 +114,7 @@ func ExampleClient_SubmitJob_errors() {
 	}
 	// Output:
 	// a different job has the id photos
-	// 100000 is more than max_task_bytes of 65536
+	// 100000 exceeds max_task_bytes of 65536
 	// photos is not over
 	// there is no job posters
 }

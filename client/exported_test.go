@@ -41,7 +41,7 @@ func TestPublicPackages_ExportWhatIsListed(t *testing.T) {
 }
 
 // exported returns the name of a package, and all its exported declarations, sorted, without comments, function bodies
-// and the values of variables.
+// or variable values.
 func exported(t *testing.T, dir string) (pkgName, text string) {
 	t.Helper()
 	pkg := must(build.ImportDir(dir, 0))(t)
@@ -72,7 +72,7 @@ func exported(t *testing.T, dir string) (pkgName, text string) {
 			if err := printer.Fprint(&b, fset, d); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, strings.ReplaceAll(b.String(), "\n\n", "\n")) // where comments were
+			all = append(all, strings.ReplaceAll(b.String(), "\n\n", "\n")) // left by removed comments
 		}
 	}
 	slices.Sort(all)

@@ -74,7 +74,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 		c.t.Fatal(err)
 	}
 	client.router.next = 0
-	client.router.rotate() // the tests rely on the first target
+	client.router.rotate() // the tests rely on which target comes first
 	if strings.Contains(c.t.Name(), inBatches) {
 		for _, name := range names {
 			engage(c.t, client, name, "export", "s")
@@ -88,7 +88,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 	return client
 }
 
-// server is a fake member. Calls without a hook fail as unimplemented.
+// server is a fake member. Calls without a hook fail with Unimplemented.
 type server struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	gatekeeperv1.UnimplementedDefinitionServiceServer
@@ -101,8 +101,8 @@ type server struct {
 
 	mu       sync.Mutex // guards everything below
 	cut      bool       // connections are refused
-	instead  *server    // if set, connections lead to this server
-	cluster  string     // the cluster that it belongs to; if empty, it sends none
+	instead  *server    // if set, connections go to this server
+	cluster  string     // the cluster it belongs to; if empty, it sends none
 	calls    []string
 	acquired []*gatekeeperv1.TryAcquireRequest
 	released []uint64
@@ -127,9 +127,10 @@ type server struct {
 	status     func() *gatekeeperv1.GetStatusResponse
 	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
 	tryBatch   batchHook
-	// older servers do not support groups of tokens; keep never receives groups
+	// older makes the server behave like one that does not support groups of tokens
 	older bool
-	// keep answers a frame; if the answer is nil, none is sent. The default refreshes every token.
+	// keep answers a frame, whose groups have been replaced by single tokens. If the answer is nil, none is sent. The
+	// default refreshes every token.
 	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
 }
 
@@ -206,7 +207,7 @@ func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	return s.listener.DialContext(ctx)
 }
 
-// unary and stream send the cluster in each answer, and refuse calls that expect another cluster.
+// unary and stream send the cluster with each answer, and refuse calls that expect another cluster.
 func (s *server) unary(ctx context.Context, q any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	if err := s.meant(ctx); err != nil {
 		return nil, err
@@ -244,8 +245,8 @@ func (s *server) set(f func(*server)) {
 func (s *server) down() { s.set(func(s *server) { s.cut = true }); s.hangUp() }
 func (s *server) up()   { s.set(func(s *server) { s.cut = false }) }
 
-// refreshNothing stops the answers to frames, so that belief still depends on the grant. Otherwise a new permit would
-// be refreshed right away.
+// refreshNothing stops answering frames, so that belief remains based on the grant. Otherwise a new permit would be
+// refreshed right away.
 func (s *server) refreshNothing() {
 	s.keeps(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil })
 }
@@ -382,7 +383,7 @@ func (s *server) GetStatus(context.Context, *gatekeeperv1.GetStatusRequest) (*ga
 	if f := get(s, func(s *server) func() *gatekeeperv1.GetStatusResponse { return s.status }); f != nil {
 		return f(), nil
 	}
-	return new(gatekeeperv1.GetStatusResponse), nil // a client asks each endpoint before its first change
+	return new(gatekeeperv1.GetStatusResponse), nil // a client queries each endpoint before its first change
 }
 
 // KeepAlive answers frames until the stream ends. hangUp and down end the stream at its next frame.
@@ -469,7 +470,7 @@ func result(token uint64, s gatekeeperv1.RefreshStatus, cause gatekeeperv1.StopC
 	return &gatekeeperv1.TokenResult{Token: token, Status: s, Stop: cause, Message: message}
 }
 
-// refused returns an error as a server sends it, with an ErrorInfo.
+// refused returns an error like a server's, with an ErrorInfo.
 func refused(code codes.Code, reason string, pairs ...string) error {
 	metadata := make(map[string]string)
 	for i := 0; i < len(pairs); i += 2 {
@@ -486,7 +487,7 @@ func notLeader(leader string, term int) error {
 	return refused(codes.Unavailable, reasonNotLeader, "leader_id", leader, "leader_api", endpoint(leader), "term", strconv.Itoa(term))
 }
 
-// sharedDuration is a duration for concurrent use.
+// sharedDuration is a duration that is safe for concurrent use.
 type sharedDuration struct{ n atomic.Int64 }
 
 func (d *sharedDuration) load() time.Duration  { return time.Duration(d.n.Load()) }

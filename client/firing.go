@@ -10,13 +10,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// WatchFiring yields the state of a firing now, and again after each change, until the firing has ended. name and due
-// are as in WithFiring. With a token, WatchFiring follows the claim of that token, and ends with
-// FIRING_STATE_TAKEN_OVER if another holder has claimed the firing since. With 0, it follows every claim. A firing that
-// no process runs has the state FIRING_STATE_OPEN. That state does not end the sequence, because the firing can still
-// be claimed.
+// WatchFiring yields the current state of a firing, and then each change, until the firing has ended. name and due are
+// as in WithFiring. With a token, WatchFiring follows the claim made with that token, and ends with
+// FIRING_STATE_TAKEN_OVER if another holder has since claimed the firing. With 0, it follows every claim. A firing that
+// no process is running has the state FIRING_STATE_OPEN. That state does not end the sequence, because the firing can
+// still be claimed.
 //
-// A stream that breaks is reopened, on another member if necessary, until ctx ends, so a state may be yielded twice. An
+// A broken stream is reopened, on another member if necessary, until ctx ends, so a state may be yielded twice. An
 // error is the last element, and only occurs if a server refuses the request. Servers below feature level 4 refuse it
 // with codes.Unimplemented.
 func (s *Semaphore) WatchFiring(ctx context.Context, name string, due time.Time, token uint64) iter.Seq2[*gatekeeperv1.FiringClaim, error] {
@@ -51,8 +51,8 @@ func firingEnded(c *gatekeeperv1.FiringClaim) bool {
 	return true
 }
 
-// awaitClaim waits until the firing of a denial can be claimed or has ended. most limits the wait. If the servers
-// refuse to report this, for example because they do not support the call, awaitClaim sleeps for the duration poll. It
+// awaitClaim waits until the firing of a denial can be claimed or has ended. The wait is bounded by maxWait. If the
+// servers refuse the call, for example because they do not support it, awaitClaim sleeps for the duration poll. It
 // returns false if ctx has ended.
 func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, most, poll time.Duration) bool {
 	f := d.Firing.GetFiring()

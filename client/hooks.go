@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Hooks are functions that are called during the runs of a job. Each may be nil. They are called on the goroutines of
-// the run, which waits for them, so they must be brief and must not end the run. Their context is that of the run, for
-// its values; it may have ended.
+// Hooks are functions that are called during the runs of a job. Each may be nil. They are called on the run's
+// goroutines, and the run waits for them, so they must return quickly and must not end the run. They receive the run's
+// context for its values; it may have ended.
 type Hooks struct {
 	// Granted is called before the job starts with this permit.
 	Granted func(context.Context, *Permit)
@@ -17,7 +17,7 @@ type Hooks struct {
 	Denied func(context.Context, *DeniedError)
 	// Unavailable is called when no server answered, after the OutagePolicy has decided.
 	Unavailable func(context.Context, Outage)
-	// Lost is called when the contexts of the permit and the job have ended while the job is running.
+	// Lost is called when the contexts of the permit and the job have ended while the job is still running.
 	Lost func(context.Context, Loss)
 	// Overrun is called when the job is still running even though its context has ended.
 	Overrun func(context.Context, Overrun)
@@ -25,7 +25,7 @@ type Hooks struct {
 	Finished func(context.Context, Report)
 }
 
-// Outage describes a run whose requests no server answered.
+// Outage describes a run that got no answer from any server.
 type Outage struct {
 	// Err matches ErrUnavailable.
 	Err error
@@ -42,11 +42,11 @@ type Loss struct {
 }
 
 // Overrun describes a job that continues after its context has ended. It is reported when the stop time has passed, or
-// the drain if that takes longer, and again when the permit has ended. After that, another holder may run at the same
-// time.
+// when the drain is over if that is later, and again when the permit has ended. After that, another holder may run at
+// the same time.
 type Overrun struct {
 	Permit *Permit // nil for an unguarded run
-	// Cause is the reason why the context ended.
+	// Cause is the reason the context ended.
 	Cause error
 	// Since is when the context ended.
 	Since time.Time
@@ -61,7 +61,7 @@ type Report struct {
 	Due time.Time
 	// Token is the token of the permit, or 0 for an unguarded run.
 	Token uint64
-	// Ran is set if the job was started. If the permit was lost before the start, the run gives its firing back.
+	// Ran is set if the job was started. If the permit was lost before that, the firing can be claimed again.
 	Ran bool
 	// CutShort is set if the run's context had ended before the job returned an error, or if that error is ErrCutShort.
 	// The definition's firing_on_loss decides what happens to the firing.
@@ -70,7 +70,7 @@ type Report struct {
 	Panicked bool
 	Started  time.Time
 	Took     time.Duration
-	// Stopped is the reason why the permit's context ended before the job did, or nil if it did not.
+	// Stopped is the reason the permit's context ended before the job did, or nil if it did not.
 	Stopped error
 	// Err is the error that Run returns.
 	Err error
@@ -78,7 +78,7 @@ type Report struct {
 	Release error
 }
 
-// callHooks calls the same hook of each of the Hooks.
+// callHooks applies call to each of the Runner's Hooks.
 func (r *Runner) callHooks(call func(*Hooks)) {
 	for i := range r.hooks {
 		call(&r.hooks[i])

@@ -22,7 +22,7 @@ const (
 	maxClaimedRetry = 3 * time.Second
 )
 
-// JobOption is an option of Wrap and NewRunner. If an option is given twice, the last one wins.
+// JobOption is an option for Wrap and NewRunner. If an option is given twice, the last one wins.
 type JobOption func(*Runner)
 
 // WithDenialPolicy sets what a run does when it is denied a permit. The default is DenialSkip, or DenialWait in Loop.
@@ -43,13 +43,13 @@ func WithOutageLimit(d time.Duration) JobOption {
 func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
 
 // WithOneWaiter allows only one run of an acquirer in the queue. Under DenialWait or DenialRunLate, a run is denied
-// instead of queued while another acquisition for the same semaphore, group and acquirer is waiting. So a schedule does
-// not pile up runs while the semaphore is paused or held. Runs with a firing always wait.
+// instead of queued while another acquisition for the same semaphore, group and acquirer is waiting. This keeps a
+// schedule from piling up runs while the semaphore is paused or held. Runs with a firing always wait.
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
-// WithReleaseLimit bounds how long a run tries to release its permit when no server answers. The caller of the run is
-// blocked during that time. If the release does not get through, the firing ends as if the job had been cut short. By
-// default, or with 0, the run tries for as long as a server may hold the permit, as Permit.Release does; with
+// WithReleaseLimit bounds how long a run tries to release its permit when no server answers. The run's caller is
+// blocked meanwhile. If the release does not get through, the firing ends as if the job had been cut short. By default,
+// or with 0, the run keeps trying for as long as a server may hold the permit, as Permit.Release does; with
 // OutageRunUnguarded it tries for the WithOutageLimit. Whatever the limit, it gives up 5 s after the run's context has
 // ended.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
@@ -62,8 +62,8 @@ func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing =
 // requests at the same moment. The default is DefaultLoopDelay. With 0, Loop requests the permit again immediately.
 func WithLoopDelay(d time.Duration) JobOption { return func(r *Runner) { r.loopDelay = max(d, 0) } }
 
-// WithHooks adds hooks to the runs of the job. If the option is given several times, all hooks are called, in that
-// order.
+// WithHooks adds hooks to the runs of the job. If the option is given several times, all hooks are called, in the order
+// given.
 func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.hooks, h) } }
 
 // Runner runs a job only while it holds a permit. It is safe for concurrent use; each run has its own permit.
@@ -72,9 +72,9 @@ func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.
 // caller's context or the permit's ends, and has the same cause. PermitOf returns the permit of a context. The permit
 // is released only after the job has returned, with a separate context, so that a stopped job also frees its slot
 // immediately. The definition's firing_on_loss decides what happens to the firing of a stopped job. If a run got a
-// permit but did not start its job, it gives the firing back. A job that continues after its context has ended keeps
-// its permit until the permit expires; the job is reported to the hooks and logged as an error. If the job panics, the
-// permit is released and the panic continues.
+// permit but did not start its job, the firing can be claimed again. A job that continues after its context has ended
+// keeps its permit until the permit expires; the job is reported to the hooks and logged as an error. If the job
+// panics, the permit is released and the panic continues.
 type Runner struct {
 	sem *Semaphore
 	job func(context.Context) error
@@ -115,17 +115,17 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 
 // RunDue runs the job for the firing that was due at the given time. If several processes call it for the same firing,
 // one of them runs the job, once, however much their clocks differ. The error is nil if there is nothing to do: another
-// process runs or has run the firing, or the firing was cut short and is spent, because of the definition's
+// process is running or has run the firing, or the firing was cut short and is spent, because of the definition's
 // firing_on_loss. The error is a *DeniedError if the firing was claimed under the Runner's own holder id, for example
-// before the process was restarted, because then no other process runs it. It is also a *DeniedError if the firing is
-// due too far in the future, or is no longer remembered, so that it is unknown whether it ran. If due is the zero time,
-// RunDue does the same as Run.
+// before the process was restarted, because then no other process is running it. It is also a *DeniedError if the
+// firing is due too far in the future, or is no longer remembered, so that it is unknown whether it ran. If due is the
+// zero time, RunDue does the same as Run.
 //
 // If the job returns nil, the firing is done. If it returns an error, the firing has failed. Neither is run again. The
 // job was cut short if it returns ErrCutShort, or if it returns any error after its context was ended by its permit or
 // by ctx. Then firing_on_loss decides, as after a loss. With free, another host may claim the firing now, but a host
-// that was already denied it asks again only under DenialRunLate. A job that returns nil has finished, even if its
-// context had ended.
+// that was already denied it retries only under DenialRunLate. A job that returns nil has finished, even if its context
+// had ended.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*DeniedError](err); ok && d.runsElsewhere() {
@@ -152,7 +152,7 @@ func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	panicked := true // stays true if the job panics or calls runtime.Goexit
+	panicked := true // remains true if the job panics or calls runtime.Goexit
 	defer func() {
 		err = run.end(err, panicked)
 	}()
@@ -202,7 +202,7 @@ func (r *Runner) Loop(ctx context.Context) error {
 	}
 }
 
-// maxOperatorRetry bounds the wait before the retry of a run that will fail until somebody edits the definition.
+// maxOperatorRetry bounds the wait before retrying a run that will fail until someone edits the definition.
 const maxOperatorRetry = time.Minute
 
 // needsOperator reports whether a run failed for a reason that waiting does not fix.
@@ -236,7 +236,7 @@ func retryWait(err error, n int) time.Duration {
 	return min(wait, maxRetry)
 }
 
-// releasesFor returns how long a run tries to release its permit; 0 leaves the limit to the permit.
+// releasesFor returns how long a run tries to release its permit; 0 means that the permit's own limit applies.
 func (r *Runner) releasesFor() time.Duration {
 	if r.releaseLimit == 0 && r.outage == OutageRunUnguarded {
 		return r.outageLimit

@@ -24,7 +24,7 @@ const (
 	cutOutcome    = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 )
 
-// stage has a fake server and a client that logs into a buffer, and records the calls of the hooks.
+// stage is a fake server and a client that logs to a buffer. It records which hooks are called.
 type stage struct {
 	t      *testing.T
 	a      *server
@@ -68,7 +68,7 @@ func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runn
 func (s *stage) wantHooks(hooks ...string) {
 	s.t.Helper()
 	if got, want := strings.Join(s.called, ", "), strings.Join(hooks, ", "); got != want {
-		s.t.Errorf("the hooks were called with: %s\nwant: %s", got, want)
+		s.t.Errorf("hooks called: %s\nwant: %s", got, want)
 	}
 }
 
@@ -275,13 +275,13 @@ func TestRunner_RunLate_WaitsForDenialsThatPass(t *testing.T) {
 	})
 }
 
-// A run that waits for a firing that another holder has claimed may block its scheduler.
+// A run waiting for a firing claimed by another holder may block its scheduler.
 func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) {
 	for name, c := range map[string]struct{ left, late time.Duration }{
-		"the claim's permit ends soon":        {1300 * time.Millisecond, 200 * time.Millisecond},
-		"the claim's permit ends much later":  {time.Minute, time.Second},
-		"the server does not say how long":    {0, maxClaimedRetry},
-		"the holder is done long before that": {time.Hour, maxClaimedRetry},
+		"the claim's permit ends soon":         {1300 * time.Millisecond, 200 * time.Millisecond},
+		"the claim's permit ends much later":   {time.Minute, time.Second},
+		"the server does not report how long":  {0, maxClaimedRetry},
+		"the holder finishes long before that": {time.Hour, maxClaimedRetry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, func(t *testing.T, s *stage) {
@@ -299,7 +299,7 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 					t.Fatal(err)
 				}
 				if late := time.Since(free); late > c.late {
-					t.Errorf("the job ran %s after the firing was free, want at most %s", late, c.late)
+					t.Errorf("the job ran %s after the firing became free, want at most %s", late, c.late)
 				}
 				if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked > 10*60*2/3 {
 					t.Errorf("sent %d requests, want at most %d", asked, 10*60*2/3)
@@ -309,7 +309,7 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 	}
 }
 
-// A spent firing stays claimed forever. A run that keeps asking for it would never return, and would block the
+// A spent firing remains claimed forever. A run that kept requesting it would never return, and would block the
 // scheduler's next runs of the job.
 func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
@@ -326,7 +326,7 @@ func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 			t.Error(err)
 		}
 		if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked != len(answers) {
-			t.Errorf("asked %d times, want %d", asked, len(answers))
+			t.Errorf("sent %d requests, want %d", asked, len(answers))
 		}
 	})
 }
@@ -474,7 +474,7 @@ func TestRunner_CallerEnds_ReleasesAfterTheJobReturns(t *testing.T) {
 			t.Errorf("Run() = %v, want DeadlineExceeded", err)
 		}
 		s.wantHooks("granted", "finished")
-		s.wantReleased(cutOutcome) // the program shuts down, so firing_on_loss decides
+		s.wantReleased(cutOutcome) // the program is shutting down, so firing_on_loss decides
 	})
 }
 
@@ -514,7 +514,7 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 	})
 }
 
-// The timer that ends the context may be slightly late, or a second late after a suspend.
+// The timer that ends the context may fire slightly late, or a second late after the machine was suspended.
 func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
@@ -587,12 +587,12 @@ func TestRunner_ReleaseDoesNotGetThrough_IsLimitedAndReported(t *testing.T) {
 		stop time.Duration // until the caller's context ends
 		want time.Duration
 	}{
-		"by the time that a server may hold the permit": {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
-		"by the option":                              {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the outage limit if unguarded":           {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
-		"by the option, even if unguarded":           {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the end of the caller's context":         {nil, 10 * time.Second, 15 * time.Second},
-		"by a caller's context that ended before it": {nil, 0, 5 * time.Second},
+		"by how long a server may hold the permit": {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
+		"by the option":                                {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the outage limit if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
+		"by the option, even if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the end of the caller's context":           {nil, 10 * time.Second, 15 * time.Second},
+		"by a caller's context that had already ended": {nil, 0, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, func(t *testing.T, s *stage) {
@@ -650,7 +650,7 @@ func TestLoop_RunsRepeatedlyUntilItsContextEnds(t *testing.T) {
 				return errors.New("failed once")
 			case 2:
 				if PermitOf(ctx).Token() != 9 {
-					t.Error("the permit is not the one from the queue")
+					t.Error("the run did not get the permit granted in the queue")
 				}
 				s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED) })
 				time.AfterFunc(time.Minute, func() { s.a.set(func(s *server) { s.tryAcquire = grants(10, time.Minute) }) })
@@ -667,7 +667,7 @@ func TestLoop_RunsRepeatedlyUntilItsContextEnds(t *testing.T) {
 		}
 		asked := get(s.a, func(s *server) int { return len(s.acquired) })
 		if asked > 20 {
-			t.Errorf("asked %d times, want at most 20", asked)
+			t.Errorf("sent %d requests, want at most 20", asked)
 		}
 	})
 }

@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	// maxTokens bounds the number of permits in a frame. More permits take several frames, sent one after another.
+	// maxTokens bounds the number of permits in a frame. More permits than that are sent in several frames, one after
+	// another.
 	maxTokens = 2000
-	// merge is how long before its due time a permit is refreshed if a frame is being sent anyway.
+	// merge is how early a permit may be refreshed if a frame is being sent anyway.
 	merge = 100 * time.Millisecond
 	// idle is how long a stream without permits is kept open.
 	idle = 5 * time.Second
@@ -29,7 +30,7 @@ const (
 )
 
 var (
-	errIdle   = errors.New("there is nothing to keep alive")
+	errIdle   = errors.New("no permits to keep alive")
 	errSilent = errors.New("no answer in time")
 )
 
@@ -90,7 +91,7 @@ func (r *renewer) untilDue() time.Duration {
 	now := r.clock.Now()
 	p := r.refresh.first()
 	if p == nil {
-		return r.serving.set(now, time.Hour) // the next permit wakes the goroutine up
+		return r.serving.set(now, time.Hour) // the next permit wakes the goroutine
 	}
 	return r.serving.set(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
 }
@@ -124,7 +125,7 @@ func (r *renewer) stream(address string, round int) (answered bool, err error) {
 type session struct {
 	renewer *renewer
 	stream  gatekeeperv1.PermitService_KeepAliveClient
-	round   int // how many rounds over all members have failed since the last answer
+	round   int // how many rounds through all members have failed since the last answer
 	cancel  context.CancelCauseFunc
 
 	replies  chan *gatekeeperv1.KeepAliveResponse // only responses to frames
@@ -206,7 +207,7 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 	select {
 	case r := <-s.replies:
 		if r.GetFrame() != f.message.GetFrame() {
-			return fmt.Errorf("the answer to frame %d has the number %d", f.message.GetFrame(), r.GetFrame())
+			return fmt.Errorf("the answer to frame %d is numbered %d", f.message.GetFrame(), r.GetFrame())
 		}
 		s.answered, s.round = true, 0
 		s.grouped = s.grouped || len(r.GetRefreshed()) > 0
@@ -277,7 +278,7 @@ func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*g
 	return tokens, slices.DeleteFunc(groups, func(g *gatekeeperv1.TokenGroup) bool { return len(g.GetTokens()) == 0 })
 }
 
-// answeredFrame processes the answer to a frame. A permit that the answer does not name was not refreshed.
+// answeredFrame processes the answer to a frame. A permit missing from the answer was not refreshed.
 func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse) {
 	byToken := make(map[uint64]*gatekeeperv1.TokenResult, len(f.permits))
 	for _, g := range answer.GetRefreshed() {
@@ -358,8 +359,8 @@ func (p *Permit) answer(sent time.Duration) {
 }
 
 // noticed processes notices. A notice to stop ends the permit's context, but refreshes continue, because they are
-// granted until a drain is over. The time at which the notice was sent is unknown, except that it was after the latest
-// answer for the permit: an answer given after the order to stop would have contained that order.
+// granted until the drain is over. The notice was sent at an unknown time after the latest answer for the permit: an
+// answer sent after the order to stop would have contained that order.
 func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return
@@ -376,7 +377,7 @@ func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
 			p.drain = drainEnd(p.belief.base, n.GetDrainLeft().AsDuration())
 			r.drained(p, n)
-			if p.drain > 0 && !p.asked { // the answer to a frame in flight will give the exact time
+			if p.drain > 0 && !p.asked { // the answer to a frame in flight will contain the exact time
 				now := r.clock.Now()
 				r.refresh.set(p, now)
 				r.serving.ringBy(now, now)
@@ -387,7 +388,7 @@ func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 	}
 }
 
-// unanswered takes back a frame that will not be answered, and makes its permits due again.
+// unanswered discards a frame that will not be answered, and makes its permits due again.
 func (r *renewer) unanswered(f *frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

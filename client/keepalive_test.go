@@ -44,12 +44,12 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 				t.Fatalf("a frame has %d tokens, want at most maxTokens", n)
 			}
 			if f.message.GetFrame() != uint64(i+1) {
-				t.Fatalf("frame %d has the number %d", i+1, f.message.GetFrame())
+				t.Fatalf("frame %d is numbered %d", i+1, f.message.GetFrame())
 			}
 			tokens += len(f.message.GetTokens())
 		}
 		if each := tokens / len(permits); each < 60 || each > 70 {
-			t.Errorf("sent %d refreshes for each permit of 30 s in 10 min, want 60 to 70", each)
+			t.Errorf("sent %d refreshes per 30 s permit in 10 min, want 60 to 70", each)
 		}
 		if len(frames) > 10*600+10 {
 			t.Errorf("sent %d frames, want at most %d", len(frames), 10*600+10)
@@ -58,7 +58,7 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 }
 
 // A stream starts without groups, as older servers require, and uses groups once the server has answered with them.
-// Tokens whose jobs report progress are sent one by one, as are all tokens if the server is older.
+// Tokens whose jobs report progress are sent individually, as are all tokens if the server is older.
 func TestKeepAlive_Groups_AreUsedOnlyIfTheServerSupportsThem(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestKeepAlive_ShortPermits_OpenNoStream(t *testing.T) {
 		c.renewer.mu.Lock()
 		defer c.renewer.mu.Unlock()
 		if n := len(c.renewer.forget) + len(c.renewer.permits) + len(c.renewer.events.permits) + len(c.renewer.refresh.permits); n != 0 {
-			t.Errorf("%d entries of ended permits are left, want 0", n)
+			t.Errorf("%d entries for ended permits remain, want 0", n)
 		}
 	})
 }
@@ -126,7 +126,7 @@ func TestKeepAlive_BrokenStream_NamesEveryTokenAgain(t *testing.T) {
 		pass(15 * time.Second)
 		first := get(w.servers["b"], func(s *server) []sentFrame { return s.frames })
 		if len(first) == 0 || len(first[0].message.GetTokens()) != 10 || first[0].message.GetFrame() != 1 {
-			t.Fatalf("b received the frames %v, want all tokens in the first", first)
+			t.Fatalf("b received frames %v, want all tokens in the first one", first)
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestKeepAlive_NotLeader_FollowsTheHintAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := get(w.servers["b"], func(s *server) int { return s.streams }); n != 0 || time.Since(start) != 0 {
-			t.Errorf("opened %d streams at b, and Refresh() took %s; want 0 and 0s", n, time.Since(start))
+			t.Errorf("opened %d streams to b, and Refresh() took %s; want 0 and 0s", n, time.Since(start))
 		}
 	})
 }

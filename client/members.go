@@ -12,22 +12,22 @@ import (
 )
 
 // errNoAddress is the error of a member that could not be called.
-var errNoAddress = errors.New("no server knows its API address")
+var errNoAddress = errors.New("its API address is not known to any server")
 
-// MemberStatus is the status of a member, as the member reports it.
+// MemberStatus is the status of a member, as reported by that member.
 type MemberStatus struct {
-	// Endpoint is the address that was asked; empty if the member's API address is unknown.
+	// Endpoint is the address that was queried; empty if the member's API address is unknown.
 	Endpoint string
-	// Member is the entry that its peers report for it; nil if no responding peer lists it.
+	// Member is the entry its peers report for it; nil if no responding peer lists it.
 	Member *gatekeeperv1.Member
 	// Status is the member's answer; nil if Err is set.
 	Status *gatekeeperv1.GetStatusResponse
 	Err    error
 }
 
-// Members requests the status of every endpoint, and of every other member listed in the answers. It calls each
-// directly, and once. The result is sorted by member id, then by endpoint. Members that do not answer have an Err. If
-// no member answers, the error is an *UnauthenticatedError if one of the members cannot identify the caller, and
+// Members requests the status of every endpoint, and of every other member listed in the answers. It calls each one
+// directly, exactly once. The result is sorted by member id, then by endpoint. Members that do not answer have an Err.
+// If no member answers, the error is an *UnauthenticatedError if one of the members cannot identify the caller, and
 // otherwise an *UnavailableError.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
 	asked := c.askAll(ctx, req, c.router.addresses())
@@ -64,7 +64,7 @@ func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest
 	return known(asked), nil
 }
 
-// askAll asks all addresses concurrently, each once.
+// askAll queries all addresses concurrently, once each.
 func (c *Client) askAll(ctx context.Context, req *gatekeeperv1.GetStatusRequest, addresses []string) []MemberStatus {
 	all := make([]MemberStatus, len(addresses))
 	var group sync.WaitGroup
@@ -94,7 +94,7 @@ func answers(asked []MemberStatus, id string) bool {
 	return slices.ContainsFunc(asked, func(s MemberStatus) bool { return s.Status.GetId() == id })
 }
 
-// known merges the answers with the members that they list, so that each member has one entry.
+// known merges the answers with the members they list, so that each member has one entry.
 func known(asked []MemberStatus) []MemberStatus {
 	members := make(map[string]*gatekeeperv1.Member)
 	newest := uint64(0)

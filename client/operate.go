@@ -13,15 +13,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Selector chooses semaphores by their definitions. A definition must match both Names and Labels. One of Names, Labels
+// Selector selects semaphores by their definitions. A definition must match both Names and Labels. One of Names, Labels
 // and All must be set.
 type Selector struct {
-	// Names are names, or globs such as "nightly-*". A plain name without a definition fails with a
+	// Names are names, or globs such as "nightly-*". A plain name that has no definition fails with a
 	// *NoSuchDefinitionError.
 	Names []string
 	// Labels are conditions on labels, such as "team=data".
 	Labels string
-	// All chooses every definition.
+	// All selects every definition.
 	All bool
 }
 
@@ -36,9 +36,9 @@ type signature struct {
 }
 
 // operate makes a change, and fills in its signature. If it generates the request id, it also sends the newest revision
-// that the Client had seen, as acquisitions do. So the change is made only once, however late a retry arrives. A first
-// attempt may look too old only because the Client has not made a call for a long time. operate then retries the change
-// with a new id.
+// that the Client had seen, as acquisitions do. The change is thus made only once, however late a retry arrives. A
+// first attempt may look too old merely because the Client has not made a call for a long time. In that case, operate
+// retries the change with a new id.
 func operate[M, R any](
 	ctx context.Context, c *Client, m *M, by signature,
 	method func(gatekeeperv1.OperatorServiceClient, context.Context, *M, ...grpc.CallOption) (*R, error),
@@ -68,7 +68,7 @@ type MoveRequest struct {
 	FromGroup, ToGroup string
 	// Drain is how long holders in the old group may continue, from 0 to 24 h. With 0 their next refresh is refused.
 	Drain time.Duration
-	// DryRun reports what the move would do, and changes nothing.
+	// DryRun reports what the move would do, without changing anything.
 	DryRun bool
 	// Expected is the Digest of the answer to a dry run. The move fails with a *ChangedSinceError if its effect would
 	// differ now. If it is empty, the move is not compared with a dry run.
@@ -79,17 +79,18 @@ type MoveRequest struct {
 	RequestID string
 }
 
-// Move makes the chosen definitions that admit FromGroup admit ToGroup instead, in a single change that can be undone
-// as a whole. Definitions that do not admit FromGroup are not changed. The answer lists what was moved and what was
-// not, the holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself refuses
+// Move changes the selected definitions that admit FromGroup to admit ToGroup instead, in a single change that can be
+// undone as a whole. Definitions that do not admit FromGroup are not changed. The answer lists what was moved and what
+// was not, the holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself refuses
 // only what is impossible. Change is 0 if nothing was moved, for example because no definition admits FromGroup.
-// Mistake then names the argument that is probably wrong. To let a person confirm a move, make a dry run, and then make
-// the move with the Digest of the dry run as Expected.
+// Mistake then names the argument that is probably wrong. To have a person confirm a move, do a dry run first, and then
+// make the move with the dry run's Digest as Expected.
 //
 // The move is made once, however often the call is retried. An application that retries it after an unknown outcome
-// must use the same RequestID for both calls. The second call then gets the answer of the first. Servers remember a
-// request for at least 10 minutes, so set a deadline for ctx. A later retry is refused with ErrOutcomeUnknown if the
-// Client generated the id and has seen a revision. All of this also applies to Pause, Resume, Cordon and Uncordon.
+// must use the same RequestID for both calls. The second call then returns the same answer as the first. Servers
+// remember a request for at least 10 minutes, so set a deadline for ctx. A later retry is refused with
+// ErrOutcomeUnknown if the Client generated the id and has seen a revision. All of this also applies to Pause, Resume,
+// Cordon and Uncordon.
 //
 // The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
 // error that any call can return.
@@ -101,12 +102,12 @@ func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveR
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Move)
 }
 
-// End says when a pause or a cordon ends. With the zero value, the pause or cordon lasts until somebody ends it. At
-// most one field may be set.
+// End specifies when a pause or a cordon ends. With the zero value, it lasts until someone ends it. At most one field
+// may be set.
 type End struct {
 	// At is a time on the leader's clock.
 	At time.Time
-	// After is a duration that starts when the request is carried out.
+	// After is a duration that starts when the request is applied.
 	After time.Duration
 }
 
@@ -122,7 +123,7 @@ type PauseRequest struct {
 	// them.
 	KeepPaused bool
 	// Expected is the Digest of a Preview of this request. The pause fails with a *ChangedSinceError if the selector
-	// now chooses other definitions, or if the definitions or their pauses have changed. If it is empty, the pause is
+	// now matches other definitions, or if the definitions or their pauses have changed. If it is empty, the pause is
 	// not compared with a preview.
 	Expected string
 	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
@@ -145,8 +146,8 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 	return m, r.End.check()
 }
 
-// Pause makes the chosen semaphores grant no permits until the pause ends, either at its End or through Resume. Callers
-// keep their places in the queue. It is a single change, and can be undone as a whole.
+// Pause stops the selected semaphores from granting permits until the pause ends, either at its End or through Resume.
+// Callers keep their places in the queue. It is a single change, and can be undone as a whole.
 //
 // The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
 // error that any call can return.
@@ -177,8 +178,8 @@ func (r ResumeRequest) message() *gatekeeperv1.ResumeRequest {
 	}
 }
 
-// Resume ends the pauses of the chosen semaphores. Semaphores that are not paused are not changed; the answer lists the
-// resumed semaphores. The errors are those of Pause, except that a selector with All succeeds even if there are no
+// Resume ends the pauses of the selected semaphores. Semaphores that are not paused are not changed; the answer lists
+// the resumed semaphores. The errors are those of Pause, except that a selector with All succeeds even if there are no
 // definitions.
 func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	m := req.message()
@@ -261,9 +262,9 @@ func (r CordonRequest) preview() (*gatekeeperv1.PreviewRequest, error) {
 	return &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: m}}, err
 }
 
-// Preview reports what a request would do, and changes nothing. The answer lists the holders that must stop and the
-// callers that are excluded, and says why a person should confirm the change (Confirm). Pass its Digest as Expected in
-// the same request. The errors are those of the request.
+// Preview reports what a request would do, without changing anything. The answer lists the holders that must stop, the
+// callers that are excluded, and why a person should confirm the change (Confirm). Pass its Digest as Expected in the
+// same request. The errors are those of the request.
 func (c *Client) Preview(ctx context.Context, req Previewable) (*gatekeeperv1.PreviewResponse, error) {
 	m, err := req.preview()
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The journal contains the requests as the server received them, including the defaults of fields that a caller leaves
-// empty.
+// The journal contains the requests as the server received them, including the defaults for fields left empty.
 func TestOperate_RequestsCarryEveryField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -103,7 +102,7 @@ func TestOperate_ImpossibleRequest_ReturnsTypedError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		srv.Pause(t, "a", "somebody else was first")
+		srv.Pause(t, "a", "someone else got there first")
 		for name, c := range map[string]struct {
 			call func(context.Context) error
 			as   func(error) bool

@@ -27,13 +27,13 @@ const (
 	DefaultAttemptTimeout = 5 * time.Second
 )
 
-// Option is an option of Dial.
+// Option is an option for Dial.
 type Option interface{ dial(*settings) error }
 
-// AcquireOption is an option of one acquisition, or of all acquisitions of a Semaphore.
+// AcquireOption is an option for one acquisition, or for all acquisitions of a Semaphore.
 type AcquireOption interface{ acquire(*acquisition) }
 
-// SharedOption is an option of one acquisition or, if passed to Dial, the default for all acquisitions.
+// SharedOption is an option for one acquisition or, if passed to Dial, the default for all acquisitions.
 type SharedOption func(*acquisition)
 
 func (o SharedOption) dial(s *settings) error { o(&s.defaults); return nil }
@@ -43,7 +43,7 @@ type dialOption func(*settings) error
 
 func (o dialOption) dial(s *settings) error { return o(s) }
 
-// settings are the options of Dial.
+// settings holds the options of Dial.
 type settings struct {
 	endpoints      []string
 	defaults       acquisition
@@ -119,26 +119,26 @@ func ofScheme(endpoint string) bool {
 	return strings.Contains(endpoint, "://") || strings.HasPrefix(endpoint, "unix:")
 }
 
-// checkEndpoint rejects an endpoint with which every call would fail with an unclear error.
+// checkEndpoint rejects endpoints that would make every call fail with an unclear error.
 func checkEndpoint(endpoint string) error {
 	if strings.HasPrefix(endpoint, "http://") || strings.HasPrefix(endpoint, "https://") {
-		return fmt.Errorf("endpoint %q: give host:port without a scheme; use WithTLS for TLS", endpoint)
+		return fmt.Errorf("endpoint %q: specify host:port without a scheme; use WithTLS for TLS", endpoint)
 	}
 	if ofScheme(endpoint) {
 		return nil
 	}
 	if _, port, err := net.SplitHostPort(endpoint); err == nil {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return fmt.Errorf("endpoint %q: its port must be a number from 1 to 65535", endpoint)
+			return fmt.Errorf("endpoint %q: the port must be a number from 1 to 65535", endpoint)
 		}
 	}
 	return nil
 }
 
-// WithGroup sets the group in which the caller runs. The default is GK_GROUP, or "default".
+// WithGroup sets the caller's group. The default is GK_GROUP, or "default".
 func WithGroup(group string) SharedOption { return func(a *acquisition) { a.group = group } }
 
-// WithAcquirer sets the name of the caller. The default is GK_ACQUIRER, or the host name.
+// WithAcquirer sets the caller's name. The default is GK_ACQUIRER, or the host name.
 func WithAcquirer(acquirer string) SharedOption {
 	return func(a *acquisition) { a.acquirer = acquirer }
 }
@@ -182,7 +182,7 @@ func WithClock(c Clock) Option {
 func WithLogger(l *slog.Logger) Option {
 	return dialOption(func(s *settings) error {
 		if l == nil {
-			return errors.New("WithLogger needs a logger; slog.DiscardHandler keeps it silent")
+			return errors.New("WithLogger requires a logger; use slog.DiscardHandler to discard the logs")
 		}
 		s.logger = l
 		return nil
@@ -202,11 +202,10 @@ func WithCallsAlone() Option {
 	return dialOption(func(s *settings) error { s.alone = true; return nil })
 }
 
-// TLS names the PEM files for TLS connections. They are read again for each handshake, so that certificates and
-// authorities can be renewed while a Client runs. If a file cannot be used at that time, its last usable content is
-// used.
+// TLS names the PEM files for TLS connections. They are reread for each handshake, so that certificates and authorities
+// can be renewed while a Client is running. If a file cannot be used at that time, its last usable content is used.
 type TLS struct {
-	// CAFile contains the authorities that verify servers. If it is empty, those of the system are used.
+	// CAFile contains the authorities that verify servers. If it is empty, the system's are used.
 	CAFile string
 	// CertFile and KeyFile are the client's certificate and key. Set both or neither.
 	CertFile, KeyFile string
@@ -216,7 +215,7 @@ type TLS struct {
 }
 
 // WithTLS makes every connection use TLS 1.3. By default, TLS is used with GK_TLS_CA, GK_TLS_CERT, GK_TLS_KEY and
-// GK_TLS_SERVER_NAME if one of them is set. WithTLS replaces all of them. If a certificate is rejected, the calls fail
+// GK_TLS_SERVER_NAME if any of them is set. WithTLS replaces all of them. If a certificate is rejected, the calls fail
 // with a *CertificateError; if a file cannot be read, Dial fails.
 func WithTLS(t TLS) Option {
 	return dialOption(func(s *settings) error { s.files, s.plaintext = &t, false; return nil })
@@ -253,15 +252,15 @@ func (t TLS) config() (*tls.Config, error) {
 		cfg.RootCAs = pool
 	}
 	if (t.CertFile == "") != (t.KeyFile == "") {
-		return nil, errors.New("give both a TLS certificate and a key, or neither")
+		return nil, errors.New("specify both a TLS certificate and a key, or neither")
 	}
 	if t.CertFile != "" {
 		pair, err := tlsfiles.Pair(t.CertFile, t.KeyFile)
 		if err != nil {
 			return nil, err
 		}
-		// The certificate is sent even if the server does not name its authority. A server that rejects the certificate
-		// reports this. Without a certificate, the server would only report that one is missing.
+		// The certificate is sent even if the server does not list its authority. A server that rejects the certificate
+		// reports why. Without a certificate, it would only report that one is missing.
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return cfg, nil

@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxPage is the largest page that a server returns. The iterators below use this page size, and start with the page
-// whose token the request contains.
+// maxPage is the largest page that a server returns. The iterators below use this page size, and start at the request's
+// page token.
 const maxPage = 1000
 
 // AllDefinitions reads the definitions that match req, sorted by name, page by page. An error is yielded last.
@@ -45,8 +45,8 @@ func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRe
 	})
 }
 
-// WaitingTasks reads the jobs with tasks that wait for a worker at the semaphores that match req. They are sorted by
-// semaphore, and then in the order in which their tasks are handed out. At most 1000 are returned, and none if the
+// WaitingTasks returns the jobs that have tasks waiting for a worker on the semaphores that match req. They are sorted
+// by semaphore, and then in the order in which their tasks are handed out. At most 1000 are returned, and none if the
 // request has a group.
 func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) ([]*gatekeeperv1.WaitingTasks, error) {
 	first := proto.CloneOf(req)

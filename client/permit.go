@@ -59,7 +59,7 @@ func (p *Permit) Token() uint64 { return p.granted.GetToken() }
 // Semaphore returns the semaphore's name.
 func (p *Permit) Semaphore() string { return p.granted.GetSemaphore() }
 
-// Firing returns the firing that was claimed with the permit, as given to WithFiring. The due time is in UTC. Both
+// Firing returns the firing that was claimed with the permit, as passed to WithFiring. The due time is in UTC. Both
 // values are zero if there is none.
 func (p *Permit) Firing() (name string, due time.Time) {
 	f := p.granted.GetFiring()
@@ -81,8 +81,8 @@ func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
 // Context returns a context that ends when the job must stop: when the holder is ordered to stop, even if a drain lets
 // it continue; when no refresh gets through and the local deadline is no further away than the stop time; and when the
 // permit is lost or released. context.Cause returns the reason; see ErrStopped. If the order to stop is withdrawn, the
-// context stays ended, and the permit is kept alive until it is released. The context carries the values of the context
-// that was passed to the acquisition, but not its deadline or cancellation.
+// context is not restored, and the permit is kept alive until it is released. The context carries the values of the
+// context that was passed to the acquisition, but not its deadline or cancellation.
 func (p *Permit) Context() context.Context { return p.ctx }
 
 // Done returns a channel that is closed when the permit can no longer be counted on: when it is released or lost, and
@@ -117,7 +117,7 @@ func (p *Permit) SafeUntil() time.Time {
 // DrainUntil returns a lower bound for the time until which a holder that must stop is still granted refreshes, so that
 // it can finish its work: the end of the drain according to the last answer. It is the zero time if there is no drain,
 // or if the drain is over. DrainUntil only shows what the servers intend, and another order to stop can cut the drain
-// short. SafeUntil still says how long the permit can be counted on.
+// short. SafeUntil still reports how long the permit can be counted on.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -141,7 +141,7 @@ func (p *Permit) Duration() time.Duration {
 
 // Refresh refreshes the permit now, and returns nil when a refresh that was sent after the call has been answered. It
 // is not needed to keep the permit alive. The error is that of ctx, a *StopError if refreshes are refused, or the
-// reason why the permit ended: ErrLost, ErrReleased or ErrClosed.
+// reason the permit ended: ErrLost, ErrReleased or ErrClosed.
 func (p *Permit) Refresh(ctx context.Context) error {
 	w, err := p.renewer.ask(p)
 	if err != nil {
@@ -177,7 +177,7 @@ func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// left returns how long the permit can be counted on, or an error that says why it cannot.
+// left returns how long the permit can be counted on, or an error with the reason if it cannot.
 func (p *Permit) left() (time.Duration, error) {
 	k := p.renewer
 	k.mu.Lock()
@@ -217,11 +217,11 @@ func (p *Permit) stallsAt() time.Duration {
 	return time.Duration(p.progress.Load()) + p.stall
 }
 
-// Release gives the permit back. The job must have stopped. The permit ends immediately: its context ends with
-// ErrReleased, and Done is closed. Then the servers are notified, with retries until one of them answers, ctx ends, or
-// no server can still hold the permit. That is the case after the permit's remaining time, plus its full duration
-// (which a new leader restarts), plus a few seconds. If ctx has already ended, Release still tries for a short time.
-// Pass a ctx that ends when the process must exit.
+// Release gives up the permit. Call it only after the job has stopped. The permit ends immediately: its context ends
+// with ErrReleased, and Done is closed. Then the servers are notified, with retries until one of them answers, ctx
+// ends, or no server can still hold the permit. That is the case after the permit's remaining time, plus its full
+// duration (which a new leader restarts), plus a few seconds. If ctx has already ended, Release still tries for a short
+// time. Pass a ctx that ends when the process must exit.
 //
 // It returns nil if this release, or a retry of it, freed the slot. It returns an *EndedError if the permit had already
 // ended, for example by expiring. It returns an *UnavailableError if no server answered. Release may then be called
@@ -286,7 +286,7 @@ func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
-// sendRelease retries a release for at most the duration within. Permits().Release has no such limit.
+// sendRelease sends a release, with retries for at most the duration within. Permits().Release has no such limit.
 func (c *Client) sendRelease(ctx context.Context, within time.Duration, q *gatekeeperv1.ReleaseRequest) (r *gatekeeperv1.ReleaseResponse, err error) {
 	how := call{repeatable: true, held: true, timeout: c.settings.attemptTimeout, within: within}
 	err = c.do(ctx, how, func(ctx context.Context, conn *link) (err error) {

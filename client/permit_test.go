@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ended returns the cause of the permit's context; nil if it has not ended.
+// ended returns why the permit's context ended; nil if it has not.
 func ended(p *Permit) error { return context.Cause(p.Context()) }
 
 func isDone(p *Permit) bool {
@@ -56,7 +56,7 @@ func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
 		}
 		frames := get(a, func(s *server) []sentFrame { return s.frames })
 		if n := len(frames); n < 3600/4 || n > 3600/2 {
-			t.Errorf("sent %d refreshes in an hour for a permit of 10 s, want 900 to 1800", n)
+			t.Errorf("sent %d refreshes in an hour for a 10 s permit, want 900 to 1800", n)
 		}
 		if n := get(a, func(s *server) int { return s.streams }); n != 1 {
 			t.Errorf("opened %d streams, want 1", n)
@@ -85,7 +85,7 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 			t.Errorf("Until is %s after the grant, want 9.8s", left)
 		}
 		if !strings.Contains(stop.Error(), "connection refused") && !strings.Contains(stop.Error(), "down") {
-			t.Errorf("the context's cause does not contain the error of the connection: %v", stop)
+			t.Errorf("the context's cause does not contain the connection error: %v", stop)
 		}
 		if !p.Held() || isDone(p) {
 			t.Error("belief ended with the context")
@@ -350,7 +350,7 @@ func TestPermit_SuspendedMachine_NoticesWithinASecond(t *testing.T) {
 	})
 }
 
-// jumpingClock follows the bubble's clock, plus the time that the machine was suspended.
+// jumpingClock is the bubble's clock, plus the time that the machine was suspended.
 type jumpingClock struct {
 	start time.Time
 	sleep sharedDuration
@@ -364,7 +364,7 @@ func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()
-		time.AfterFunc(18*time.Second, a.up) // a leader that was elected at 9 s keeps the permit until 19 s
+		time.AfterFunc(18*time.Second, a.up) // a leader elected at 9 s keeps the permit until 19 s
 		release(t, p)
 		if n := len(get(a, func(s *server) []uint64 { return s.released })); n == 0 {
 			t.Error("no server received the release")

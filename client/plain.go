@@ -9,9 +9,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// plainText returns the text of an error for display. The messages of Gatekeeper's servers are unchanged. Those of
-// gRPC, TLS and the system are replaced by a text that says what is wrong and where to look. No decision depends on the
-// result.
+// plainText returns the text of an error for display. Messages from Gatekeeper's servers are unchanged. Messages from
+// gRPC, TLS and the system are replaced by text that explains what is wrong and where to look. No decision depends on
+// the result.
 func plainText(err error) string {
 	if c, ok := errors.AsType[*CertificateError](err); ok {
 		return c.plain()
@@ -21,7 +21,7 @@ func plainText(err error) string {
 	case ok && info(s) != nil:
 		return s.Message()
 	case ok && s.Code() == codes.Unimplemented && !strings.Contains(s.Message(), "HTTP"):
-		return "the server does not know this call: it is older than this client, or is not Gatekeeper"
+		return "the server does not support this call: it is older than this client, or is not Gatekeeper"
 	case ok && s.Message() != "":
 		return plainWords(s.Message())
 	case errors.Is(err, context.DeadlineExceeded):
@@ -67,7 +67,7 @@ var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a 
 	{"connection refused", "nothing is listening there"},
 	{"produced zero addresses", "no host has that name"},
 	{"no such host", "no host has that name"},
-	{"server misbehaving", "the name cannot be looked up now"},
+	{"server misbehaving", "the name cannot be resolved at the moment"},
 	{"no route to host", "there is no route to that host"},
 	{"network is unreachable", "there is no route to that network"},
 	{"connection reset by peer", plainCut},
@@ -100,7 +100,7 @@ func plainWords(text string) string {
 	return text
 }
 
-// leaderless reports whether an error comes from a server that knows no leader, or only a former one.
+// leaderless reports whether an error comes from a server that does not know the current leader.
 func leaderless(err error) bool {
 	s, ok := grpcStatus(err)
 	if !ok {

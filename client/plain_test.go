@@ -42,7 +42,7 @@ func listens(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// The error texts of gRPC, TLS and the system change from version to version; the texts of this package must not.
+// The error texts of gRPC, TLS and the system change from version to version; those of this package must not.
 func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -73,7 +73,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 		{"web server, TLS", web, true, "the server at that address does not speak TLS"},
 		{"TLS, plain", secure.Listener.Addr().String(), false, "the connection was closed"},
 		{"unknown authority", secure.Listener.Addr().String(), true, "the server's certificate is not trusted: certificate signed by unknown authority"},
-		{"other service", l.Addr().String(), false, "the server does not know this call: it is older than this client, or is not Gatekeeper"},
+		{"other service", l.Addr().String(), false, "the server does not support this call: it is older than this client, or is not Gatekeeper"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			opts := []Option{WithAttemptTimeout(time.Second), WithGRPC(grpc.WithNoProxy())}
@@ -88,7 +88,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 			}
 			for _, raw := range []string{"rpc error", "code =", "desc =", "dial tcp", "transport:", "context deadline exceeded", "(Un"} {
 				if strings.Contains(err.Error(), raw) {
-					t.Errorf("error %q contains %q, want only plain words", err, raw)
+					t.Errorf("error %q contains %q, want plain text only", err, raw)
 				}
 			}
 			if !errors.Is(err, ErrUnavailable) {
@@ -103,7 +103,7 @@ func TestStatusError_WithoutReason_HasAPlainText(t *testing.T) {
 		"there is no x":              {Message: "there is no x"}, // made by the application, without a code
 		"no (PermissionDenied)":      {Code: codes.PermissionDenied, Message: "no"},
 		"nothing is listening there": {Code: codes.Unavailable, Message: `connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`},
-		"as it is":                   {Code: codes.Unavailable, Reason: "X", Message: "as it is"},
+		"unchanged":                  {Code: codes.Unavailable, Reason: "X", Message: "unchanged"},
 	} {
 		if err.Error() != text {
 			t.Errorf("got %q, want %q", err, text)

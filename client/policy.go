@@ -2,7 +2,7 @@ package client
 
 import "strconv"
 
-// DenialPolicy says what a Runner does when its run is denied a permit; see WithDenialPolicy. The zero value is
+// DenialPolicy determines what a Runner does when its run is denied a permit; see WithDenialPolicy. The zero value is
 // DenialSkip.
 type DenialPolicy int
 
@@ -12,10 +12,10 @@ const (
 	// DenialWait waits in the queue while all permits are taken or the semaphore is paused. Any other denial skips the
 	// run.
 	DenialWait
-	// DenialRunLate runs the job, however late, if that is possible at all. It waits as DenialWait does, and asks again
-	// after every other denial that may pass, for example a cordon, or a firing that another holder has claimed but may
-	// still lose. It asks again after 15 s at most. For a claimed firing it asks as soon as the claim ends, or, with
-	// servers below feature level 4, after 3 s at most. It gives up when the firing has ended.
+	// DenialRunLate runs the job, however late, if that is possible at all. It waits like DenialWait, and retries after
+	// any other denial that may pass, for example a cordon, or a firing that another holder has claimed but may still
+	// lose. It retries after 15 s at most. For a claimed firing it retries as soon as the claim ends, or, with servers
+	// below feature level 4, after 3 s at most. It gives up when the firing has ended.
 	DenialRunLate
 )
 
@@ -31,7 +31,8 @@ func (p DenialPolicy) String() string {
 	return "DenialPolicy(" + strconv.Itoa(int(p)) + ")"
 }
 
-// OutagePolicy says what a Runner does when no server answers; see WithOutagePolicy. The zero value is OutageSkip.
+// OutagePolicy determines what a Runner does when no server answers; see WithOutagePolicy. The zero value is
+// OutageSkip.
 type OutagePolicy int
 
 const (

@@ -47,7 +47,7 @@ func TestCall_SendsOnlyTheCallersDeadline(t *testing.T) {
 			t.Fatalf("deadlines received by the server: %v, want one for the last two calls only", all)
 		}
 		if left := time.Until(all[2].deadline); left < 59*time.Minute || left > time.Hour {
-			t.Errorf("the server received a deadline in %s, want the caller's", left)
+			t.Errorf("the server received a deadline %s away, want the caller's", left)
 		}
 	})
 }

@@ -38,14 +38,14 @@ type renewer struct {
 	events  schedule
 	refresh schedule
 	claims  claims
-	// takenAway lists losses to other processes that have not been logged yet.
+	// takenAway lists permits lost to other processes that have not been logged yet.
 	takenAway []takenAway
 	// streams is the number of streams that have been opened.
 	streams uint64
 	// forget lists tokens that the current stream has named but for which the server should send no more notices.
 	forget []uint64
 	closed bool
-	// trouble is the reason why the last stream failed, or nil if the last frame was answered.
+	// trouble is the reason the last stream failed, or nil if the last frame was answered.
 	trouble error
 }
 
@@ -152,7 +152,7 @@ func (a *alarm) ringBy(at, now time.Duration) {
 	}
 }
 
-// watch runs the events of permits until the renewer closes.
+// watch processes the events of permits until the renewer closes.
 func (r *renewer) watch() {
 	timer := time.NewTimer(maxSleep)
 	defer timer.Stop()
@@ -167,7 +167,7 @@ func (r *renewer) watch() {
 	}
 }
 
-// expire runs the events that are due, logs jobs that stall, and returns the time until the next event.
+// expire processes the events that are due, logs stalled jobs, and returns the time until the next event.
 func (r *renewer) expire() time.Duration {
 	wait, stalled := r.expireDue()
 	for _, p := range stalled { // without the mutex, because the log handler belongs to the application
@@ -185,7 +185,7 @@ func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 		p := r.events.first()
 		switch {
 		case p == nil:
-			return r.watching.set(now, time.Hour), stalled // the next permit wakes the goroutine up
+			return r.watching.set(now, time.Hour), stalled // the next permit wakes the goroutine
 		case now < p.at[byEvent]:
 			return r.watching.set(now, min(p.at[byEvent]-now, maxSleep)), stalled
 		case now >= p.belief.deadline:
@@ -315,7 +315,7 @@ func (p *Permit) answerAll(err error) {
 
 // wall converts a clock reading into a wall-clock time for display and timers. The result has no monotonic reading,
 // because the monotonic clock stops while the machine is suspended: compared with a later time.Now(), it would show
-// time left even though there is none.
+// time left when there is none.
 func (r *renewer) wall(at time.Duration) time.Time {
 	return time.Now().Round(0).Add(at - r.clock.Now())
 }

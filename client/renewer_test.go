@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// handClock is a clock that the test sets.
+// handClock is a clock set by the test.
 type handClock struct{ now time.Duration }
 
 func (c *handClock) Now() time.Duration { return c.now }

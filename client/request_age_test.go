@@ -64,7 +64,7 @@ func TestTryAcquire_NamedRequest_HasNoRevision(t *testing.T) {
 	})
 }
 
-// If the refusal has no newer revision than the request, a new request would be refused too.
+// If the refusal's revision is no newer than the request's, a new request would be refused too.
 func TestTryAcquire_TooOldWithoutANewerRevision_IsAnError(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(50)
@@ -113,7 +113,7 @@ func TestPause_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 			asked = append(asked, q)
 			switch len(asked) {
 			case 2:
-				return nil, notLeader("nowhere", 1) // certainly not carried out
+				return nil, notLeader("nowhere", 1) // certainly not applied
 			case 3:
 				return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
 			}
@@ -140,7 +140,7 @@ func TestPause_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 	})
 }
 
-// An earlier attempt may have been carried out and then forgotten, so the Client must not pause again with a new id.
+// An earlier attempt may have been applied and then forgotten, so the Client must not pause again with a new id.
 func TestPause_RetryIsTooOld_OutcomeIsUnknown(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)

@@ -107,7 +107,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 }
 
 func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
+	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "other")
 	later := time.Now().Add(time.Hour)
 	address := serveTLS(t, &tls.Config{
 		Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}, ClientCAs: ours.pool, ClientAuth: tls.RequireAndVerifyClientCert,
@@ -146,7 +146,7 @@ func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
 	}
 }
 
-// cutOff is a connection that the server has closed after rejecting the certificate.
+// cutOff is a connection that the server closed after rejecting the certificate.
 type cutOff struct {
 	net.Conn
 	said error

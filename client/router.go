@@ -25,13 +25,13 @@ const (
 	connectTimeout = 3 * time.Second
 	// maxMessage bounds the messages that are received. No page or answer from a server is larger.
 	maxMessage = 64 << 20
-	// hintRest is how long an address from a hint is left alone after it could not be reached. Behind a load balancer,
+	// hintRest is how long an address from a hint is avoided after it could not be reached. Behind a load balancer,
 	// such an address may be reachable only from inside the network.
 	hintRest = 10 * time.Second
 )
 
-// router decides where to send a call. All calls have the same target, which changes when the target fails or when a
-// server names the leader. Connections are made lazily, one per address.
+// router decides where to send a call. All calls go to the same target, which changes when it fails or when a server
+// reports another leader. Connections are made lazily, one per address.
 type router struct {
 	endpoints []string
 	options   []grpc.DialOption
@@ -142,7 +142,7 @@ func (r *router) dial(address string) (*link, error) {
 	return l, nil
 }
 
-// leaderHeader contains the name of the expected server. If another server, perhaps of another cluster, now has the
+// leaderHeader contains the name of the expected server. If another server, perhaps in another cluster, now has the
 // address, it refuses the call.
 const leaderHeader = "gatekeeper-hop-to"
 

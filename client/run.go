@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// releaseAfterEnd bounds how long the release of a run may take after the context of its caller has ended, because the
-// caller then wants to exit.
+// releaseAfterEnd bounds how long a run's release may take after its caller's context has ended, because the caller
+// then wants to exit.
 const releaseAfterEnd = 5 * time.Second
 
 // Run is one run of a job, from the grant of its permit to the release. Call Do or Start once, and then End.
@@ -20,7 +20,7 @@ type Run struct {
 	permit *Permit // nil: unguarded
 	due    time.Time
 
-	caller   context.Context //nolint:containedctx // the context given to Begin
+	caller   context.Context //nolint:containedctx // the context passed to Begin
 	ctx      context.Context //nolint:containedctx // the job's
 	cancel   context.CancelCauseFunc
 	unfollow func() bool // stops following the permit's context
@@ -111,8 +111,8 @@ func (r *Run) stopped() error {
 
 // End ends the run with the job's error, after the job has returned, and releases the permit. If the error is nil, the
 // firing is done. Otherwise it has failed, with two exceptions. The firing was cut short if the job returned an error
-// after the run's context had ended, or an error that is ErrCutShort. The firing is given back if the job was not
-// started. End returns what Runner.Run returns.
+// after the run's context had ended, or an error that is ErrCutShort. The firing can be claimed again if the job was
+// not started. End returns what Runner.Run returns.
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
 
 func (r *Run) end(jobErr error, panicked bool) error {
@@ -152,8 +152,8 @@ func (r *Run) interrupted(jobErr error) bool {
 	return stopped != nil && !errors.Is(stopped, ErrReleased)
 }
 
-// outcome returns the error of a run whose job returned jobErr. stopped is the reason why its permit's context had
-// ended, or nil if it had not.
+// outcome returns the error of a run whose job returned jobErr. stopped is the reason its permit's context had ended,
+// or nil if it had not.
 func outcome(jobErr, stopped error, held bool) error {
 	switch {
 	case !held && stopped == nil: // the clock is ahead of the timer
@@ -169,7 +169,7 @@ func outcome(jobErr, stopped error, held bool) error {
 	return fmt.Errorf("%w: %w", jobErr, stopped)
 }
 
-// release gives the permit back with a separate context, because the job's may have ended.
+// release releases the permit with a separate context, because the job's may have ended.
 func (r *Run) release(jobErr error, panicked, cutShort bool) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer cancel()
@@ -242,7 +242,7 @@ func (r *Run) watch() {
 	}
 }
 
-// overrunGrace bounds the time that a job has to return, after the end of its context, before it is reported.
+// overrunGrace bounds how long a job may take to return after its context has ended, before it is reported.
 const overrunGrace = time.Second
 
 // returnsSoon reports whether the job has returned, or returns before the given time. A job that checks its context and
@@ -263,7 +263,7 @@ func (r *Run) returnsSoon(by time.Time) bool {
 	}
 }
 
-// drainLeft returns how long a job that must stop may still finish its work.
+// drainLeft returns how long a job that must stop may keep working.
 func (r *Run) drainLeft() time.Duration {
 	if r.permit == nil || r.permit.DrainUntil().IsZero() {
 		return 0

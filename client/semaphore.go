@@ -45,8 +45,8 @@ type acquisition struct {
 	semaphore       string
 	group, acquirer string
 	holderID        *string // nil: a new id is generated
-	chosen          bool    // the application gave the holder id
-	named           bool    // the application gave the request id
+	chosen          bool    // the application set the holder id
+	named           bool    // the application set the request id
 	weight          uint32
 	weightless      bool // the application requested 0, which the API treats as unset
 	firing          *gatekeeperv1.Firing
@@ -138,7 +138,7 @@ func WithLeaveOnPause() AcquireOption {
 	return acquireOption(func(a *acquisition) { a.leaveOnPause = true })
 }
 
-// WithStallLimit ends the permit's context with ErrStalled, and logs that, if Permit.Progress is not called for d. The
+// WithStallLimit ends the permit's context with ErrStalled, and logs this, if Permit.Progress is not called for d. The
 // permit is kept alive until it is released, because the job may still be running. The default, 0, means no limit.
 func WithStallLimit(d time.Duration) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.stallLimit = d })
@@ -154,7 +154,7 @@ type Place struct {
 	Pause *gatekeeperv1.Pause
 }
 
-// acquisition returns a new acquisition with these options, and generates the ids that they do not set.
+// acquisition returns a new acquisition with these options, and generates any ids they do not set.
 func (s *Semaphore) acquisition(opts []AcquireOption) *acquisition {
 	a := s.request(opts)
 	if !a.named {
@@ -181,19 +181,19 @@ func (s *Semaphore) request(opts []AcquireOption) *acquisition {
 	return &a
 }
 
-// draw gives the acquisition a new request id. revision is the newest revision that the Client had seen before.
+// draw generates a new request id for the acquisition. revision is the newest revision that the Client had seen before.
 func (a *acquisition) draw(revision uint64) { a.requestID, a.revision = NewRequestID(), revision }
 
 func (a *acquisition) identity() *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: a.group, Acquirer: a.acquirer, HolderId: *a.holderID}
 }
 
-// TryAcquire asks once and does not wait: it returns a permit, or a *DeniedError with the reason and the holders. If a
+// TryAcquire does not wait in the queue: it returns a permit, or a *DeniedError with the reason and the holders. If a
 // server does not answer, the other members are tried until ctx ends. The error is then an *UnavailableError, and the
-// servers are asked to take back a permit that they may have granted. Other errors: *InvalidFieldError,
+// servers are asked to release a permit that they may have granted. Other errors: *InvalidFieldError,
 // *RevisionChangedError, *RequestEndedError, *StopTimeError, *InUseError.
 //
-// ctx applies to the acquisition alone: the permit outlives it. The permit's context carries the values of ctx.
+// ctx applies only to the acquisition: the permit outlives it. The permit's context carries the values of ctx.
 func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
 	return s.client.acquire(ctx, s.acquisition(opts), s.client.settings.attemptTimeout, s.client.tryOnce)
 }
@@ -223,8 +223,8 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, op
 	return nil, s.client.timedOut(ctx, a, timeout)
 }
 
-// StopTimeError says that a permit is too short for the time that its job needs to stop. The servers are asked to take
-// the permit back. If that request does not get through, the permit expires.
+// StopTimeError means that a permit is too short for the time that its job needs to stop. The servers are asked to
+// release the permit. If that request does not get through, the permit expires.
 type StopTimeError struct{ StopTime, Duration time.Duration }
 
 func (e *StopTimeError) Error() string {

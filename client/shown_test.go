@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// notShown lists exported symbols that no example uses, with the reason. The methods that an error has for fmt, errors
-// and gRPC need not be listed: examples use them when they print the error or call errors.Is.
+// notShown lists exported symbols that no example uses, with the reason. An error's methods for fmt, errors and gRPC
+// need not be listed: examples use them when they print the error or call errors.Is.
 var notShown = map[string]string{}
 
 // Every exported symbol of the client and its adapters must be used in an Example function of one of these packages, or
@@ -36,7 +36,7 @@ func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 		for _, s := range symbols(pkg) {
 			switch reason := notShown[s]; {
 			case shown[s] && reason != "":
-				t.Errorf("an example uses %s: remove it from notShown", s)
+				t.Errorf("an example uses %s: remove it from unused", s)
 			case !shown[s] && reason == "":
 				t.Errorf("no example uses %s", s)
 			}
@@ -88,7 +88,7 @@ func symbols(pkg *types.Package) (names []string) {
 	return names
 }
 
-// contractual reports whether packages fmt, errors or grpc use a method.
+// contractual reports whether package fmt, errors or grpc calls a method.
 func contractual(method string) bool {
 	return method == "String" || method == "Error" || method == "Unwrap" || method == "Is" || method == "GRPCStatus"
 }

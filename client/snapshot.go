@@ -9,8 +9,8 @@ import (
 )
 
 // SaveSnapshot writes a backup of the cluster to w, for gkctl snapshot inspect and gatekeeperd restore. The backup
-// contains every change acknowledged before the call, including payloads and results of tasks. For bearer tokens it
-// contains only hashes. The caller needs the role admin. If a member fails before it has sent anything, another member
+// contains every change acknowledged before the call, including payloads and results of tasks. It contains bearer
+// tokens only as hashes. The caller needs the admin role. If a member fails before it has sent anything, another member
 // is tried. If SaveSnapshot returns an error, discard what was written to w.
 func (c *Client) SaveSnapshot(ctx context.Context, w io.Writer) error {
 	var cut error // the stream had already begun, so no other server can continue it

@@ -8,17 +8,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The reasons why a permit's context ended: its context.Cause matches one of them with errors.Is. All except ErrLost,
-// ErrReleased and ErrClosed come in a *StopError, which says how much time is left to stop.
+// The reasons a permit's context can end: its context.Cause matches one of them with errors.Is. All except ErrLost,
+// ErrReleased and ErrClosed come in a *StopError, which reports how much time is left to stop.
 var (
-	// ErrStopped means that the holder must stop, for one of the reasons that follow.
+	// ErrStopped means that the holder must stop, for one of the reasons below.
 	ErrStopped = errors.New("the holder must stop")
 	// ErrRevoked means that an operator revoked the permit.
 	ErrRevoked = errors.New("the permit was revoked")
-	// ErrMoved means that an edit no longer admits the holder, that the definition was deleted, or that the drain of a
-	// move is over.
+	// ErrMoved means that the definition was deleted or, after an edit, no longer admits the holder, or that the drain
+	// of a move is over.
 	ErrMoved = errors.New("the holder is no longer admitted")
-	// ErrTakenOver means that another acquirer took over, because it judged the holder dead.
+	// ErrTakenOver means that another acquirer took over, because it presumed the holder dead.
 	ErrTakenOver = errors.New("the permit was taken over")
 	// ErrHeldTooLong means that the permit was held for longer than the definition's max_hold.
 	ErrHeldTooLong = errors.New("the permit was held too long")
@@ -26,8 +26,8 @@ var (
 	ErrPaused = errors.New("the semaphore was paused")
 	// ErrCordoned means that the group or the acquirer was cordoned.
 	ErrCordoned = errors.New("the holder was cordoned")
-	// ErrTaskCancelled means that the job of the permit's task was cancelled.
-	ErrTaskCancelled = errors.New("the job of the task was cancelled")
+	// ErrTaskCancelled means that the job to which the permit's task belongs was cancelled.
+	ErrTaskCancelled = errors.New("the task's job was cancelled")
 
 	// ErrExpiring means that no refresh got through, and that the local deadline is no further away than the stop time.
 	ErrExpiring = errors.New("no refresh got through")
@@ -49,11 +49,11 @@ var (
 	ErrSuperseded = errors.New("another process with the same holder id took it over")
 
 	// ErrReleasePending means that a request was retried after its permit had ended in this process. A release of the
-	// permit may still be in progress. Release the permit again, and then acquire with a new request.
-	ErrReleasePending = errors.New("the permit of this request has ended in this process: release it again, then acquire with a new request")
+	// permit may still be in progress. Retry the release, and then acquire with a new request id.
+	ErrReleasePending = errors.New("this process no longer holds the permit for this request: retry the release, then acquire with a new request id")
 )
 
-// StopError says why the job must stop, and how long the permit can be relied on. It matches ErrStopped and the
+// StopError reports why the job must stop, and how long the permit can be relied on. It matches ErrStopped and the
 // sentinel of its cause, or only ErrExpiring or ErrStalled.
 type StopError struct {
 	// Cause is unspecified for ErrExpiring and ErrStalled, which do not come from a server.
@@ -79,8 +79,8 @@ func (e *StopError) Unwrap() error {
 	return e.brief
 }
 
-// Error returns a text that does not depend on the time of the call, so that logs of one stop can be grouped. It shows
-// Until as a UTC time.
+// Error returns text that does not depend on the time of the call, so that log entries for one stop can be grouped. It
+// shows Until as a UTC time.
 func (e *StopError) Error() string {
 	text := e.sentinel().Error()
 	if e.brief != nil {
@@ -137,7 +137,7 @@ type TooShortError struct {
 }
 
 func (e *TooShortError) Error() string {
-	return fmt.Sprintf("the permit can be counted on for %s, and the step needs %s: shorten the step, or increase the definition's duration of %s",
+	return fmt.Sprintf("the permit can be counted on for %s, but the step needs %s: shorten the step, or increase the definition's duration, which is %s",
 		e.Left.Round(time.Millisecond), e.Wanted, e.Duration)
 }
 
@@ -146,7 +146,7 @@ type EndedError struct {
 	Token uint64
 	// Ended is how the permit ended; unspecified if the cluster does not remember it or never granted the permit.
 	Ended gatekeeperv1.PermitEnd
-	// Message says how the permit ended, for display.
+	// Message describes how the permit ended, for display.
 	Message string
 }
 

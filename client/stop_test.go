@@ -21,6 +21,6 @@ func TestStopError_Text_ContainsTheTime(t *testing.T) {
 func TestDenied_IsErrDenied(t *testing.T) {
 	var err error = &DeniedError{Semaphore: "job", Reason: ReasonPaused}
 	if !errors.Is(err, ErrDenied) || errors.Is(err, ErrUnavailable) {
-		t.Errorf("errors.Is finds the wrong sentinels for %v", err)
+		t.Errorf("errors.Is matches the wrong sentinels for %v", err)
 	}
 }

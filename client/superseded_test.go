@@ -38,7 +38,7 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 					t.Errorf("Ensure() = %v, want ErrSuperseded", err)
 				}
 				synctest.Wait()
-				for _, want := range []string{"level=WARN", "two processes use one holder id", "semaphore=export", "group=prod", "acquirer=app1", "holder_id=worker", "token=7", "superseded_by=9"} {
+				for _, want := range []string{"level=WARN", "two processes use the same holder id", "semaphore=export", "group=prod", "acquirer=app1", "holder_id=worker", "token=7", "superseded_by=9"} {
 					if !strings.Contains(s.log.String(), want) {
 						t.Errorf("the log does not contain %q:\n%s", want, s.log.String())
 					}
@@ -48,7 +48,7 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 	}
 }
 
-// duel has a Runner and another process with the same identity, which takes the Runner's permit.
+// duel is a contest between a Runner and another process with the same identity, which takes the Runner's permit.
 type duel struct {
 	*stage
 	asked  []time.Time
@@ -98,18 +98,18 @@ func TestLoop_Superseded_BacksOffForThePermitsDurationAndWhileTheOtherProcessHol
 		d.steal(2)
 		pass(10*time.Second - time.Millisecond)
 		if n := len(d.asked); n != 1 {
-			t.Fatalf("asked %d times within the permit's duration, want 1", n)
+			t.Fatalf("sent %d requests within the permit's duration, want 1", n)
 		}
 		pass(10 * time.Minute)
 		if n := len(d.asked); n != 1 {
-			t.Fatalf("asked %d times while the other process held the permit, want 1", n)
+			t.Fatalf("sent %d requests while the other process held the permit, want 1", n)
 		}
 		d.a.set(func(*server) { d.theirs = false })
 		pass(11 * time.Second)
 		if n := len(d.asked); n != 2 {
-			t.Errorf("asked %d times after the other process released its permit, want 2", n)
+			t.Errorf("sent %d requests after the other process released its permit, want 2", n)
 		}
-		if n := strings.Count(d.log.String(), "two processes use one holder id"); n != 1 {
+		if n := strings.Count(d.log.String(), "two processes use the same holder id"); n != 1 {
 			t.Errorf("logged %d times, want once:\n%s", n, d.log.String())
 		}
 		cancel()
@@ -139,7 +139,7 @@ func TestRun_Superseded_SkipsRunsWithinThePermitsDuration(t *testing.T) {
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}
 		if n := len(d.asked); n != 1 {
-			t.Errorf("asked %d times, want 1", n)
+			t.Errorf("sent %d requests, want 1", n)
 		}
 		if n := strings.Count(d.log.String(), "the job does not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
 			t.Errorf("the denial was logged %d times, want once and not as an error:\n%s", n, d.log.String())

@@ -19,8 +19,8 @@ type unrunnable struct {
 	logged map[denialKey]string
 }
 
-// denialKey is a request without its firing. Jobs that share a semaphore may ask with different weights and holder ids.
-// If they shared a key, a grant to one would make the next denial of another look new.
+// denialKey is a request without its firing. Jobs that share a semaphore may use different weights and holder ids. If
+// they shared a key, a grant to one would make the next denial of another look new.
 type denialKey struct {
 	semaphore, group, acquirer string
 	holderID                   string // empty unless the application set it
@@ -49,7 +49,7 @@ func (u *unrunnable) changed(key denialKey, cause string) bool {
 	return true
 }
 
-// report logs why a run does not start if somebody must act before it can start. It logs again only if the cause
+// report logs why a run does not start if someone must act before it can start. It logs again only if the cause
 // changes. A nil err means a grant.
 func (r *Runner) report(opts []AcquireOption, err error) {
 	d, denied := errors.AsType[*DeniedError](err)
@@ -57,13 +57,13 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	var more []any
 	switch {
 	case denied && d.NeedsAction():
-		cause, text = string(d.Reason)+" "+d.Message, " until somebody acts: "+d.Message
+		cause, text = string(d.Reason)+" "+d.Message, " until someone acts: "+d.Message
 		switch d.Reason {
 		case ReasonFiringTooFarAhead, ReasonFiringForgotten:
 			cause = string(d.Reason) // its message contains the firing, which differs each time
 		case ReasonNoFreePermit:
-			cause = string(d.Reason)                    // its message may contain the place in the queue
-			text = " until somebody acts: " + d.Error() // names the slots to clear
+			cause = string(d.Reason)                   // its message may contain the place in the queue
+			text = " until someone acts: " + d.Error() // names the slots to clear
 		}
 		more = []any{"reason", d.Reason, "explain", d.ExplainCommand()}
 	case isRefused(err):
@@ -81,7 +81,7 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	}
 }
 
-// NeedsAction reports whether the denial remains until somebody changes the definition, ends a cordon, clears a slot
+// NeedsAction reports whether the denial persists until someone changes the definition, ends a cordon, clears a slot
 // that is held for an operator, corrects a clock, or calls with another group, acquirer, weight, holder id or firing. A
 // Runner logs such a denial as a warning, and logs it again only if its cause changes. A pause, or a firing that
 // another holder has claimed, needs no action, because it is intended.

@@ -53,8 +53,8 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) 
 		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1)
 		ask(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is noon", 1)
 		ask(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is one", 0)
-		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the run of noon", 1)
-		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the run of one", 0)
+		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the noon run", 1)
+		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the one o'clock run", 0)
 		ask(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes with time
 		ask(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // intended by an operator
 		ask(gatekeeperv1.Reason_REASON_FIRING_DONE, "m", 0)
@@ -80,7 +80,7 @@ func TestRunner_EverySlotIsHeldForAnOperator_IsLogged(t *testing.T) {
 	})
 }
 
-// A run in the queue for a slot that only an operator can free waits until somebody notices.
+// A run in the queue for a slot that only an operator can free waits until someone notices.
 func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 	for name, policy := range map[string]DenialPolicy{"wait": DenialWait, "run late": DenialRunLate} {
 		t.Run(name, func(t *testing.T) {

@@ -14,23 +14,23 @@ type Verification struct {
 	// Stopping is set if the holder must stop; see Permit.Stop. The token is still valid, because the holder keeps its
 	// slot until it releases the permit or the permit expires. A resource may be stricter.
 	Stopping bool
-	// Message says why the holder must stop; otherwise it is empty.
+	// Message is why the holder must stop; otherwise it is empty.
 	Message string
 	// Revision is the cluster revision at which the permit was read.
 	Revision uint64
 }
 
 // NotValidError is the error that Verify returns if no live permit has the token, or if the permit belongs to another
-// semaphore. This is an error so that callers do not mistake an invalid token for a valid one. It does not mean that
-// the servers have a problem.
+// semaphore. This is an error so that callers do not mistake an invalid token for a valid one. It does not indicate a
+// problem with the servers.
 type NotValidError struct {
-	// Semaphore is the name given to Verify; it may be empty.
+	// Semaphore is the name passed to Verify; it may be empty.
 	Semaphore string
 	Token     uint64
 	// Permit is set if the permit still occupies its slot without a holder, because it is held for an operator or
 	// cooling.
 	Permit *gatekeeperv1.Permit
-	// Message says how the permit ended, for display.
+	// Message describes how the permit ended, for display.
 	Message  string
 	Revision uint64
 }

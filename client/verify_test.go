@@ -42,9 +42,9 @@ func TestVerify_HolderMustStop_IsStopping(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		stopping := &gatekeeperv1.Permit{Token: 7, Stop: gatekeeperv1.StopCause_STOP_CAUSE_REVOKED}
 		a.set(func(s *server) {
-			s.verify = verified(&gatekeeperv1.VerifyResponse{Valid: true, Permit: stopping, Message: "it hangs"})
+			s.verify = verified(&gatekeeperv1.VerifyResponse{Valid: true, Permit: stopping, Message: "it is hung"})
 		})
-		if v, err := c.Verify(t.Context(), "job", 7); err != nil || !v.Stopping || v.Message != "it hangs" {
+		if v, err := c.Verify(t.Context(), "job", 7); err != nil || !v.Stopping || v.Message != "it is hung" {
 			t.Errorf("Verify() = %+v, %v, want a stopping holder with the message", v, err)
 		}
 	})
@@ -63,7 +63,7 @@ func TestVerify_NotValid_ReturnsAnErrorWithTheReason(t *testing.T) {
 	})
 }
 
-// If a server cannot confirm its answer, the state of the token is unknown, and another server is asked.
+// If a server cannot confirm its answer, the state of the token is unknown, and another server is tried.
 func TestVerify_NotConfirmed_AsksAnotherServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")

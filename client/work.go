@@ -33,18 +33,18 @@ const (
 
 // Work returns the API's WorkService, with retries as described in the package comment. It is meant for tools: use
 // package work to submit, follow and execute tasks. After an unknown outcome, RetryTasks and DropTasks are retried only
-// with as_of, and DeleteJob only with submitted_revision, because then a retry changes nothing more.
+// with as_of, and DeleteJob only with submitted_revision, because then a retry has no further effect.
 func (c *Client) Work() gatekeeperv1.WorkServiceClient {
 	return gatekeeperv1.NewWorkServiceClient(caller{c})
 }
 
-// SubmitJob stores a job with its tasks, and returns when everything is committed; work.Submit is based on it.
+// SubmitJob stores a job with its tasks, and returns when everything is committed; work.Submit is built on it.
 // SubmitJob ranges over tasks once for each attempt, so tasks must yield the same payloads each time. If tasks yields
 // an error, the submission ends and returns that error.
 //
 // The job's id makes it safe to repeat the call, so it is also retried after an unknown outcome. Errors:
-// *JobDiffersError, *WorkLimitError, *NoSuchDefinitionError, *NoSuchPermitError if the permit of the submitter has
-// ended, *SubmitBufferError, and those that any call can return.
+// *JobDiffersError, *WorkLimitError, *NoSuchDefinitionError, *NoSuchPermitError if the submitter's permit has ended,
+// *SubmitBufferError, and those that any call can return.
 func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // not an outage: no server was called
@@ -126,7 +126,7 @@ func payloadTooLarge(index, bytes int) error {
 	}}
 }
 
-// place is the place of a submission among the submissions that wait because no server answers.
+// place is a submission's slot among those waiting because no server answers.
 type place struct {
 	buffer *atomic.Int64
 	limit  int64
@@ -156,9 +156,8 @@ func (p *place) leave() {
 	}
 }
 
-// SubmitBufferError says that a submission failed because no server answers, and WithSubmitBuffer allows no more
-// waiting submissions from this Client. It matches ErrUnavailable. An earlier attempt may have been carried out, so
-// submit again with the same id.
+// SubmitBufferError means that a submission failed because no server answers, and the limit set by WithSubmitBuffer is
+// reached. It matches ErrUnavailable. An earlier attempt may have been applied, so submit again with the same id.
 type SubmitBufferError struct{ Limit int }
 
 func (e *SubmitBufferError) Error() string {
@@ -169,9 +168,9 @@ func (e *SubmitBufferError) Error() string {
 func (e *SubmitBufferError) Is(target error) bool { return target == ErrUnavailable }
 
 // FollowJob streams a job: its current state, with the tasks that have changed after req's revision, then each change,
-// until the job is over. A stream that breaks is reopened, on another member if necessary, after the last complete
-// revision. Messages after that revision are sent again. An error is the last element, and only occurs if a server
-// refuses the request. An example is a *NoSuchJobError.
+// until the job is over. A broken stream is reopened, on another member if necessary, after the last complete revision.
+// Messages after that revision are sent again. An error is the last element, and only occurs if a server refuses the
+// request, for example with a *NoSuchJobError.
 func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobRequest) iter.Seq2[*gatekeeperv1.FollowJobResponse, error] {
 	return func(yield func(*gatekeeperv1.FollowJobResponse, error) bool) {
 		next := proto.CloneOf(req)

@@ -30,7 +30,7 @@ const (
 	frameGap   = 20 * time.Millisecond
 	// maxWaited is more than a server can report as the wait between the last frame and a grant.
 	maxWaited = time.Hour
-	// closeTimeout bounds the wait for the end of a stream after it has been closed here.
+	// closeTimeout bounds the wait for a stream to end after it has been closed here.
 	closeTimeout = 5 * time.Second
 )
 
@@ -48,8 +48,8 @@ type WorkHandler struct {
 }
 
 // OfferWork offers to execute tasks of the semaphore until WorkStream.Close is called, ctx ends, or a server refuses
-// the offer; work.Run is based on it. A stream that breaks is reopened, on another member if necessary. Tasks that are
-// held continue in the meantime, because their permits are kept alive like any others.
+// the offer; work.Run is built on it. A broken stream is reopened, on another member if necessary. Held tasks continue
+// in the meantime, because their permits are kept alive like any others.
 //
 // Group, acquirer, weight, metadata, stop time and stall limit come from the options of the Semaphore. Each task is
 // held under a separate holder id. The error is nil after Close, and otherwise that of ctx or the refusal.
@@ -128,18 +128,18 @@ func newWorkStream(ctx context.Context, c *Client, offer *acquisition) *WorkStre
 	return w
 }
 
-// Take asks for n more tasks.
+// Take requests n more tasks.
 func (w *WorkStream) Take(n int) {
 	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Take{Take: &gatekeeperv1.WorkTake{Slots: uint32(n)}}})
 }
 
-// Drain stops asking for tasks. Some tasks may still arrive.
+// Drain stops requesting tasks. Some tasks may still arrive.
 func (w *WorkStream) Drain() {
 	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}})
 }
 
 // Close ends the stream once the server has answered everything that was sent before the call. Tasks may arrive until
-// OfferWork returns. End the tasks that are held before Close, because a task that ends later costs a separate call.
+// OfferWork returns. End all held tasks before Close, because a task that ends later costs a separate call.
 func (w *WorkStream) Close() {
 	w.mu.Lock()
 	w.closed = true
@@ -217,7 +217,7 @@ func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (heard bool, err 
 	}
 }
 
-// send sends the queued messages, and a frame at each beat, until the stream ends or is closed.
+// send sends the queued messages, and a frame at each heartbeat, until the stream ends or is closed.
 func (w *WorkStream) send(stream gatekeeperv1.WorkService_WorkClient) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -335,7 +335,7 @@ func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 }
 
 // granted starts keeping a task's permit alive, and hands over the task. If the permit cannot be counted on, the task
-// is given back, and its slot is offered again a little later.
+// is returned, and its slot is offered again a little later.
 func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	p := g.GetGrant().GetPermit()
 	w.mu.Lock()
@@ -358,7 +358,7 @@ func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 		permit, err = w.client.renewer.take(w.ctx, &a, got)
 	}
 	if err != nil {
-		w.client.settings.logger.Warn("gatekeeper: a task is given back, because its permit cannot be counted on",
+		w.client.settings.logger.Warn("gatekeeper: a task is returned because its permit cannot be counted on",
 			"semaphore", a.semaphore, "job", g.GetJob().GetId(), "index", g.GetTask().GetIndex(), "error", err)
 		w.enqueue(endRequest(&gatekeeperv1.TaskEnd{Token: p.GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN}))
 		time.AfterFunc(maxBackoff, func() { w.Take(1) })
@@ -372,7 +372,7 @@ func endRequest(e *gatekeeperv1.TaskEnd) *gatekeeperv1.WorkRequest {
 	return &gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_End{End: e}}
 }
 
-// answered passes an answer to the settle call that waits for it.
+// answered passes an answer to the settle call waiting for it.
 func (w *WorkStream) answered(e *gatekeeperv1.TaskEnded) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -392,7 +392,7 @@ func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 	w.ring()
 }
 
-// settle sends the end of a task, and waits for the answer, but no longer than patience. It returns nil if there is no
+// settle sends the end of a task, and waits for the answer, but no longer than timeout. It returns nil if there is no
 // answer.
 func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, timeout time.Duration) *gatekeeperv1.TaskEnded {
 	waits := make(chan *gatekeeperv1.TaskEnded, 1)

@@ -7,8 +7,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A permit counts from the frame that is named in its grant, or from an earlier one. A worker that sends hundreds of
-// frames a second remembers only some of them, and a grant may name a frame that was sent seconds ago.
+// A permit's duration counts from the frame named in its grant, or from an earlier one. A worker sending hundreds of
+// frames per second remembers only some of them, and a grant may name a frame sent seconds ago.
 func TestSentBefore_RecentFrame_FindsItOrOneShortlyBefore(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}
@@ -32,11 +32,11 @@ func TestSentBefore_RecentFrame_FindsItOrOneShortlyBefore(t *testing.T) {
 		}
 	}
 	if len(w.sent) > keptFrames {
-		t.Errorf("%d frames are remembered, want at most keptFrames", len(w.sent))
+		t.Errorf("len(w.sent) = %d, want at most %d", len(w.sent), keptFrames)
 	}
 }
 
-// stepClock is a clock that the test sets.
+// stepClock is a clock set by the test.
 type stepClock struct {
 	Clock
 

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// yield delays a run whose identity has lost its last permit to another process. If both processes acquired again
-// immediately, they would take the permit from each other forever. So a run waits for the permit's duration, and then
+// yield delays a run whose identity lost its last permit to another process. If both processes acquired again
+// immediately, they would keep taking the permit from each other. So a run waits for the permit's duration, and then
 // until the other process no longer holds the permit.
 func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 	a := r.sem.request(nil)
 	if !a.chosen {
-		return nil // each request draws a new holder id, which supersedes nobody
+		return nil // each request uses a new holder id, which supersedes no other process
 	}
 	k, key := r.sem.client.renewer, a.claimKey()
 	for {
@@ -29,14 +29,14 @@ func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 			return nil
 		}
 		if policy == DenialSkip || !sleep(ctx, wait) {
-			return fmt.Errorf("semaphore %q, holder id %q (acquirer %q, group %q): %w; the job does not ask again for %s, so that the two processes do not take the permit from each other. Give each process a different holder id",
+			return fmt.Errorf("semaphore %q, holder id %q (acquirer %q, group %q): %w; the job does not try again for %s, so that the two processes do not keep taking the permit from each other. Give each process a different holder id",
 				a.semaphore, *a.holderID, a.acquirer, a.group, ErrSuperseded, seconds(max(wait, time.Second)))
 		}
 	}
 }
 
-// holds reports whether a token is live. If no server answers, it returns false, and the acquisition that follows will
-// report the problem.
+// holds reports whether a token is live. If no server responds, it returns false, and the acquisition that follows
+// reports the problem.
 func (r *Runner) holds(ctx context.Context, token uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, r.outageLimit)
 	defer cancel()

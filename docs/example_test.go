@@ -76,7 +76,7 @@ func buildProgram(t *testing.T) (binary string) {
 	return binary
 }
 
-// If the definition is missing or does not match, the program must say so.
+// If the definition is missing or does not match, the program must log that.
 func TestReadme_ProgramThatIsNeverGrantedAPermit_SaysWhy(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
@@ -128,7 +128,7 @@ func TestReadme_ProgramThatIsNeverGrantedAPermit_SaysWhy(t *testing.T) {
 	}
 }
 
-// Three hosts run the README's program with the changes that buildProgram makes.
+// Three hosts run the README's program as modified by buildProgram.
 func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
@@ -170,12 +170,12 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 		note(token)
 	}
 
-	// Each grant up to the last run must have run exactly once, and no firing may have been granted twice.
+	// Each firing granted up to the last run must have run exactly once, and no firing may have been granted twice.
 	granted := map[time.Time]bool{}
 	for _, p := range grantsUpTo(ctx, t, c, last) {
 		due := p.GetFiring().GetDue().AsTime()
 		if p.GetFiring().GetDue() == nil || granted[due] {
-			t.Errorf("token %d: the grant has no firing, or its firing due %s was granted before", p.GetToken(), due)
+			t.Errorf("token %d: the grant has no firing, or the firing due %s was already granted", p.GetToken(), due)
 		}
 		granted[due] = true
 		if n := runs[p.GetToken()]; n != 1 {

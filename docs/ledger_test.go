@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// ledgerCommand captures the package and the -run pattern of a command. A pattern with a bar is in quotes.
+	// ledgerCommand captures the package and the -run pattern of a command. A pattern that contains a bar is quoted.
 	ledgerCommand = regexp.MustCompile(`go test (?:-race |-count \d+ )*(\S+)[^` + "`" + `]*? -run (?:'([^']+)'|([^ ` + "`" + `]+))`)
 	testFunction  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)`)
 )
@@ -20,7 +20,7 @@ var ledgerPackages = map[string]string{
 	"K": "./gatekeeper/internal/keeper", "L": "./gatekeeper/internal/lessor", "F": "./fsm", "C": "./gatekeeper/internal/consensus",
 }
 
-// If a test is renamed, a command with its old name runs no test and passes.
+// After a test is renamed, a command with the old name matches no test and still passes.
 func TestLedger_EveryCommand_RunsATest(t *testing.T) {
 	page, err := os.ReadFile("ledger.md")
 	if err != nil {
@@ -62,7 +62,7 @@ func matchesAny(re *regexp.Regexp, names []string) bool {
 	return false
 }
 
-// testsIn returns the names of the tests in a directory. For dir/... it includes the directories below it.
+// testsIn returns the names of the tests in a directory. For dir/..., it includes the directories below it.
 func testsIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	dir, all := strings.CutSuffix(dir, "/...")

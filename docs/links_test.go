@@ -16,7 +16,7 @@ var (
 	// symbol matches an identifier in the tour.
 	symbol  = regexp.MustCompile("`([A-Za-z]+\\.)?([A-Za-z]+)`")
 	heading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
-	// unslugged matches the characters that GitHub drops from the anchor of a heading.
+	// unslugged matches the characters that GitHub drops from a heading to make its anchor.
 	unslugged = regexp.MustCompile(`[^\p{L}\p{M}\p{N}\p{Pc} -]`)
 )
 
@@ -53,14 +53,14 @@ func TestPages_EveryLink_Exists(t *testing.T) {
 		}
 		for _, m := range image.FindAllStringSubmatch(prose, -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil && !strings.Contains(m[1], "://") {
-				t.Errorf("%s has the image %s: %v", file, m[1], err)
+				t.Errorf("%s refers to the image %s: %v", file, m[1], err)
 			}
 		}
 	}
 }
 
-// anchors returns the anchors that GitHub gives the headings of a page: the text in lower case, without punctuation,
-// with hyphens for spaces, and with a number if the page already has that anchor.
+// anchors returns the anchors that GitHub generates for the headings of a page: the text in lower case, without
+// punctuation, with spaces replaced by hyphens, and with a number appended if the page already has that anchor.
 func anchors(page string) map[string]bool {
 	found := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
@@ -79,7 +79,7 @@ func TestAnchors_FollowGitHub(t *testing.T) {
 	got := anchors("# A `gkctl run`, or two\n## Why not?\n```text\n# a comment\n```\n## Why not?\n## [On](a.md#b)_off – x\n")
 	for _, want := range []string{"a-gkctl-run-or-two", "why-not", "why-not-1", "on_off--x"} {
 		if !got[want] {
-			t.Errorf("anchors() = %v, want %q among them", got, want)
+			t.Errorf("anchors() = %v, want it to contain %q", got, want)
 		}
 	}
 	if len(got) != 4 {
@@ -87,7 +87,7 @@ func TestAnchors_FollowGitHub(t *testing.T) {
 	}
 }
 
-// The tour names functions and types of the files that it links to. Each name must still occur in one of the files that
+// The tour names functions and types in the files that it links to. Each name must still occur in one of the files that
 // its paragraph links to.
 func TestTour_EveryName_IsInTheLinkedCode(t *testing.T) {
 	text, err := os.ReadFile("tour.md")

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// machines simulates the machines of a page. Each machine is a directory and a loopback address.
+// machines simulates the machines on a page. Each machine is a directory and a loopback address.
 type machines struct {
 	tools   string // the directory with the fake ssh and scp
-	network string // the first three numbers of all addresses, such as 127.1.2
+	network string // the first three octets of all addresses, such as 127.1.2
 }
 
-// The fake ssh and scp work on the directory of a machine. Commands that ssh runs there use fake tools that do not
-// change anything outside that directory.
+// The fake ssh and scp work on a machine's directory. Commands that ssh runs there use fake tools that do not change
+// anything outside that directory.
 const (
 	sshScript = `#!/bin/sh
 export ROOT="%[1]s/${1#*@}" PATH="%[1]s/there:$PATH"
@@ -32,7 +32,7 @@ machine=${to#*@}
 mkdir -p "%[1]s/${machine%%%%:*}/home"
 for from; do case $from in -* | "$to") ;; *) cp -r "$from" "%[1]s/${machine%%%%:*}/home/${machine#*:}" ;; esac; done
 `
-	// There is no user gatekeeper, so files belong to the user who runs the test.
+	// There is no gatekeeper user, so files belong to the user running the test.
 	installScript = `#!/bin/sh
 n=$#
 while [ $n -gt 0 ]; do
@@ -93,8 +93,8 @@ func startMachines(t *testing.T, dir string) *machines {
 	return m
 }
 
-// freeNetwork returns the first three numbers of loopback addresses on which Gatekeeper's ports are free. They are in
-// 127.0.0.0/8.
+// freeNetwork returns the first three octets of loopback addresses, in 127.0.0.0/8, on which Gatekeeper's ports are
+// free.
 func freeNetwork(t *testing.T) string {
 	t.Helper()
 	var err error

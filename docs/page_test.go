@@ -11,23 +11,23 @@ import (
 // page holds the commands and blocks of a documentation page.
 //
 // A line "<!-- servers: 3 -->" starts a new cluster of that size for the page's commands.
-// "<!-- definitions: FILE -->" loads a file of the repository into that cluster. "<!-- machines: 10.0.0 -->" gives the
-// page machines with the addresses 10.0.0.N, which ssh and scp reach. "<!-- varies: PATTERN -->" lets a page show real
-// output: text that matches the pattern may differ from run to run.
+// "<!-- definitions: FILE -->" loads a file from the repository into that cluster. "<!-- machines: 10.0.0 -->"
+// simulates machines with the addresses 10.0.0.N, reachable by ssh and scp. "<!-- varies: PATTERN -->" lets a page show
+// real output: text that matches the pattern may differ from run to run.
 //
-// Fenced blocks of kind console contain commands, each after "$ ", and their output. A command continues on the next
-// line after a backslash, and in a here-document from <<'END' to END.
+// Fenced blocks of kind console contain commands, each prefixed with "$ ", and their output. A command continues on the
+// next line after a backslash, and in a here-document from <<'END' to END.
 type page struct {
 	file        string
 	servers     int
 	definitions string
-	machines    string // the first three numbers of their addresses
+	machines    string // the first three octets of their addresses
 	varies      *regexp.Regexp
 	commands    []command
 	otherBlocks []block
 }
 
-// command is one command of a page.
+// command is one command on a page.
 type command struct {
 	line   int
 	text   string
@@ -86,7 +86,7 @@ func (p *page) add(b block) error {
 	switch b.kind {
 	case "console":
 	case "", "sh", "bash", "shell":
-		return fmt.Errorf("%s:%d: a block of kind %q would not be tested: put commands into a console block, and name the language of any other block", p.file, b.line, b.kind)
+		return fmt.Errorf("%s:%d: a block of kind %q would not be tested: put commands in a console block, and name the language of any other block", p.file, b.line, b.kind)
 	default:
 		p.otherBlocks = append(p.otherBlocks, b)
 		return nil

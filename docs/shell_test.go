@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// shell is a bash process that runs the commands of a page one after another, so that later commands have the variables
+// shell is a bash process that runs the commands on a page one after another, so that later commands see the variables
 // that earlier ones set.
 type shell struct {
 	cmd   *exec.Cmd
@@ -44,14 +44,14 @@ func startShell(t *testing.T, dir string, env []string) *shell {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 		_ = w.Close()
-		for range s.lines { // drain, so that the copying goroutine ends
+		for range s.lines { // drain, so that the copying goroutine exits
 		}
 		_ = s.cmd.Wait()
 	})
 	return s
 }
 
-// run runs one command and returns what it printed, both streams together, and its exit code.
+// run runs one command and returns its combined output and its exit code.
 func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 	s.count++
 	mark := fmt.Sprintf("--- command %d ended with ", s.count)

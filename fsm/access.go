@@ -23,7 +23,7 @@ type SetBinding struct {
 	At             time.Time
 }
 
-// IssueToken gives a binding a bearer token; its result is an AccessResult. Tokens of the binding that have expired by
+// IssueToken adds a bearer token to a binding; its result is an AccessResult. The binding's tokens that have expired by
 // Token.CreatedAt are removed. It requires feature level 4.
 type IssueToken struct {
 	Binding string
@@ -48,7 +48,7 @@ const (
 	AccessStale                             // the binding exists although none was expected, or has another revision
 	AccessSubjectTaken                      // another binding has one of the subjects
 	AccessLastAdmin                         // no remaining binding would administer the cluster
-	AccessFull                              // the maximum number of bindings, or of tokens of the binding, is reached
+	AccessFull                              // the maximum number of bindings, or of tokens per binding, is reached
 )
 
 // AccessResult is the result of a change to bindings or tokens.
@@ -65,7 +65,7 @@ type AccessResult struct {
 // Bindings returns the bindings, sorted by name. Do not modify the slice.
 func (s *State) Bindings() []*access.Binding { return s.bindings }
 
-// AccessRevision returns the revision of the last change to bindings or tokens, or 0 if there was none.
+// AccessRevision returns the revision of the last change to bindings or tokens, or 0 if there has been none.
 func (s *State) AccessRevision() uint64 { return s.accessRevision }
 
 // Binding returns the binding with the given name, or nil.

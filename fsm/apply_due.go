@@ -12,8 +12,8 @@ import (
 // The leader's timers end drains and temporary edits. A timer names the change that it ends, so that later changes are
 // not affected.
 
-// maxDrains is the maximum number of drains of one semaphore. The oldest is dropped: the newest covers every permit
-// that the others cover, though perhaps for a different time.
+// maxDrains is the maximum number of drains per semaphore. Beyond it, the oldest is dropped: the newest covers every
+// permit that the others cover, though perhaps for a different time.
 const maxDrains = 16
 
 // endDrain ends the drains of one change.
@@ -22,7 +22,7 @@ func (d *draft) endDrain(c EndDrain) Result {
 		return RevisionResult{}
 	}
 	before := d.revision
-	// begin takes the revision when the first drain is found, so that a command that finds none takes no revision.
+	// Allocate the revision when the first drain is found, so that a command that finds none consumes no revision.
 	begin := func() {
 		if d.revision == before {
 			d.advance()
@@ -53,7 +53,7 @@ func (d *draft) endDrain(c EndDrain) Result {
 	return RevisionResult{Applied: true, Revision: d.revision}
 }
 
-// endDrainOf ends the drain that a change began under a name. The change was either an edit or a pause, never both.
+// endDrainOf ends the drain that a change began for a name. The change was either an edit or a pause, never both.
 func (d *draft) endDrainOf(name string, c EndDrain, begin func()) {
 	before := d.Definition(name)
 	after := before
@@ -123,7 +123,7 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 		}
 		d.setDefinition(name, after)
 		drain = end.Drain
-		if drain > 0 && d.hasLive(name) { // the edit admitted these holders, so its drain also applies when its end stops them
+		if drain > 0 && d.hasLive(name) { // the edit admitted these holders, so its drain also applies when reverting it stops them
 			waits.begin(semaphore.Drain{Revision: d.revision, Duration: drain})
 		}
 	}
@@ -139,7 +139,7 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 // ownAuthor is the author of changes that no caller requested.
 const ownAuthor = "gatekeeper"
 
-// withoutEnd removes the temporary edit at index i, and takes its values out of the later ones, so that they do not
+// withoutEnd removes the temporary edit at index i, and removes its values from the later ones, so that they do not
 // restore a value that was only temporary.
 func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
 	ended := ends[i]
@@ -150,7 +150,7 @@ func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
 	return ends
 }
 
-// Without returns e as if the earlier temporary edit ended had never been made.
+// Without returns e as if the earlier temporary edit had never been made.
 func (e *EditEnd) Without(ended *EditEnd) *EditEnd {
 	now := *e
 	now.Before, _ = semaphore.Revert(e.Before, ended.Before, ended.After)

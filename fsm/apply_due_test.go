@@ -63,7 +63,7 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	change := l.edit(draining(time.Minute, l.replaceNow("s", group("east")), l.replaceNow("empty", group("east"))))
 	after := l.grant("s", "b")
 	equal(t, "drains", l.state().Drains("s"), []semaphore.Drain{{Revision: change, Duration: time.Minute}})
-	equal(t, "drains of a name that has no permits", l.state().Drains("empty"), []semaphore.Drain(nil))
+	equal(t, "drains of a name without permits", l.state().Drains("empty"), []semaphore.Drain(nil))
 	equal(t, "granted before", l.admits(before.Token), semaphore.Refreshed)
 	equal(t, "granted after", l.admits(after.Token), semaphore.Denied)
 	for e := range l.state().JournalBackward("s", 0) {
@@ -84,7 +84,7 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	equal(t, "events", l.events, []fsm.Event{{
 		Revision: second + 1, Kind: fsm.DrainedEvent, Semaphore: "s", Definition: l.state().Definition("s"), Before: l.state().Definition("s"), Change: second, At: at(9),
 	}})
-	equal(t, "permit granted between the edits, after its drain", l.admits(after.Token), semaphore.Denied)
+	equal(t, "permit granted between the edits, after the newer drain", l.admits(after.Token), semaphore.Denied)
 	equal(t, "permit granted before both edits, during the older drain", l.admits(before.Token), semaphore.Refreshed)
 	one[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
 	equal(t, "after both drains", l.admits(before.Token), semaphore.Denied)
@@ -131,7 +131,7 @@ func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
 			draining(d, l.replaceNow("s")), fsm.SetCordon{ID: "k", Drain: d}, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: d}, fsm.Revoke{Token: p.Token, Drain: d},
 		} {
 			if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "is not between 0 and 24h0m0s") {
-				t.Errorf("%T with a drain out of bounds: got %s", cmd, why)
+				t.Errorf("%T with an out-of-bounds drain: got %s", cmd, why)
 			}
 		}
 	}
@@ -297,8 +297,8 @@ func TestRevert_NothingToTakeBack_IsJournaled(t *testing.T) {
 		since  func(*log)
 		reason string
 	}{
-		"set since":         {func(l *log) { l.edit(edits(l.replaceNow("s", permits(7)))) }, "has ended; set since and left alone: permits"},
-		"taken back before": {func(l *log) { l.edit(edits(l.replaceNow("s", permits(1)))) }, "has ended; there is nothing to take back"},
+		"set since":       {func(l *log) { l.edit(edits(l.replaceNow("s", permits(7)))) }, "has ended; set since and left alone: permits"},
+		"reverted before": {func(l *log) { l.edit(edits(l.replaceNow("s", permits(1)))) }, "has ended; there is nothing to take back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLogOfLevel2(t)

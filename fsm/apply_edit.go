@@ -58,7 +58,7 @@ func (d *draft) editBatch(c EditBatch) Result {
 	revision := d.advance()
 	for _, change := range c.Changes {
 		skip := slices.Contains(skipped, change.Name)
-		if d.featureLevel < 4 { // below level 4, a deletion in this batch may push the deletion of a declared name out of memory
+		if d.featureLevel < 4 { // below level 4, a deletion in this batch may evict the remembered deletion of a declared name
 			skip = d.skips(change)
 		}
 		if !skip {
@@ -141,7 +141,7 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	var after *StoredDefinition
 	kind := Deleted
 	if change.Kind != Delete {
-		name = change.Definition.Name // this string, so that all data of the name shares it
+		name = change.Definition.Name // use this string, so that all data stored under the name shares it
 		after = &StoredDefinition{
 			Definition: change.Definition, Version: d.revision, CreatedRevision: d.revision,
 			UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: d.again(change.Pause),
@@ -176,7 +176,7 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	case kind == Deleted && d.featureLevel >= 2:
 		entry.Pause = before.Pause // for an undo
 	}
-	d.note(entry.With(more)) // before the write: after a deletion, the journal may be all that is left of the name
+	d.note(entry.With(more)) // before the write: after a deletion, the journal may be the only trace of the name
 	d.setDefinition(name, after)
 	d.schedule(c, name, waits, before, after)
 	if change.Kind == Delete {
@@ -187,8 +187,8 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
 }
 
-// misfiresFrom returns the time at which a definition got its misfire policy, or zero if that is skip. Firings that
-// were due earlier do not count as missed: either the previous policy applied to them, or there was no definition.
+// misfiresFrom returns the time at which a definition got its misfire policy, or zero if the policy is skip. Firings
+// that were due earlier do not count as missed: either the previous policy applied to them, or there was no definition.
 func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time.Time) time.Time {
 	switch {
 	case after.Misfire == semaphore.MisfireSkip:
@@ -200,7 +200,7 @@ func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time
 }
 
 // endsAfter returns the temporary edits that remain after a change, not counting the change's own, and those that the
-// change removed. A delete removes all of them. A replace keeps them: when they end, they leave alone the fields that
+// change removed. A delete removes all of them. A replace keeps them: when they end, they do not revert the fields that
 // the replace has set.
 func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 	if change.Kind == Delete {

@@ -80,7 +80,7 @@ func TestEditBatch_OneBadEdit_ChangesNothing(t *testing.T) {
 		{name: "unknown on_expiry", bad: create(definition("b", func(d *semaphore.Definition) { d.OnExpiry = 3 })), invalid: `edit 1 ("b"): on_expiry`},
 		{name: "empty pattern", bad: create(definition("b", func(d *semaphore.Definition) { d.AcquirerPattern = "" })), invalid: `edit 1 ("b"): acquirer_pattern`},
 		{name: "pattern too long", bad: create(definition("b", func(d *semaphore.Definition) { d.GroupPattern = strings.Repeat("a", 513) })), invalid: `edit 1 ("b"): group_pattern`},
-		{name: "two names", bad: fsm.Change{Kind: fsm.Create, Name: "b", Definition: definition("c")}, invalid: `edit 1 ("b"): name "c"`},
+		{name: "mismatched names", bad: fsm.Change{Kind: fsm.Create, Name: "b", Definition: definition("c")}, invalid: `edit 1 ("b"): name "c"`},
 		{name: "delete without a name", bad: remove("", 1), invalid: `edit 1 (""): name`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -121,12 +121,12 @@ func TestEditBatch_Declare_NeverReplacesOrRestores(t *testing.T) {
 
 	l.define("deleted")
 	if l.state().WasDeleted("deleted") {
-		t.Fatal("WasDeleted() = true for a name that was created again")
+		t.Fatal("WasDeleted() = true for a name that was re-created")
 	}
 }
 
-// The skipped names are determined before the batch is applied: a deletion in the batch may push an older deletion out
-// of memory.
+// The skipped names are determined before the batch is applied: a deletion in the batch may evict an older remembered
+// deletion.
 func TestEditBatch_DeclareOfDeletedName_IsSkippedEvenIfBatchDeletesAnother(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
@@ -163,7 +163,7 @@ func TestEditBatch_Replace_KeepsThePause(t *testing.T) {
 	equal(t, "version after a replace with equal fields", d.Version, uint64(3))
 	l.apply(edits(remove("s", 3)))
 	if l.define("s").Pause != nil {
-		t.Fatal("a definition is still paused after it was deleted and created again")
+		t.Fatal("a definition is still paused after it was deleted and re-created")
 	}
 }
 

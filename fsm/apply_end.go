@@ -23,7 +23,7 @@ type ending struct {
 // state, or in its last state if it no longer exists.
 func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	revision := d.advance()
-	// Before the permit is removed: if the definition was deleted, the journal may be all that is left of the name.
+	// Before the permit is removed: if the definition was deleted, the journal may be the only trace of the name.
 	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	d.settleFiring(p, e)
 	d.settleTask(p, e)
@@ -48,7 +48,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
 	if claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
-		return // the holder reported the end while its permit was held for an operator
+		return // the holder reported the outcome while its permit was held for an operator
 	}
 	var def *semaphore.Definition
 	if stored := d.Definition(p.Semaphore); stored != nil {
@@ -61,7 +61,7 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	}
 	after := *claim
 	after.State = state
-	if state == semaphore.ClaimFailed { // for a task, Failure may also say why it was returned
+	if state == semaphore.ClaimFailed { // for a task, Failure may also hold the reason why it was returned
 		after.Failure = e.failure
 	}
 	if !run.Began() && after.Attempts > 0 {
@@ -70,8 +70,8 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	d.turnClaim(claim, after)
 }
 
-// release ends a live permit at its holder's request. A release that comes after the permit was lost frees nothing. But
-// if the job is done and the firing has not been claimed again since, the firing is done.
+// release ends a live permit at its holder's request. A release that arrives after the permit was lost frees nothing.
+// But if the job is done and the firing has not been claimed again since, the firing is marked done.
 func (d *draft) release(c Release) Result {
 	if len(c.Failure) > semaphore.MaxName {
 		return invalid("release: the failure text is %d bytes long, but must be at most %d", len(c.Failure), semaphore.MaxName)
@@ -94,7 +94,7 @@ func (d *draft) release(c Release) Result {
 	return d.reported(c, ReleaseResult{Released: true, Permit: after, Revision: revision})
 }
 
-// completeLate records the end of a firing whose permit was lost. It returns the revision of the change, or 0.
+// completeLate records the outcome of a firing whose permit was lost. It returns the revision of the change, or 0.
 func (d *draft) completeLate(c Release) uint64 {
 	claim := d.claimOf(c.Token)
 	if c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed || claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
@@ -108,7 +108,7 @@ func (d *draft) completeLate(c Release) uint64 {
 	return revision
 }
 
-// claimsChanged emits an event for callers that wait for firings to end. It is called when no other event reports the
+// claimsChanged emits an event for callers waiting for firings to end. It is called when no other event reports the
 // change.
 func (d *draft) claimsChanged(e Event) {
 	if d.featureLevel >= 4 {

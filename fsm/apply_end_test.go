@@ -16,11 +16,11 @@ func TestEnd(t *testing.T) {
 		define []func(*semaphore.Definition)
 		before func(l *log)
 		end    func(l *log) fsm.Command
-		state  semaphore.PermitState // 0: the permit is gone
-		claim  semaphore.ClaimState  // 0: the firing may be claimed again
+		state  semaphore.PermitState // 0 if the permit is gone
+		claim  semaphore.ClaimState  // 0 if the firing may be claimed again
 		event  fsm.EventKind
 		note   fsm.EventKind
-		ended  semaphore.End // NotEnded: not remembered
+		ended  semaphore.End // NotEnded if it is not remembered
 	}{
 		{
 			name: "release", end: func(*log) fsm.Command { return fsm.Release{Token: 1, At: at(5)} },
@@ -148,7 +148,7 @@ func TestEnd(t *testing.T) {
 				equal(t, "used", s.Used("s"), uint64(1))
 			}
 			if held := s.Own("s", identity("a")) != nil; held != (tc.state == semaphore.Held) {
-				t.Fatalf("Own() returns the permit after its end: %v", held)
+				t.Fatalf("Own() returned the permit after its end: %v", held)
 			}
 
 			claim := s.Claim("s", *fire("f", 5))
@@ -171,7 +171,7 @@ func TestEnd(t *testing.T) {
 
 			notes := collect(s.Journal("s", revision+1))
 			if len(notes) != 1 || notes[0].Kind != tc.note || notes[0].Permit.Token != 1 {
-				t.Fatalf("journal = %+v", notes)
+				t.Fatalf("journal = %+v, want one entry of kind %v for token 1", notes, tc.note)
 			}
 			equal(t, "author", notes[0].Author, l.events[0].Author)
 			equal(t, "restored", snapshotRecords(t, restored(t, s).State()), snapshotRecords(t, s))
@@ -239,7 +239,7 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		}
 		l.apply(fsm.EndCooling{Token: 1, Term: l.term})
 		if c := l.state().Claim("s", *fire("f", 5)); c == nil || c.State != semaphore.ClaimDone {
-			t.Fatalf("claim after the cooling = %+v, want done", c)
+			t.Fatalf("claim after cooling = %+v, want done", c)
 		}
 	})
 	t.Run("claimed since", func(t *testing.T) {
@@ -353,7 +353,7 @@ func TestCancel(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, cancel("a", ""))
 	unchanged[fsm.InvalidResult](l, fsm.Cancel{Identity: identity("a"), RequestID: "r9"})
 
-	// A permit held for an operator has no holder that could release it. Clearing it is a more specific end than
+	// A permit held for an operator has no holder that could release it. Clearing it is a more specific outcome than
 	// cancelling its request.
 	h := l.grant("s", "c", requestID("r1"))
 	l.apply(fsm.Expire{Token: h.Token, Term: l.term})
@@ -379,7 +379,7 @@ func TestRequests_OverLimit_ForgetsOldest(t *testing.T) {
 	}
 	s := l.state()
 	if s.Request("s", identity("a"), "r1") != nil || s.EndedPermit(1) != nil {
-		t.Fatal("Request(): the oldest request is still remembered")
+		t.Fatal("the oldest request is still remembered")
 	}
 	if s.Request("s", identity("a"), "r2") == nil || s.Request("s", identity("a"), "r3") == nil || s.EndedPermit(2) == nil {
 		t.Fatal("a newer request was forgotten")

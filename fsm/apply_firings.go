@@ -8,8 +8,8 @@ import (
 )
 
 // This file implements the repair of remembered firings by an operator, and the undo of a repair. The leader plans
-// both: the command names every firing, and the time to which the low-water mark is lowered, which the leader takes
-// from its clock. The state machine compares no clocks. Only these commands lower the mark.
+// both: the command lists every firing, and the time to which the low-water mark is lowered, which the leader takes
+// from its clock. The state machine never reads a clock. Only these commands lower the mark.
 
 // forgetFirings forgets either all of the given firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {
@@ -76,7 +76,7 @@ func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.C
 	e.Kind, e.Semaphore = kind, name
 	more := e.Details()
 	more.Firings = change
-	d.note(e.With(more)) // before the change: after a deletion, the journal may be all that is left of the name
+	d.note(e.With(more)) // before the change: after a deletion, the journal may be the only trace of the name
 	d.emit(Event{Kind: kind, Semaphore: name, Author: e.Author, Reason: e.Reason, At: e.At})
 	for _, claim := range claims {
 		if kind == FiringsForgotten {
@@ -119,7 +119,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// validUndoFirings checks the claims to restore in the same way as those of a snapshot. It is better to refuse an undo
+// validUndoFirings checks the claims to restore in the same way as those in a snapshot. It is better to refuse an undo
 // than to reach a state that cannot be restored.
 func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) error {
 	if len(u.Back)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {

@@ -79,7 +79,7 @@ func TestForgetFirings_WrongFutureFirings_LetsCurrentFiringsRun(t *testing.T) {
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.FiringsForgotten})
 	e := collect(l.state().Journal("s", r.Revision))
 	if len(e) != 1 || e[0].Kind != fsm.FiringsForgotten || e[0].Author != "ann" {
-		t.Fatalf("journal = %+v", e)
+		t.Fatalf("journal = %+v, want one FiringsForgotten by ann", e)
 	}
 	equal(t, "journal entry for the undo", e[0].Details().Firings, change)
 	equal(t, "remembered", l.due("s"), []int(nil))
@@ -188,13 +188,13 @@ func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 	good := l.undoForget("s")
 	for name, change := range map[string]func(u *fsm.UndoFirings, c *semaphore.Claim){
 		"in another semaphore":    func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Semaphore = "t" },
-		"held by nobody":          func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.State = semaphore.ClaimHeld },
+		"held without a holder":   func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.State = semaphore.ClaimHeld },
 		"future token":            func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = l.state().LastToken() + 1 },
 		"no token":                func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = 0 },
 		"token of another permit": func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = live },
 		"future revision":         func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Revision = l.state().Revision() + 1 },
 		"no name":                 func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Firing.Name = "" },
-		"twice":                   func(u *fsm.UndoFirings, c *semaphore.Claim) { u.Back = append(u.Back, c) },
+		"listed twice":            func(u *fsm.UndoFirings, c *semaphore.Claim) { u.Back = append(u.Back, c) },
 		"nothing":                 func(u *fsm.UndoFirings, _ *semaphore.Claim) { u.Back, u.LowWater = nil, time.Time{} },
 	} {
 		cmd, u := good, good.Firings[0]
@@ -213,7 +213,7 @@ func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 	}
 }
 
-// If nothing else of a deleted name is left, no data remains.
+// If a deleted name has no other data, nothing remains of it.
 func TestForgetFirings_DeletedName_LeavesNothing(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	d := l.define("s")

@@ -27,7 +27,7 @@ func (d *draft) grant(c Grant) Result {
 	facts := d.Facts(&req, c.RequestID)
 	facts.Admission = semaphore.Admitted()
 	// A retry of the request that got the identity's permit is decided as a refresh. Its caller may not know yet that
-	// it was granted, and its expectations date from before the grant.
+	// it was granted, and its expectations predate the grant.
 	if retry := facts.Own != nil && c.RequestID != "" && facts.Own.RequestID == c.RequestID; !retry {
 		if old := d.TooOld(c.Semaphore, c.RequestRevision); old != nil && c.RequestID != "" {
 			return d.refuse(c, GrantResult{Outcome: GrantRequestTooOld, TooOld: old})
@@ -184,8 +184,8 @@ func (d *draft) takeOver(c TakeOver) Result {
 // revoke orders the holder of a live permit to stop. The slot remains taken until the release or the deadline. Revoking
 // again has an effect only if it shortens the drain.
 //
-// An unsafe revoke frees the slot immediately, even if the holder has already been ordered to stop. Nothing cools,
-// because the operator chose not to wait.
+// An unsafe revoke frees the slot immediately, even if the holder has already been ordered to stop. It skips the
+// cooling period, because the operator chose not to wait.
 func (d *draft) revoke(c Revoke) Result {
 	if err := validDrain("revoke", c.Drain); err != nil {
 		return invalid("%v", err)

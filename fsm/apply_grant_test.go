@@ -31,7 +31,7 @@ func TestGrant_FreeSlot_GivesPermitWithNextTokenAndRevision(t *testing.T) {
 	})
 }
 
-// A grant that is refused changes nothing, and the result gives the reason.
+// A refused grant changes nothing, and its result contains the reason.
 func TestGrant_Refused_ChangesNothing(t *testing.T) {
 	revision := func(n uint64) func(*fsm.Grant) { return func(g *fsm.Grant) { g.ExpectedRevision = &n } }
 	version := func(n uint64) func(*fsm.Grant) { return func(g *fsm.Grant) { g.DefinitionVersion = n } }
@@ -72,7 +72,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantRevisionChanged,
 		},
 		{
-			name:    "stale permit revision and stale version, the revision is reported",
+			name:    "stale permit revision and stale version, permit revision is reported",
 			arrange: func(l *log) { l.grant("s", "b") },
 			grant:   []func(*fsm.Grant){revision(1), version(7)},
 			outcome: fsm.GrantRevisionChanged,
@@ -100,19 +100,19 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.Paused,
 		},
 		{
-			name:    "own permit, equal weight and firing",
+			name:    "own permit, same weight and firing",
 			arrange: func(l *log) { l.grant("s", "a", firing("f", 5)) },
 			grant:   []func(*fsm.Grant){firing("f", 5), requestID("other")},
 			outcome: fsm.GrantHeld,
 		},
 		{
-			name:    "own permit, other weight",
+			name:    "own permit, different weight",
 			arrange: func(l *log) { l.grant("s", "a") },
 			grant:   []func(*fsm.Grant){weight(2)},
 			outcome: fsm.GrantDenied, reason: semaphore.AlreadyHeld,
 		},
 		{
-			name:    "own permit, other firing",
+			name:    "own permit, different firing",
 			arrange: func(l *log) { l.grant("s", "a", firing("f", 5)) },
 			grant:   []func(*fsm.Grant){firing("f", 6)},
 			outcome: fsm.GrantDenied, reason: semaphore.AlreadyHeld,
@@ -239,7 +239,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			case fsm.GrantRequestEnded:
 				equal(t, "ended", r.Ended, l.state().Request("s", identity("a"), "r1"))
 				if r.Ended == nil {
-					t.Fatal("grant: the result does not say how the request ended")
+					t.Fatal("grant: the result does not report how the request ended")
 				}
 			}
 		})
@@ -270,8 +270,8 @@ func TestGrant_TwoInOneEntryForOneSlot_OneIsGranted(t *testing.T) {
 	}
 }
 
-// The proposal of an acquire may be appended even if the proposer never learns about it. A retry must find the same
-// permit, and must not get another permit after that one has ended.
+// An acquire proposal may be appended even if the proposer never learns about it. A retry must find the same permit,
+// and must not get another permit after that one has ended.
 func TestGrant_ReplayAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(5))

@@ -9,7 +9,7 @@ import (
 )
 
 // Pauses and cordons close semaphores temporarily. Their end times are for display and for the leader's timers. This
-// package does not compare them.
+// package never compares them.
 
 // repeatedChange returns the result for a retry of a change, which describes the original change.
 func repeatedChange(done *Remembered) Result {
@@ -52,7 +52,7 @@ func (d *draft) pause(c Pause) Result {
 	return RevisionResult{Applied: true, Revision: revision, Names: names}
 }
 
-// resume ends pauses. If a revision is given, later pauses are left alone.
+// resume ends pauses. If a revision is given, later pauses remain.
 func (d *draft) resume(c Resume) Result {
 	request := editRequest{EditResume, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {
@@ -123,7 +123,7 @@ func (c Resume) names(p *semaphore.Pause) bool {
 // validNames checks the names in an operator's command.
 func (d *draft) validNames(names []string) error {
 	if len(names) == 0 {
-		return errors.New("there are no semaphore names")
+		return errors.New("no semaphore names are given")
 	}
 	seen := make(map[string]struct{}, len(names))
 	for _, name := range names {
@@ -207,7 +207,7 @@ func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 	d.note(e)
 }
 
-// uncordon lifts a cordon. If a revision is given, a later cordon is left alone.
+// uncordon lifts a cordon. If a revision is given, a later cordon remains.
 func (d *draft) uncordon(c Uncordon) Result {
 	request := editRequest{EditUncordon, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {

@@ -60,7 +60,7 @@ func TestPauseAndResume_UnmetExpectation_ChangesNothing(t *testing.T) {
 	l.apply(fsm.Resume{Names: []string{"b"}})
 	refused(fsm.ConflictPause, seen)
 	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: names, Expected: expected()}); !r.Applied {
-		t.Errorf("Resume with met expectations: got %+v", r)
+		t.Errorf("Resume whose expectations are met: got %+v", r)
 	}
 
 	seen = expected()
@@ -78,7 +78,7 @@ func TestResume(t *testing.T) {
 	l.apply(fsm.Pause{Names: []string{"a", "b"}, Until: at(60)}) // revision 3
 	l.apply(fsm.Pause{Names: []string{"b"}, Reason: "longer", Until: at(90)})
 
-	// The timer of the first pause has no effect on semaphores that were paused again, and none in another term.
+	// The timer of the first pause has no effect in another term, or on semaphores that were paused again.
 	timer := fsm.Resume{Names: []string{"a", "b", "none"}, Term: l.term, Revision: 3, Reason: "over"}
 	late := timer
 	late.Term--

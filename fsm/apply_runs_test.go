@@ -21,14 +21,14 @@ func (l *log) ends(name string) string {
 func TestRelease_EveryJobEnd_EndsFiring(t *testing.T) {
 	l := storyOfRuns(t)
 	if got, want := l.ends("s"), "done: done after 1; failed: failed after 1 exit code 3; open: open after 1; spent: spent after 2; taken over: claimed after 1"; got != want {
-		t.Errorf("claims after the ends:\ngot  %s\nwant %s", got, want)
+		t.Errorf("claims after all runs ended:\ngot  %s\nwant %s", got, want)
 	}
 	if got, want := l.ends("t"), "cut short: cut short after 1"; got != want {
 		t.Errorf("claims of jobs that were cut short: got %s, want %s", got, want)
 	}
 }
 
-// Servers below feature level 4 know neither attempts nor the claim states that level 4 added, and all members must
+// Below feature level 4, servers have neither attempts nor the claim states that level 4 added, and all members must
 // store the same state.
 func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l := newLog(t)
@@ -77,7 +77,7 @@ func TestAttempts_LoweredLimit_StopsOpenFiring(t *testing.T) {
 	l.grant("s", "b", firing("f", 10))
 }
 
-// A lost firing may be claimed again when its slot is free. The number of attempts is checked when it is lost.
+// A lost firing may be claimed again once its slot is free. The number of attempts is checked when it is lost.
 func TestLostFiring_AfterCooling_IsOpen(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -90,7 +90,7 @@ func TestLostFiring_AfterCooling_IsOpen(t *testing.T) {
 		}
 		l.apply(fsm.EndCooling{Token: p.Token, Term: l.term})
 		if got := l.ends("s"); got != want {
-			t.Errorf("claims after the cooling: got %s, want %s", got, want)
+			t.Errorf("claims after cooling: got %s, want %s", got, want)
 		}
 	}
 }
@@ -129,11 +129,11 @@ func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	l.define("s", func(d *semaphore.Definition) { d.Takeover = true })
 	l.define("no", permits(2))
 	takeOver := func(p *semaphore.Permit) fsm.TakeOver {
-		return fsm.TakeOver{Token: p.Token, By: identity("b"), Reason: "it does not answer", At: at(1)}
+		return fsm.TakeOver{Token: p.Token, By: identity("b"), Reason: "it does not respond", At: at(1)}
 	}
 	p := l.grant("s", "a", firing("f", 10))
 	r := l.apply(takeOver(p))[0].(fsm.PermitResult)
-	if !r.Applied || r.Permit.State != semaphore.Live || r.Permit.Stop != semaphore.StopTakenOver || r.Permit.StopOrder().Reason != "it does not answer" {
+	if !r.Applied || r.Permit.State != semaphore.Live || r.Permit.Stop != semaphore.StopTakenOver || r.Permit.StopOrder().Reason != "it does not respond" {
 		t.Fatalf("TakeOver: got %+v", r)
 	}
 	if got := l.denied("s", "b", nil); got != semaphore.NoFreePermit {
@@ -147,7 +147,7 @@ func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	if again := l.grant("s", "b", firing("f", 10)); l.state().Claim("s", *fire("f", 10)).Attempts != 2 || again.Stop != semaphore.NotStopping {
 		t.Errorf("grant after the takeover: got %+v, claims %s", again, l.ends("s"))
 	}
-	// A takeover ends the drain of a revoke. A revoke without a drain leaves nothing to do.
+	// A takeover ends the drain of a revoke. After a revoke without a drain, a takeover has no effect.
 	q := l.grant("no", "c")
 	l.apply(l.replace("no", permits(2), func(d *semaphore.Definition) { d.Takeover = true }))
 	l.apply(fsm.Revoke{Token: q.Token, Drain: 9})

@@ -9,8 +9,8 @@ import (
 // This file applies the leader's observations: which callers make requests, which semaphores are missing their expected
 // work, and when a quarantine ends.
 
-// sight remembers callers. It does not count as a change, because sightings do not affect any decision. They arrive
-// every second, and a revision for each would wake everything that waits for changes.
+// sight remembers callers. This does not count as a change, because sightings do not affect decisions. They arrive
+// every second, and a revision for each would wake everything waiting for changes.
 func (d *draft) sight(c Sight) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -44,7 +44,7 @@ func validSighting(s Sighting) error {
 	return nil
 }
 
-// noteMissed records that a semaphore has begun or stopped missing its expected work. Only the journal keeps this.
+// noteMissed records that a semaphore has started or stopped missing its expected work. Only the journal stores this.
 func (d *draft) noteMissed(c NoteMissed) Result {
 	if !d.timely(c.Term) || d.Definition(c.Semaphore) == nil {
 		return RevisionResult{}

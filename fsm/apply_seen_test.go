@@ -41,13 +41,13 @@ func TestSight_KeepsNewestAndTakesNoRevision(t *testing.T) {
 func TestSight_Malformed_IsInvalid(t *testing.T) {
 	l := newLogOfLevel2(t)
 	for why, bad := range map[string]fsm.Sighting{
-		"group":            seen("", "a", 1),
-		"acquirer":         seen("g", strings.Repeat("a", 257), 1),
-		"control":          seen("g", "a\n", 1),
-		"at: must be give": {Group: "g", Acquirer: "a"},
+		"group":    seen("", "a", 1),
+		"acquirer": seen("g", strings.Repeat("a", 257), 1),
+		"control":  seen("g", "a\n", 1),
+		`at ""`:    {Group: "g", Acquirer: "a"},
 	} {
 		c := fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a", 1), bad}}
-		if got := unchanged[fsm.InvalidResult](l, c).Why; !strings.Contains(got, "sighting 1") || !strings.Contains(got, strings.TrimSuffix(why, ": must be give")) {
+		if got := unchanged[fsm.InvalidResult](l, c).Why; !strings.Contains(got, "sighting 1") || !strings.Contains(got, why) {
 			t.Errorf("Sight: got %q, want an error about: %s", got, why)
 		}
 	}
@@ -60,8 +60,8 @@ func TestSight_OverLimit_DropsLeastRecentlySeen(t *testing.T) {
 		c.Sightings = append(c.Sightings, seen("g", fmt.Sprintf("a%06d", i), 100+i%7))
 	}
 	l.apply(c)
-	// Among callers with the same time, the first by name is dropped first. A new sighting that is older than all
-	// others is dropped immediately.
+	// Among callers last seen at the same time, the first by name is dropped first. A new sighting that is older than
+	// all others is dropped immediately.
 	l.apply(fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a000000", 300), seen("g", "new1", 200), seen("g", "new2", 200), seen("g", "late", 1)}})
 	equal(t, "count", l.state().SightingCount(), fsm.MaxSightings)
 	for acquirer, want := range map[string]bool{"a000000": true, "a000007": false, "a000014": false, "a000021": true, "a000001": true, "new1": true, "new2": true, "late": false} {
@@ -72,7 +72,7 @@ func TestSight_OverLimit_DropsLeastRecentlySeen(t *testing.T) {
 	equal(t, "restored", collect(restored(t, l.state()).State().Sightings()), collect(l.state().Sightings()))
 }
 
-// Permits of a caller with a sighting share its strings, even after the caller was seen again.
+// Permits of a caller with a sighting share the strings of the sighting, even after the caller has been seen again.
 func TestGrant_SharesStringsWithSighting(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("export", permits(3))
@@ -94,7 +94,7 @@ func TestGrant_SharesStringsWithSighting(t *testing.T) {
 		t.Error("two permits of one caller do not share strings")
 	}
 	if same(alone.Identity.Acquirer, first.Identity.Acquirer) {
-		t.Error("the test proves nothing: a permit granted before the sighting shares strings, too")
+		t.Error("the test proves nothing: a permit granted before the sighting also shares strings")
 	}
 }
 

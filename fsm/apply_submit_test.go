@@ -20,7 +20,7 @@ func TestSubmit_InChunks_IsVisibleOnlyWhenComplete(t *testing.T) {
 	}
 	again := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("chunk of a restarted submission: got %+v, want SubmitLost", r)
+		t.Fatalf("chunk of a submission that was restarted: got %+v, want SubmitLost", r)
 	}
 	if r := one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: again.Number, Offset: 1, Tasks: tasks("b"), Digest: digest()}); r.Job.State != work.Open {
 		t.Fatalf("last chunk: got %+v, want an open job", r)
@@ -38,7 +38,7 @@ func TestSubmit_InChunks_IsVisibleOnlyWhenComplete(t *testing.T) {
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number})
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term - 1})
 	if r := one[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term}); !r.Applied || l.job("k") != nil {
-		t.Fatalf("DeleteJob of an unfinished submission: got %+v", r)
+		t.Fatalf("DeleteJob of an unfinished submission: got %+v, want it deleted", r)
 	}
 }
 
@@ -66,8 +66,8 @@ func TestSubmit_AboveLimit_NamesIt(t *testing.T) {
 	}
 }
 
-// For a submission with the id of a job that is over, that job is returned, regardless of the states of its tasks. No
-// task runs again.
+// A submission with the id of a finished job returns that job, regardless of the states of its tasks. No task runs
+// again.
 func TestSubmit_JobThatIsOver_RunsNothingAgain(t *testing.T) {
 	l := newWorkLog(t)
 	for id, end := range map[string]func(token, job uint64) fsm.Command{
@@ -104,7 +104,7 @@ func TestSubmit_LimitReachedMidway_RefusesOnlyTheChunk(t *testing.T) {
 			t.Fatalf("SubmitTasks above %s: got %+v, want SubmitLimit", limit, r)
 		}
 	}
-	// The space that the unfinished submission had reserved is available to the next submission with its id.
+	// The space reserved by the unfinished submission is available to the next submission with the same id.
 	if r := one[fsm.SubmitResult](l, fsm.SubmitJob{Spec: l.job("j").Spec, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitAccepted {
 		t.Fatalf("submission after the refusal: got %+v, want SubmitAccepted", r)
 	}
@@ -124,7 +124,7 @@ func TestSubmit_OwnSemaphore_MustBeLabelledAndHeldBySubmitter(t *testing.T) {
 	}
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Submitter, c.Spec.Own = made.Token, "made" })
 	if sd := l.state().OwnSemaphore(j); sd == nil || sd.Definition.Name != "made" {
-		t.Fatalf("OwnSemaphore() = %+v", sd)
+		t.Fatalf("OwnSemaphore() = %+v, want semaphore made", sd)
 	}
 }
 
@@ -148,16 +148,16 @@ func TestSubmitter_PermitEnds_CancelsJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if j := restarted.State().Job("j"); j.State != work.Cancelled {
-		t.Fatalf("job of an ended submitter after a restart = %+v", j)
+		t.Fatalf("after a restart: job whose submitter's permit ended = %+v, want it cancelled", j)
 	}
 	l.apply(gone)
 	if j := l.job("j"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
-		t.Fatalf("job of an ended submitter = %+v", j)
+		t.Fatalf("job whose submitter's permit ended = %+v, want it cancelled", j)
 	}
 	if l.job("half") != nil || l.job("kept").State != work.Open {
-		t.Fatalf("other jobs = %+v, %+v", l.job("half"), l.job("kept"))
+		t.Fatalf("unfinished submission = %+v, other job = %+v, want nil and an open job", l.job("half"), l.job("kept"))
 	}
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "z", Semaphore: "s"}, Submitter: p.Token, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitNoSubmitter {
-		t.Fatalf("SubmitJob with an ended token: got %+v", r)
+		t.Fatalf("SubmitJob with the token of an ended permit: got %+v, want SubmitNoSubmitter", r)
 	}
 }

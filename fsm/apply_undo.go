@@ -52,8 +52,7 @@ func (d *draft) undo(c Undo) Result {
 	return UndoResult{Revision: revision}
 }
 
-// whole returns the journal's data about the undo as a whole. It returns nil if the undo has no data beyond what every
-// change has.
+// whole returns the journal data about the undo as a whole, or nil if there is none beyond what every change has.
 func (c *Undo) whole() *WholeChange {
 	if c == nil || len(c.Also) == 0 && !c.Partial {
 		return nil
@@ -61,7 +60,7 @@ func (c *Undo) whole() *WholeChange {
 	return &WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
 }
 
-// again returns the pause with the revision of the current change, or nil if there is no pause.
+// again returns a copy of p with the revision of the current change, or nil if p is nil.
 func (d *draft) again(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
 		return nil
@@ -76,12 +75,12 @@ func (d *draft) validUndo(c Undo) error {
 		return fmt.Errorf("there is no such change; the last one is %d", d.revision)
 	}
 	if len(c.Edits)+len(c.Pauses)+len(c.Cordons)+len(c.Firings) == 0 {
-		return fmt.Errorf("there is nothing to do")
+		return fmt.Errorf("there is nothing to undo")
 	}
 	var last uint64
 	for _, also := range c.Also {
 		if also <= last || also > d.revision || also == c.Change {
-			return fmt.Errorf("change %d in the list of further changes is out of order, unknown or the undone change itself", also)
+			return fmt.Errorf("change %d in the list of other changes is out of order or unknown, or is the undone change itself", also)
 		}
 		last = also
 	}
@@ -117,7 +116,7 @@ func (d *draft) validUndo(c Undo) error {
 			}
 		}
 		if len(p.Of) == 0 {
-			return fmt.Errorf("a pause names no semaphore")
+			return fmt.Errorf("a pause lists no semaphores")
 		}
 	}
 	for _, o := range c.Cordons {
@@ -199,7 +198,7 @@ func (d *draft) validUndoEdit(e UndoEdit) error {
 		}
 		for _, waits := range left {
 			if waits.Revision == end.Revision {
-				return fmt.Errorf("the temporary edit of revision %d exists already", end.Revision)
+				return fmt.Errorf("the temporary edit of revision %d already exists", end.Revision)
 			}
 		}
 		last = end.Revision
@@ -210,7 +209,7 @@ func (d *draft) validUndoEdit(e UndoEdit) error {
 	return nil
 }
 
-// undoConflict returns a conflict if the state is not what the undo expects, or nil.
+// undoConflict returns a conflict if the state is not what the undo expects, or nil if it is.
 func (d *draft) undoConflict(c Undo) *Conflict {
 	for i, e := range c.Edits {
 		if conflict := d.conflict(i, e.Change); conflict != nil {

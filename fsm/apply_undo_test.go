@@ -36,7 +36,7 @@ func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 	l.apply(fsm.Pause{Names: []string{"a", "b"}, Reason: "lunch", Author: "bob"})
 	second := l.state().Revision()
 	entries := collect(l.state().Journal("a", second))
-	equal(t, "pause that the second one replaced", entries[0].Details().PauseBefore, first)
+	equal(t, "pause replaced by the second one", entries[0].Details().PauseBefore, first)
 
 	back := *first
 	back.Change = first.Revision
@@ -56,16 +56,16 @@ func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		e := collect(l.state().Journal(name, second+1))
 		if len(e) != 1 || e[0].Details().Undoes != second || e[0].Author != "bob" {
-			t.Errorf("journal of %s = %+v", name, e)
+			t.Errorf("journal of %s = %+v, want one entry by bob that names the undone change", name, e)
 		}
 	}
-	// An operator can still name the change that first set the pause. A timer that names the pause's old revision has
-	// no effect.
+	// An operator can still refer to the change that first set the pause, but a timer that refers to the old revision
+	// has no effect.
 	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Term: l.term, Revision: first.Revision}); r.Applied {
-		t.Error("a timer ended a pause that has another revision")
+		t.Error("a timer ended a pause with a different revision")
 	}
 	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Revision: first.Revision}); !r.Applied {
-		t.Error("an operator could not resume by the original change")
+		t.Error("an operator could not end the pause by its original change")
 	}
 }
 
@@ -150,21 +150,21 @@ func TestUndo_Malformed_IsInvalid(t *testing.T) {
 	}
 	twice := []fsm.ExpectedPause{{Name: "a", Revision: v}, {Name: "a", Revision: v}}
 	for what, u := range map[string]fsm.Undo{
-		"nothing":                             {},
-		"no such change":                      {Change: 99, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
-		"a name twice":                        {Pauses: []fsm.UndoPause{{Of: twice}}},
-		"no name":                             {Pauses: []fsm.UndoPause{{}}},
-		"resume of nothing":                   {Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a"}}}}},
-		"pause without origin":                {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{}, Of: twice[:1]}}},
-		"drain without stop":                  {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{Change: 1, Drain: time.Minute}, Of: twice[:1]}}},
-		"drain too long":                      {Drain: 25 * time.Hour, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
-		"lift of an absent cordon":            {Cordons: []fsm.UndoCordon{{ID: "z"}}},
-		"cordon without origin":               {Cordons: []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "g"}}}},
-		"a declaration":                       {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Declare, Name: "b", Definition: other}}}},
-		"another name":                        {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Create, Name: "c", Definition: other}}}},
-		"replace with a pause":                {Edits: replace(fsm.UndoEdit{Pause: &semaphore.Pause{Change: 1}})},
-		"temporary edits out of order":        {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(2), end(1)}})},
-		"temporary edit of a future revision": {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(99)}})},
+		"no effects":           {},
+		"no such change":       {Change: 99, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
+		"duplicate name":       {Pauses: []fsm.UndoPause{{Of: twice}}},
+		"pause without a name": {Pauses: []fsm.UndoPause{{}}},
+		"resume of a semaphore that is not paused": {Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a"}}}}},
+		"pause without origin":                     {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{}, Of: twice[:1]}}},
+		"drain without stop":                       {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{Change: 1, Drain: time.Minute}, Of: twice[:1]}}},
+		"drain too long":                           {Drain: 25 * time.Hour, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
+		"lifting a cordon that does not exist":     {Cordons: []fsm.UndoCordon{{ID: "z"}}},
+		"cordon without origin":                    {Cordons: []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "g"}}}},
+		"declaration":                              {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Declare, Name: "b", Definition: other}}}},
+		"different name":                           {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Create, Name: "c", Definition: other}}}},
+		"replace with a pause":                     {Edits: replace(fsm.UndoEdit{Pause: &semaphore.Pause{Change: 1}})},
+		"temporary edits out of order":             {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(2), end(1)}})},
+		"temporary edit of a future revision":      {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(99)}})},
 		"temporary edit of another definition": {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{
 			{Revision: 1, Until: at(9), Before: other, After: other},
 		}})},
@@ -208,7 +208,7 @@ func TestUndo_Deletion_RestoresPauseAndTemporaryEdits(t *testing.T) {
 	equal(t, "pause", l.state().Definition("a").Pause, &back)
 }
 
-// If the end of the undone edit remained, it would also revert a later permanent edit to the same value.
+// If the scheduled end of the undone edit were kept, it would also revert a later permanent edit to the same value.
 func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	l := newLog2(t)
 	l.define("a", permits(1))
@@ -252,13 +252,12 @@ func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
 		if !r.Applied {
 			t.Fatalf("%+v: got %+v", cmd, r)
 		}
-		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // by another operator in the meantime
+		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // by another operator, in the meantime
 		equal(t, "repeat", unchanged[fsm.RevisionResult](l, cmd), fsm.RevisionResult{Revision: r.Revision, Repeated: true})
 	}
 }
 
-// A script that uses the same request id for all of its commands must not be led to believe that all of them took
-// effect.
+// A script that uses one request id for all of its commands must not conclude that all of them took effect.
 func TestOperatorChanges_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
 	cmds := map[fsm.EditKind]func(l *log, id string) fsm.Command{
 		fsm.EditDefinitions: func(_ *log, id string) fsm.Command {

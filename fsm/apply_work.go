@@ -33,7 +33,7 @@ func (d *draft) submitJob(c SubmitJob) Result {
 		return SubmitResult{Outcome: SubmitNoSubmitter}
 	}
 	if own := c.Spec.Own; own != "" && (p == nil || p.Semaphore != own || !d.madeFor(own, c.Spec.ID)) {
-		return invalid("submit job: own_semaphore %q must be that of the submitter's permit, and have the label %s=%s", own, work.OwnLabel, c.Spec.ID)
+		return invalid("submit job: own_semaphore %q must be the semaphore of the submitter's permit and have the label %s=%s", own, work.OwnLabel, c.Spec.ID)
 	}
 	stored, all := d.Work(c.Spec.Semaphore).Bytes, d.WorkBytes()
 	if before != nil {
@@ -90,7 +90,7 @@ func (d *draft) submitTasks(c SubmitTasks) Result {
 	return d.receive(before, &after, c.Tasks, c.Digest, c.At)
 }
 
-// invalidTasks says what is wrong with the tasks of a submission, or returns "".
+// invalidTasks describes what is wrong with the tasks of a submission, or returns "".
 func (d *draft) invalidTasks(j *work.Job, tasks [][]byte, digest string) string {
 	switch {
 	case digest != "" && len(digest) != sha256.Size:
@@ -101,7 +101,7 @@ func (d *draft) invalidTasks(j *work.Job, tasks [][]byte, digest string) string 
 	return ""
 }
 
-// receive adds tasks to a job. With a digest the submission is complete, and workers can get the tasks.
+// receive adds tasks to a job. If there is a digest, the submission is complete and the tasks can be handed out.
 func (d *draft) receive(before, j *work.Job, tasks [][]byte, digest string, at time.Time) Result {
 	for _, payload := range tasks {
 		t := &work.Task{Ref: work.Ref{Job: j.Number, Index: j.Tasks}, State: work.Waiting, Payload: payload}
@@ -118,7 +118,7 @@ func (d *draft) receive(before, j *work.Job, tasks [][]byte, digest string, at t
 	return SubmitResult{Outcome: SubmitAccepted, Job: j}
 }
 
-// handOut gives a new permit the next task of its semaphore. The decision has made sure that a task is waiting.
+// handOut assigns the next task of its semaphore to a new permit. The decision has ensured that a task is waiting.
 func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 	before, waiting := d.NextTask(p.Semaphore)
 	after := *before
@@ -136,11 +136,11 @@ func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 
 // settleTask updates the task that a permit carries when the permit ends or has cooled. If the task would be handed out
 // again while its lost worker may still be running, it remains held until the slot has cooled. A worker that returns
-// its task has stopped: even if the slot cools for min_hold, the task waits again immediately.
+// its task has stopped, so the task goes back to waiting immediately, even if the slot cools for min_hold.
 func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	t := d.TaskOf(p.Token)
 	if t == nil || t.State != work.Held {
-		return // the worker reported the end while its permit was held for an operator
+		return // the worker reported the outcome while its permit was held for an operator
 	}
 	run := semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}
 	after := d.JobOf(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
@@ -150,8 +150,8 @@ func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	d.turnTask(t, &after, e.at)
 }
 
-// settleLate records a report from a worker that had lost its permit, unless the task has ended in another way. It
-// returns the revision of the change, or 0.
+// settleLate records a report from a worker that had lost its permit, unless the task has since ended in some other
+// way. It returns the revision of the change, or 0.
 func (d *draft) settleLate(c Release) uint64 {
 	t := d.TaskOf(c.Token)
 	if t == nil || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
@@ -170,7 +170,7 @@ func (d *draft) settleLate(c Release) uint64 {
 	return revision
 }
 
-// turnTask stores the new state of a task, and updates its job.
+// turnTask stores the new state of a task and updates its job.
 func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 	before := d.JobOf(t.Job)
 	j := *before
@@ -182,10 +182,10 @@ func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 	d.emit(Event{Kind: TaskSettled, Semaphore: j.Semaphore, Job: &j, Task: after, At: at})
 }
 
-// reported completes the result of a release with its effect on a task. A failure counts as recorded only if the task
-// has the failure text of this report, because a task whose last worker was lost has also failed. If no task has the
-// token, either another worker has the task or its job was removed. A repeated release is then reported as recorded,
-// because the first release of the token recorded its report. Whether that report was the same is no longer known.
+// reported adds the effect on a task to the result of a release. A failure counts as recorded only if the task has the
+// failure text of this report, because a task whose last worker was lost has also failed. If no task has the token,
+// either another worker has the task or its job was removed. A repeated release is then reported as recorded, because
+// the first release of the token recorded its report. Whether that report was the same is no longer known.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
 	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
@@ -202,7 +202,7 @@ func (d *draft) reported(c Release, r ReleaseResult) Result {
 	return r
 }
 
-// invalidResult says what is wrong with the result of a release, or returns "". A result for a task that no longer
+// invalidResult describes what is wrong with the result of a release, or returns "". A result for a task that no longer
 // exists is ignored.
 func (d *draft) invalidResult(c Release) string {
 	t := d.TaskOf(c.Token)
@@ -213,7 +213,7 @@ func (d *draft) invalidResult(c Release) string {
 	case uint64(len(c.Result)) > uint64(j.MaxResult):
 		return fmt.Sprintf("the result has %d bytes, but the max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
 	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed:
-		return "a task that did not end must not have a result"
+		return "a task that has not ended must not have a result"
 	}
 	return ""
 }
@@ -250,7 +250,7 @@ func (d *draft) cancelJob(before *work.Job, why work.Cancel, at time.Time) *work
 	return &j
 }
 
-// submitterGone cancels the jobs that are bound to a permit that has ended. Unfinished submissions are dropped.
+// submitterGone cancels the jobs bound to a permit that has ended, and drops unfinished submissions.
 func (d *draft) submitterGone(token uint64, at time.Time) {
 	var gone []uint64
 	d.submitters.Ascend(submitter{token: token}, func(s submitter) bool {
@@ -317,8 +317,8 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 		if c.Drop {
 			now.State, now.Payload, now.Result = work.Dropped, nil, nil
 		} else {
-			// The token is removed. Otherwise a repeat of the release that reported the failure would fail the task
-			// again.
+			// The token is removed because otherwise a repeat of the release that reported the failure would fail the
+			// task again.
 			now.State, now.Attempts, now.Returns, now.Token, now.Result = work.Waiting, 0, 0, 0, nil
 		}
 		after[i] = &now
@@ -346,7 +346,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	return JobResult{Applied: true, Job: &j, Tasks: uint32(len(failed))}
 }
 
-// deleteJob removes a job that is over. For a leader, it also removes an unfinished submission.
+// deleteJob removes a job that is over. For the leader, it also removes an unfinished submission.
 func (d *draft) deleteJob(c DeleteJob) Result {
 	j := d.JobOf(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {
@@ -357,7 +357,7 @@ func (d *draft) deleteJob(c DeleteJob) Result {
 	return JobResult{Applied: true, Job: j}
 }
 
-// removeJob removes a job and its tasks. None of them may be held.
+// removeJob removes a job and its tasks, none of which may be held.
 func (d *draft) removeJob(j *work.Job, at time.Time) {
 	last := *j
 	for _, t := range slices.Collect(d.Tasks(j.Number, 0)) {

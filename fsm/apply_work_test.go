@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// newWorkLog returns the log of a cluster that supports jobs, with a semaphore s that has nine permits.
+// newWorkLog returns the log of a cluster that supports jobs. It has a semaphore s with nine permits.
 func newWorkLog(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -48,7 +48,7 @@ func (l *log) submit(id string, payloads [][]byte, change ...func(*fsm.SubmitJob
 
 func worker(g *fsm.Grant) { g.Worker = true }
 
-// take grants a permit to a worker and returns the task that it gets.
+// take grants a permit to a worker, and returns its token and its task.
 func (l *log) take(holder string) (uint64, *work.Task) {
 	l.tb.Helper()
 	p := l.grant("s", holder, worker)
@@ -83,16 +83,16 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 		returns  uint32
 		failure  string
 	}{
-		"done":        {fsm.Release{Result: []byte("r")}, work.Done, 1, 0, ""},
-		"failed":      {fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: []byte("r")}, work.Failed, 1, 0, "f"},
-		"not run":     {fsm.Release{Job: semaphore.JobNotRun}, work.Waiting, 0, 1, ""},
-		"cut short":   {fsm.Release{Job: semaphore.JobCutShort, Failure: "b"}, work.Waiting, 0, 1, "b"},
-		"expired":     {fsm.Expire{}, work.Waiting, 1, 0, ""},
-		"abandoned":   {fsm.Abandon{}, work.Waiting, 0, 1, ""},
-		"freed":       {fsm.Revoke{UnsafeNow: true}, work.Waiting, 1, 0, ""},
-		"cools, lost": {fsm.Expire{Cooling: time.Minute}, work.Held, 1, 0, ""},
-		"cools, done": {fsm.Release{Cooling: time.Minute}, work.Done, 1, 0, ""},
-		"cools, back": {fsm.Release{Job: semaphore.JobCutShort, Cooling: time.Minute}, work.Waiting, 0, 1, ""},
+		"done":            {fsm.Release{Result: []byte("r")}, work.Done, 1, 0, ""},
+		"failed":          {fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: []byte("r")}, work.Failed, 1, 0, "f"},
+		"not run":         {fsm.Release{Job: semaphore.JobNotRun}, work.Waiting, 0, 1, ""},
+		"cut short":       {fsm.Release{Job: semaphore.JobCutShort, Failure: "b"}, work.Waiting, 0, 1, "b"},
+		"expired":         {fsm.Expire{}, work.Waiting, 1, 0, ""},
+		"abandoned":       {fsm.Abandon{}, work.Waiting, 0, 1, ""},
+		"freed":           {fsm.Revoke{UnsafeNow: true}, work.Waiting, 1, 0, ""},
+		"cools, lost":     {fsm.Expire{Cooling: time.Minute}, work.Held, 1, 0, ""},
+		"cools, done":     {fsm.Release{Cooling: time.Minute}, work.Done, 1, 0, ""},
+		"cools, returned": {fsm.Release{Job: semaphore.JobCutShort, Cooling: time.Minute}, work.Waiting, 0, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newWorkLog(t)
@@ -114,7 +114,7 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 			}
 			task := l.state().Task(work.Ref{Job: l.job("j").Number})
 			if task.State != of.state || task.Attempts != of.attempts || task.Returns != of.returns || task.Failure != of.failure {
-				t.Fatalf("task after the end of its permit = %+v", task)
+				t.Fatalf("task after its permit ended = %+v", task)
 			}
 			if ended := l.job("j").State == work.Ended; ended != task.Over() {
 				t.Fatalf("job = %+v, want it ended if and only if its task is over", l.job("j"))
@@ -122,7 +122,7 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 			restored(t, l.state())
 			l.apply(fsm.EndCooling{Token: token, Term: l.term})
 			if p := l.state().Permit(token); p == nil && task.State == work.Held && l.state().Task(task.Ref).State != work.Waiting {
-				t.Fatalf("task after the cooling = %+v, want it waiting", l.state().Task(task.Ref))
+				t.Fatalf("task after cooling = %+v, want it waiting", l.state().Task(task.Ref))
 			}
 		})
 	}
@@ -136,10 +136,10 @@ func TestRelease_LostWorker_RecordsResultUntilTaskIsHandedOut(t *testing.T) {
 	l.apply(fsm.Expire{Token: first, Term: l.term}, fsm.Expire{Token: second, Term: l.term})
 	third, task := l.take("y")
 	if task.Index != 0 || task.Attempts != 2 {
-		t.Fatalf("task that was handed out again = %+v, want task 0 in its second attempt", task)
+		t.Fatalf("task handed out again = %+v, want task 0 on its second attempt", task)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: first, Result: []byte("old")}); r.Recorded || r.Task != nil {
-		t.Fatalf("release of an old token: got %+v, want nothing recorded", r)
+		t.Fatalf("release with an old token: got %+v, want nothing recorded", r)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("late")}); !r.Recorded || r.Task.State != work.Done {
 		t.Fatalf("late release before the task is handed out again: got %+v, want the result recorded", r)
@@ -187,7 +187,7 @@ func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 	}
 	token, task := l.take("w")
 	if task.Attempts != 1 || string(task.Payload) != "a" {
-		t.Fatalf("task after the retry = %+v, want its first attempt", task)
+		t.Fatalf("task after the retry = %+v, want it on its first attempt", task)
 	}
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 0, 7}, Drop: true}); r.Tasks != 1 || r.Job.Dropped != 1 || r.Job.State != work.Ended {
@@ -205,7 +205,7 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f"}
 	failed.Token, _ = l.take("w")
 	returned := fsm.Release{Token: failed.Token, Job: semaphore.JobCutShort}
-	for range 2 { // the second one is a repeat
+	for range 2 { // the second release is a repeat
 		if r := l.apply(failed)[0].(fsm.ReleaseResult); !r.Recorded {
 			t.Errorf("release with a failure: got %+v, want it recorded", r)
 		}
@@ -224,8 +224,8 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	}
 }
 
-// The failure of an attempt is reported late, while the slot of the lost worker cools. The task then waits for its next
-// attempt, and keeps that failure.
+// The failure of an attempt is reported late, while the lost worker's slot is cooling. The task then waits for its next
+// attempt and keeps that failure.
 func TestRelease_LateRetriableFailure_IsRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed = true })
@@ -262,7 +262,7 @@ func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 	for name, of := range map[string]struct {
 		maxResult int
 		end       fsm.Release
-		result    int // size of the result that is stored
+		result    int // size of the stored result
 	}{
 		"done":                       {300, fsm.Release{Result: make([]byte, 300)}, 300},
 		"failed, without results":    {0, fsm.Release{Job: semaphore.JobFailed, Failure: text}, 0},
@@ -290,7 +290,7 @@ func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 				}
 				got := l.state().Task(work.Ref{Job: j.Number})
 				if !got.Over() || len(got.Result) != of.result || got.Failure != of.end.Failure {
-					t.Fatalf("task = %+v", got)
+					t.Fatalf("task = %+v, want it over with a result of %d bytes", got, of.result)
 				}
 			}
 		})
@@ -319,7 +319,7 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 		t.Fatalf("state of the returned task = %d, want cancelled", got)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: other, Result: []byte("r")}); !r.Recorded {
-		t.Fatalf("release of a finished task of the cancelled job: got %+v, want the result recorded", r)
+		t.Fatalf("release of a finished task in the cancelled job: got %+v, want the result recorded", r)
 	}
 	if j := l.job("j"); !j.Over() || j.Done != 1 || j.Waiting() != 2 {
 		t.Fatalf("job after its last release = %+v, want it over with 1 done task", j)
@@ -383,13 +383,13 @@ func TestChangeTasks_Retry_IsNotUndoneByRepeatedFailure(t *testing.T) {
 		t.Fatalf("repeated release after the retry: got %+v, want it recorded and the job open", r)
 	}
 	if _, task := l.take("x"); task.Attempts != 1 {
-		t.Fatalf("task handed out after the retry = %+v, want its first attempt", task)
+		t.Fatalf("task handed out after the retry = %+v, want it on its first attempt", task)
 	}
 }
 
 func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
 	l := newWorkLog(t)
-	j := l.submit("j", tasks("done", "dropped", "failed", "held", "waits"))
+	j := l.submit("j", tasks("done", "dropped", "failed", "held", "waiting"))
 	var tokens []uint64
 	for _, holder := range []string{"a", "b", "c", "d"} {
 		token, _ := l.take(holder)
@@ -538,7 +538,7 @@ func TestRestore_InconsistentJobs_IsRefused(t *testing.T) {
 	}
 }
 
-// If a task failed because its last worker was lost, that worker cannot report another end later.
+// If a task failed because its last worker was lost, that worker cannot later report a different outcome.
 func TestRelease_FailureAfterLastAttemptWasLost_IsNotRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 1 })
@@ -546,7 +546,7 @@ func TestRelease_FailureAfterLastAttemptWasLost_IsNotRecorded(t *testing.T) {
 	l.apply(fsm.Expire{Token: token, Term: l.term})
 	r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "exit code 1", Result: []byte("late")})
 	if r.Recorded || r.Task == nil || r.Task.State != work.Failed || len(r.Task.Result) > 0 {
-		t.Fatalf("late release: recorded = %v, task = %+v", r.Recorded, r.Task)
+		t.Fatalf("late release: recorded = %v, task = %+v, want nothing recorded and a failed task", r.Recorded, r.Task)
 	}
 }
 

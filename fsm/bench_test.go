@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newFleet returns a log with the given number of semaphores of 1 000 000 permits each, with realistic names.
+// newFleet returns a log with the given number of semaphores, which have realistic names and 1 000 000 permits each.
 func newFleet(tb tester, semaphores int) (*log, []string) {
 	l := newLog(tb)
 	names := make([]string, semaphores)
@@ -24,7 +24,7 @@ func newFleet(tb tester, semaphores int) (*log, []string) {
 	return l, names
 }
 
-// fill grants n permits to identities like those of our client. It drops the data that the log keeps for other tests.
+// fill grants n permits to identities like those our client uses, and drops the data the log keeps for other tests.
 func (l *log) fill(names []string, n int) {
 	for i := 0; i < n; {
 		var cmds []fsm.Command
@@ -43,8 +43,8 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 	return g
 }
 
-// BenchmarkApply measures an entry of 256 grants and an entry of the 256 releases that undo them. It does so with no
-// other permits, as in a small cluster under load, and with 100 000 permits in 10 000 semaphores.
+// BenchmarkApply measures an entry of 256 grants and an entry of the 256 releases that undo them, first without other
+// permits, as in a small cluster under load, and then with 100 000 permits in 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, existing := range []int{0, 100_000} {
 		l, names := newFleet(b, max(64, existing/10))
@@ -149,7 +149,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 }
 
-// BenchmarkFacts measures the reads and the decision that the leader makes for one request.
+// BenchmarkFacts measures the leader's reads and decision for one request.
 func BenchmarkFacts(b *testing.B) {
 	l, names := newFleet(b, 10_000)
 	l.fill(names, 100_000)
@@ -163,7 +163,7 @@ func BenchmarkFacts(b *testing.B) {
 	}
 }
 
-// A permit with all of its data must take less than 500 bytes, because a server must be able to hold a million permits.
+// A permit with all of its data must take at most 500 bytes, because a server must be able to hold a million permits.
 func TestMemory_BytesPerPermit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")

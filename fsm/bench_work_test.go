@@ -38,7 +38,7 @@ func (l *log) queue(id string, count, payload int) *work.Job {
 	return j
 }
 
-// fail hands out a task to each of the given number of workers, which report that it failed.
+// fail hands out tasks to the given number of workers, one each, and reports that they all failed.
 func (l *log) fail(count int) {
 	for n := 0; n < count; {
 		var grants, releases []fsm.Command
@@ -54,8 +54,8 @@ func (l *log) fail(count int) {
 	}
 }
 
-// newLargeWorkLog is like newWorkLog, but its limits and numbers of permits are too large for any test to reach. It
-// also has a semaphore "other" without jobs.
+// newLargeWorkLog is like newWorkLog, but its limits and its number of permits are larger than any test needs. It also
+// has a semaphore "other" without jobs.
 func newLargeWorkLog(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -99,7 +99,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 	runtime.KeepAlive(file)
 }
 
-// BenchmarkWork measures jobs as large as the limits allow: 256 MiB of payload, and 100 000 tasks.
+// BenchmarkWork measures jobs with as much payload as the limits allow, 256 MiB.
 func BenchmarkWork(b *testing.B) {
 	l := newLargeWorkLog(b)
 	for i := range 64 {
@@ -122,7 +122,7 @@ func BenchmarkWork(b *testing.B) {
 	})
 	file = nil
 	// Entries do not wait for a snapshot (see TestSnapshot_WhileItIsWritten_EntriesAreApplied). The two results differ
-	// by the processor time that the snapshot and its garbage collection take.
+	// by the CPU time that the snapshot and its garbage collection take.
 	for _, concurrent := range []string{"nothing", "a snapshot of 256 MiB"} {
 		b.Run("worst of 1000 entries, concurrent with "+concurrent, func(b *testing.B) {
 			var stop atomic.Bool
@@ -173,7 +173,7 @@ func BenchmarkWholeJob(b *testing.B) {
 			entry := encode(b, []fsm.Command{of.cmd})
 			b.StopTimer()
 			if j := l.job("j"); int(j.Failed) != work.MaxTasks {
-				b.Fatalf("%d tasks have failed", j.Failed)
+				b.Fatalf("%d tasks have failed, want all of them", j.Failed)
 			}
 			for range b.N {
 				m := fsm.New("")

@@ -20,17 +20,17 @@ var (
 	// ErrUnknownCommand means that the entry contains something that a newer server wrote. The server must stop and be
 	// upgraded before it applies anything else. If it skipped the entry, its state would differ from that of the other
 	// servers.
-	ErrUnknownCommand = errors.New("fsm: the log holds a command that this version does not know; upgrade this server")
+	ErrUnknownCommand = errors.New("fsm: the log contains a command that this version does not know; upgrade this server")
 	// ErrMalformed means that the bytes are not a log entry. The log is damaged, or was not written by Gatekeeper.
 	ErrMalformed = errors.New("fsm: malformed log entry")
 )
 
-// marshaling makes the encoding deterministic: equal commands give equal bytes.
+// marshaling makes the encoding deterministic: equal commands produce equal bytes.
 //
 //nolint:gochecknoglobals // constant options
 var marshaling = proto.MarshalOptions{Deterministic: true}
 
-// Encode encodes commands, in their order, as one log entry. level is the feature level in force. Commands are passed
+// Encode encodes commands, in order, as one log entry. level is the feature level in force. Commands are passed
 // as values (Grant, not *Grant). Encode refuses anything that Decode would not return unchanged: an instant before 1678
 // or after 2262, text that is not UTF-8, a level that this version does not support, or a command whose Level is above
 // the level in force.
@@ -382,8 +382,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 	return cmd, nil
 }
 
-// PlanID returns an id that is derived from the effects and expectations of a planned command. Equal commands have
-// equal ids.
+// PlanID returns an id derived from the effects and expectations of a planned command. Equal commands have equal ids.
 func PlanID(cmd Command) (string, error) {
 	entry, err := Encode(SupportedLevel, []Command{cmd})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// This file converts the records of a snapshot. Readers check each record separately; restore.go checks the relations
-// between records.
+// This file converts the records of a snapshot. Readers check each record separately; restore.go checks that the
+// records are consistent with each other.
 
 // recordKind returns the field number of a record's kind, which determines the order of the kinds, or 0 if the kind is
 // unknown.
@@ -100,7 +100,7 @@ func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
 	return out
 }
 
-// pauseFromProto reads a pause from a command. apply checks whether it is valid. The same applies to the functions
+// pauseFromProto reads a pause from a command. apply checks whether it is valid. The same is true of the functions
 // below.
 func pauseFromProto(in *logv1.StoredPause) *semaphore.Pause {
 	if in == nil {
@@ -149,16 +149,16 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
-		stored := order // only permits with a stop order take memory for it
+		stored := order // only permits with a stop order use memory for it
 		out.Order = &stored
 	}
 	if order.Drain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {
-		r.fail("permit %d has a drain but no holder that must stop", out.Token)
+		r.fail("permit %d has a drain but its holder is not required to stop", out.Token)
 	}
 	return out
 }
 
-// origin raises the feature level that the snapshot requires if an undo restored the object.
+// origin raises the feature level that the snapshot requires if the object was restored by an undo.
 func (r *reader) origin(change uint64) {
 	if change != 0 {
 		r.needs(2)
@@ -287,7 +287,7 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 		r.needs(3)
 	}
 	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(in.GetSkipped()) > 0) {
-		r.fail("it has names of definitions but is not an edit of definitions")
+		r.fail("it lists definitions but is not an edit of definitions")
 	}
 	out.Answer = r.editAnswer(in)
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
@@ -320,12 +320,12 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 		out.Cordon != nil && kind != EditCordon,
 		out.Firings != nil && kind != EditForgetFirings,
 		out.Nothing && (!kind.mayFindNothing() || len(out.Names) > 0 || out.Firings != nil):
-		r.fail("a request has an answer to another kind of request")
+		r.fail("a request has a response to another kind of request")
 	}
 	return out.stored()
 }
 
-// journal writes an entry. The first entry of a change also has the data of the whole change.
+// journal writes an entry. The first entry of a change also carries the data about the whole change.
 func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 	more := e.Details()
 	out := &logv1.JournalEntry{

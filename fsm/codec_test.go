@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Decode returns every command that Encode accepts unchanged, and encoding the result again gives the same bytes.
+// Decode returns unchanged every command that Encode accepts, and encoding the result again produces the same bytes.
 func TestCodec_AnyCommand_RoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cmds := rapid.SliceOfN(anyCommand(), 0, 5).Draw(t, "commands")
@@ -48,7 +48,7 @@ func anyTime() *rapid.Generator[time.Time] {
 		}
 		n := rapid.Int64().Draw(t, "nanoseconds")
 		if n == 0 {
-			n = 1 // an absent time is stored as exactly 1970
+			n = 1 // 0 means an absent time
 		}
 		return time.Unix(0, n).UTC()
 	})
@@ -292,7 +292,7 @@ func TestEncode_NotDecodable_IsRefused(t *testing.T) {
 		"job without a spec":     fsm.SubmitJob{Tasks: tasks("a")},
 		"cancel without a cause": fsm.CancelJob{Job: 1},
 		"unknown cancel cause":   fsm.CancelJob{Job: 1, Cause: work.CancelSubmitterGone + 1},
-		"nothing":                nil,
+		"nil":                    nil,
 	} {
 		if _, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd}); err == nil {
 			t.Errorf("%s: Encode() succeeded, want an error", name)
@@ -323,7 +323,7 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 		entry []byte
 		err   error
 	}{
-		{"nothing", nil, fsm.ErrMalformed},
+		{"empty entry", nil, fsm.ErrMalformed},
 		{"garbage", []byte("GET / HTTP/1.1\r\n\r\n"), fsm.ErrMalformed},
 		{"no feature level", entry(0), fsm.ErrMalformed},
 		{"job that failed and was cut short", entry(4, &logv1.Command{Kind: &logv1.Command_Release{Release: &logv1.Release{Failed: true, CutShort: true}}}), fsm.ErrMalformed},
@@ -341,11 +341,11 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 		{"change of kind 257", edit(&logv1.Change{Kind: 257, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
 		{"create without definition", edit(&logv1.Change{Kind: 1}), fsm.ErrMalformed},
 		{"delete with definition", edit(&logv1.Change{Kind: 3, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
-		{"on_expiry of more than a byte", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{OnExpiry: 257}}), fsm.ErrMalformed},
+		{"on_expiry larger than a byte", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{OnExpiry: 257}}), fsm.ErrMalformed},
 		{"labels out of order", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{Labels: []*logv1.Label{{Key: "b"}, {Key: "a"}}}}), fsm.ErrMalformed},
 		{"missed work of kind 5", entry(2, &logv1.Command{Kind: &logv1.Command_NoteMissed{NoteMissed: &logv1.NoteMissed{Missed: 5}}}), fsm.ErrMalformed},
-		{"a command above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{}}}), fsm.ErrMalformed},
-		{"a field above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_Pause{Pause: &logv1.Pause{Drain: 1}}}), fsm.ErrMalformed},
+		{"command above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{}}}), fsm.ErrMalformed},
+		{"field above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_Pause{Pause: &logv1.Pause{Drain: 1}}}), fsm.ErrMalformed},
 		{"no settings", entry(1, &logv1.Command{Kind: &logv1.Command_Configure{Configure: &logv1.Configure{}}}), fsm.ErrMalformed},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -357,7 +357,7 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 			before := snapshot(t, l.state())
 			_, err := l.m.Apply(l.index+1, l.term, tc.entry)
 			if !errors.Is(err, tc.err) || !strings.Contains(err.Error(), "entry 2 of term 3") {
-				t.Fatalf("Apply() = %v, want %v, with the entry's position", err, tc.err)
+				t.Fatalf("Apply() = %v, want %v and the entry's position", err, tc.err)
 			}
 			if !bytes.Equal(before, snapshot(t, l.state())) {
 				t.Fatal("Apply() of an entry that cannot be decoded changed the state")
@@ -366,7 +366,7 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 	}
 }
 
-// An older server must not receive data that it would ignore, neither in an entry nor in the state.
+// An older server must not receive data that it would ignore, either in an entry or in the state.
 func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 	until := at(1)
 	newer := []fsm.Command{
@@ -379,7 +379,7 @@ func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 			t.Errorf("Level(%+v) = %d, want 2", cmd, got)
 		}
 		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err == nil || !strings.Contains(err.Error(), "it requires feature level 2, but the cluster is at 1") {
-			t.Errorf("Encode(1, %+v) = %v", cmd, err)
+			t.Errorf("Encode(1, %+v) = %v, want an error about its feature level", cmd, err)
 		}
 		l := newLog(t)
 		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "requires feature level 2, but the cluster is at 1") {
@@ -430,7 +430,7 @@ func FuzzDecode(f *testing.F) {
 		cmds, err := fsm.Decode(entry)
 		if err != nil {
 			if !errors.Is(err, fsm.ErrMalformed) && !errors.Is(err, fsm.ErrUnknownCommand) {
-				t.Fatalf("got error %v", err)
+				t.Fatalf("Decode() = %v, want ErrMalformed or ErrUnknownCommand", err)
 			}
 			return
 		}

@@ -16,14 +16,14 @@ type writer struct{ err error }
 type reader struct {
 	err   error
 	level uint32            // the highest feature level that the input requires
-	texts map[string]string // see text; nil for small inputs
+	texts map[string]string // interned strings; nil for small inputs
 }
 
 // maxTexts is the maximum number of interned strings.
 const maxTexts = 1 << 16
 
-// text interns strings. A hundred thousand definitions share a few labels, and a million permits have only as many
-// acquirers as there are hosts.
+// text interns strings. A hundred thousand definitions share a few labels, and a million permits have no more acquirers
+// than there are hosts.
 func (r *reader) text(s string) string {
 	if same, ok := r.texts[s]; ok {
 		return same
@@ -88,7 +88,7 @@ func timeFromProto(n int64) time.Time {
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 
-// small reads an enum, whose numbers are frozen. It checks the range, so that a value is never truncated to the Go
+// small reads an enum, whose numbers are frozen. It checks the range, so that a value is never truncated to fit the Go
 // type.
 func (r *reader) small(n, low, high uint32, what string) uint8 {
 	if n < low || n > high {
@@ -101,7 +101,7 @@ func (r *reader) small(n, low, high uint32, what string) uint8 {
 func (r *reader) job(in *logv1.Release) semaphore.JobEnd {
 	switch {
 	case in.GetNotRun() && in.GetCutShort() || in.GetFailed() && (in.GetNotRun() || in.GetCutShort()):
-		r.fail("a job has more than one end: it did not run, was cut short, or failed")
+		r.fail("a job has more than one outcome: it did not run, was cut short, or failed")
 	case in.GetFailure() != "" && !in.GetFailed() && !in.GetNotRun() && !in.GetCutShort():
 		r.fail("a job that is done has a failure text")
 	case in.GetFailed():
@@ -153,7 +153,7 @@ func (r *reader) firing(in *logv1.Firing) *semaphore.Firing {
 // givenFiring reads a firing that must be present.
 func (r *reader) givenFiring(in *logv1.Firing) semaphore.Firing {
 	if in == nil {
-		r.fail("there is no firing")
+		r.fail("a firing is missing")
 		return semaphore.Firing{}
 	}
 	return *r.firing(in)
@@ -171,7 +171,7 @@ func labelsToProto(labels semaphore.Labels) []*logv1.Label {
 	return each(labels, func(l semaphore.Label) *logv1.Label { return &logv1.Label{Key: l.Key, Value: l.Value} })
 }
 
-// metadataToProto writes equal maps as equal bytes.
+// metadataToProto encodes equal maps as equal bytes.
 func metadataToProto(m map[string]string) []*logv1.Label { return labelsToProto(semaphore.LabelsOf(m)) }
 
 func (r *reader) labels(in []*logv1.Label) semaphore.Labels {
@@ -202,8 +202,8 @@ func definitionToProto(d *semaphore.Definition) *logv1.Definition {
 	}
 }
 
-// definition reads enumerations as numbers and checks only that they fit their types. Validate checks that the values
-// are known.
+// definition reads enums as numbers and checks only that they fit their types. Validate checks that the values are
+// known.
 func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 	if in == nil {
 		return nil

@@ -34,7 +34,7 @@ func (r *reader) spec(in *logv1.JobSpec) *work.Spec {
 	}
 }
 
-// payloads returns the tasks of a submission. An empty payload becomes nil, as when it is read from a record.
+// payloads returns the tasks of a submission. An empty payload becomes nil, as it does when read from a record.
 func payloads(tasks [][]byte) [][]byte { return each(tasks, bytesOf) }
 
 // bytesOf returns b without excess capacity, or nil if it is empty.
@@ -93,7 +93,7 @@ func (r *reader) task(in *logv1.StoredTask) *work.Task {
 	}
 }
 
-// job adds a job without tasks. The task records that follow are added to its counts.
+// job adds a job without tasks. The task records that follow update its counts.
 func (in *restoring) job(j *work.Job) {
 	if in.r.err != nil {
 		return
@@ -117,13 +117,13 @@ func (in *restoring) job(j *work.Job) {
 		j.Spec.Semaphore = def.Definition.Name
 	}
 	if p := in.d.Permit(j.Submitter); j.Submitter != 0 && j.State <= work.Open && (p == nil || p.State == semaphore.Cooling) {
-		in.r.fail("job %d names permit %d as that of its submitter, but the permit does not exist", j.Number, j.Submitter)
+		in.r.fail("job %d names permit %d as its submitter's, but the permit does not exist", j.Number, j.Submitter)
 	}
 	j.Bytes = j.Reserved()
 	in.d.setJob(nil, j)
 }
 
-// task adds a task and counts it in its job, which is not shared yet.
+// task adds a task and counts it in its job.
 func (in *restoring) task(t *work.Task) {
 	if in.r.err != nil {
 		return
@@ -158,7 +158,7 @@ func (in *restoring) task(t *work.Task) {
 	in.d.setJob(before, &after)
 }
 
-// jobs checks the relations between jobs and their tasks.
+// jobs checks that jobs and their tasks are consistent.
 func (in *restoring) jobs() {
 	for j := range in.d.Jobs(0) {
 		last, some := &work.Task{}, false

@@ -11,16 +11,16 @@ import (
 // MaxDrain is the longest drain.
 const MaxDrain = 24 * time.Hour
 
-// MaxEditEnds is the maximum number of temporary edits of one semaphore that have not ended. Further ones are refused.
+// MaxEditEnds is the maximum number of temporary edits of one semaphore that have not ended. Any more are refused.
 const MaxEditEnds = 16
 
-// MaxSightings is the maximum number of sightings that are kept. The least recently seen are dropped first.
+// MaxSightings is the maximum number of sightings to keep. The least recent are dropped first.
 const MaxSightings = 100_000
 
 // A Command is one change to the replicated state. Commands are applied in the order of the log, and each sees the
 // effects of those before it. A command that a server proposes without a caller's request carries the term in which it
-// was made. It is ignored unless the log entry has the same term: a proposal can be appended in a later term than the
-// one in which it was made.
+// was made. It is ignored unless the log entry has the same term, because a proposal can be appended in a later term
+// than the one in which it was made.
 type Command interface{ apply(d *draft) Result }
 
 // Grant requests a permit; its result is a GrantResult. The decision is made again when the command is applied.
@@ -29,7 +29,7 @@ type Grant struct {
 	Identity  semaphore.Identity
 	Weight    uint32
 	Firing    *semaphore.Firing
-	// RequestID is the same in all retries of one acquisition. It is empty if the caller gave none.
+	// RequestID is the same in all retries of one acquisition. It is empty if the caller did not specify one.
 	RequestID string
 	Metadata  map[string]string
 	// DefinitionVersion and CordonRevision identify the patterns that the leader matched against.
@@ -137,8 +137,8 @@ type EditBatch struct {
 	Author, Reason string
 	RequestID      string
 	At             time.Time
-	// Drain is how long holders that this change excludes may continue if their permits are live now, until EndDrain.
-	// It is at most MaxDrain, and requires feature level 2.
+	// Drain is how long the holders that this change excludes may continue, until EndDrain, if their permits are live
+	// when it is applied. It is at most MaxDrain, and requires feature level 2.
 	Drain time.Duration
 	// Until is when the leader proposes a Revert that restores the old values of the replaced fields; zero means never.
 	// It is valid only in a batch of Replace changes. A name with MaxEditEnds temporary edits that have not ended
@@ -150,7 +150,7 @@ type EditBatch struct {
 	Asked, RequestRevision uint64
 }
 
-// ChangeKind says what a Change does. The numbers are frozen: they are in the log.
+// ChangeKind is what a Change does. The numbers are frozen because they are stored in the log.
 type ChangeKind uint8
 
 const (
@@ -174,7 +174,7 @@ type Change struct {
 // SetCordon adds or replaces the cordon with the given id; its result is a RevisionResult.
 type SetCordon struct {
 	ID                            string
-	GroupPattern, AcquirerPattern string // one may be empty: it then matches nothing
+	GroupPattern, AcquirerPattern string // one of them may be empty, and then matches nothing
 	Until                         time.Time
 	Author, Reason                string
 	At                            time.Time
@@ -206,19 +206,19 @@ type Pause struct {
 	Drain                  time.Duration // as in EditBatch, only with Stop; requires feature level 2
 	RequestID              string        // as in SetCordon
 	Asked, RequestRevision uint64        // as in EditBatch
-	Expected               []Expected    // one for each of Names, in order; empty: nothing is expected; requires feature level 3
+	Expected               []Expected    // one per name, in order; empty if there is no expectation; requires feature level 3
 }
 
 // Expected is the state of one semaphore that a pause or a resume expects. If the actual state differs, the command
 // conflicts and does nothing.
 type Expected struct {
 	Version uint64 // of the definition
-	Pause   uint64 // the revision of its pause; 0: it is not paused
+	Pause   uint64 // the revision of its pause, or 0 if it is not paused
 }
 
-// Resume ends pauses; its result is a RevisionResult. If Revision is not 0, it selects the pause to end. A timer gives
-// the revision of the pause. An operator, for whom Term is 0, gives the change that set it. At feature level 3 and
-// above, a Resume with a request id may have no names: it then remembers that the caller's selector matched nothing.
+// Resume ends pauses; its result is a RevisionResult. If Revision is not 0, it selects the pause to end: a timer
+// specifies the revision of the pause, and an operator, for whom Term is 0, the change that set it. At feature level 3
+// and above, a Resume with a request id may have no names, to remember that the caller's selector matched nothing.
 type Resume struct {
 	Names                  []string
 	Term, Revision         uint64
@@ -231,7 +231,7 @@ type Resume struct {
 
 // Undo reverses a change in one step, either completely or not at all; its result is an UndoResult. The undo was
 // planned from the journal. The command carries the state that the plan expects, so that later changes cause a
-// conflict. A name may occur only once. It requires feature level 2.
+// conflict. Each name may occur only once. It requires feature level 2.
 type Undo struct {
 	Change                 uint64 // the change to undo
 	Edits                  []UndoEdit
@@ -242,7 +242,7 @@ type Undo struct {
 	At                     time.Time
 	Drain                  time.Duration // for Edits, as in EditBatch; pauses and cordons have their own drains
 	Asked, RequestRevision uint64        // as in EditBatch
-	// Also lists other changes that are undone in the same step. If there are any, a name may occur both in Edits, as a
+	// Also lists other changes to undo in the same step. If there are any, a name may occur both in Edits, as a
 	// Replace, and in Pauses. Partial is true if some effects of the changes remain. Both require feature level 3.
 	Also    []uint64
 	Partial bool
@@ -258,7 +258,7 @@ type UndoFirings struct {
 	// claims to forget again.
 	Back   []*semaphore.Claim
 	Forget []ExpectedClaim
-	// LowWater is the new mark; zero leaves the mark unchanged. ExpectedLowWater is the expected current mark.
+	// LowWater is the new mark; zero leaves the mark unchanged. ExpectedLowWater is the mark expected before the undo.
 	LowWater, ExpectedLowWater time.Time
 }
 
@@ -268,9 +268,9 @@ type UndoEdit struct {
 	// Pause is the pause to restore together with a created definition, or nil. Its revision is set when the command is
 	// applied.
 	Pause *semaphore.Pause
-	// EndsBack are temporary edits whose scheduled ends are restored, in their earlier form. EndsGone are the revisions
-	// of temporary edits whose scheduled ends are removed; missing ones are ignored. A delete has neither, because it
-	// drops all temporary edits.
+	// EndsBack lists the temporary edits whose scheduled ends are restored, in their earlier form. EndsGone lists the
+	// revisions of temporary edits whose scheduled ends are removed; unknown ones are ignored. A delete has neither,
+	// because it drops all temporary edits.
 	EndsBack []*EditEnd
 	EndsGone []uint64
 }
@@ -281,7 +281,7 @@ type UndoPause struct {
 	Of    []ExpectedPause
 }
 
-// ExpectedPause is a semaphore with the revision of its expected pause; 0 means that it is not paused.
+// ExpectedPause is a semaphore and the revision of its expected pause, or 0 if it is expected not to be paused.
 type ExpectedPause struct {
 	Name     string
 	Revision uint64
@@ -290,7 +290,7 @@ type ExpectedPause struct {
 // UndoCordon restores a cordon, or lifts it if Cordon is nil.
 type UndoCordon struct {
 	ID       string
-	Expected uint64  // the revision of the expected cordon; 0: none
+	Expected uint64  // the revision of the expected cordon, or 0 for none
 	Cordon   *Cordon // with its Change; its revision is set when the command is applied
 }
 
@@ -299,7 +299,7 @@ type UndoCordon struct {
 type Forget struct {
 	Semaphore string
 	Term      uint64
-	UpTo      time.Time // zero: no firings are forgotten by due time
+	UpTo      time.Time // zero if no firings are forgotten by due time
 	Names     []string  // firings without a due time
 	// Firings are forgotten individually, without raising the mark, so they may be claimed again. It requires feature
 	// level 3.
@@ -330,7 +330,7 @@ type ExpectedClaim struct {
 // Settings are the replicated limits of the whole cluster.
 type Settings struct {
 	MaxDuration time.Duration
-	// JournalPerSemaphore and JournalTotal limit the journal entries of edits and, separately, those of runs. Below
+	// JournalPerSemaphore and JournalTotal limit the journal entries for edits and, separately, those for runs. Below
 	// feature level 3 they limit both together.
 	JournalPerSemaphore uint32
 	JournalTotal        uint32
@@ -355,7 +355,7 @@ func (s Settings) JournalLife() time.Duration {
 // DefaultJournalLifetime is a year. It is frozen because it determines which entries servers forget.
 const DefaultJournalLifetime = 366 * 24 * time.Hour
 
-// RequestBounds bounds the remembered requests. A field of 0 means its default. It requires feature level 3.
+// RequestBounds bounds the remembered requests. A field that is 0 takes its default. It requires feature level 3.
 type RequestBounds struct {
 	// Lifetime is the minimum time for which a request is remembered while there is room. The default is 10 minutes.
 	Lifetime time.Duration
@@ -393,7 +393,7 @@ func DefaultSettings() Settings {
 
 // Trim forgets requests of the given names; the empty name means edits. It forgets those that were remembered at or
 // before revision UpTo, except the newest RequestBounds.Kept of each name, and at most MaxTrimmed in total. Its result
-// is a RevisionResult. Like Sight, it takes no revision and emits no event. It requires feature level 3.
+// is a RevisionResult. Like Sight, it consumes no revision and emits no event. It requires feature level 3.
 type Trim struct {
 	Term, UpTo uint64
 	Names      []string
@@ -412,10 +412,10 @@ type Configure struct {
 // RetireMember records the id of a removed server, so that the id is never used again; its result is a RevisionResult.
 type RetireMember struct{ ID string }
 
-// RaiseFeatureLevel allows the commands of a newer feature level from then on; its result is a RevisionResult.
+// RaiseFeatureLevel enables the commands of a newer feature level; its result is a RevisionResult.
 type RaiseFeatureLevel struct{ Level uint32 }
 
-// EndDrain ends the drains that the change with the given revision began; its result is a RevisionResult. Exactly one
+// EndDrain ends the drains started by the change with the given revision; its result is a RevisionResult. Exactly one
 // of Names, Cordon and Token is set: the semaphores that the change edited or paused, the id of the cordon, or the
 // token of the revoked permit. Targets that no longer have this drain are ignored. It requires feature level 2.
 type EndDrain struct {
@@ -441,14 +441,15 @@ type Sighting struct {
 }
 
 // Sight remembers the callers that were seen requesting permits; its result is a RevisionResult. If there are too many,
-// the most recent ones are kept. It does not count as a change: it takes no revision and emits no event. It requires
+// the most recent ones are kept. It does not count as a change: it consumes no revision and emits no event. It requires
 // feature level 2.
 type Sight struct {
 	Term      uint64
 	Sightings []Sighting
 }
 
-// Missed says why a semaphore's expected work counts as missed. The numbers are frozen: they are in the journal.
+// Missed is the reason that a semaphore's expected work counts as missed. The numbers are frozen because the journal
+// stores them.
 type Missed uint8
 
 const (
@@ -459,7 +460,7 @@ const (
 	HeldLong                     // a permit has been held for longer than expect_every
 )
 
-// NoteMissed records in the journal that a semaphore has begun or stopped missing its expected work; its result is a
+// NoteMissed records in the journal that a semaphore has started or stopped missing its expected work; its result is a
 // RevisionResult. It requires feature level 2.
 type NoteMissed struct {
 	Semaphore string

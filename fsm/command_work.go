@@ -7,15 +7,15 @@ import (
 )
 
 // SubmitJob begins the submission of a job with its first tasks; its result is a SubmitResult. If Digest is set, these
-// are all of its tasks, and workers can get them immediately. An unfinished submission with the same id is dropped. It
-// requires feature level 4.
+// are all of its tasks, and they can be handed out immediately. An unfinished submission with the same id is dropped.
+// It requires feature level 4.
 type SubmitJob struct {
 	Spec *work.Spec
 	// Submitter is the token of a live permit. The job is cancelled when that permit ends. 0 means that the job
 	// outlives its submitter.
 	Submitter uint64
 	Tasks     [][]byte
-	Digest    string // the SHA-256 of spec and tasks; empty: more tasks follow
+	Digest    string // the SHA-256 of the spec and the tasks, or empty if more tasks follow
 	At        time.Time
 }
 
@@ -37,14 +37,14 @@ type CancelJob struct {
 	At             time.Time
 }
 
-// ChangeTasks hands out failed tasks again with all of their attempts or, if Drop is set, drops them; its result is a
+// ChangeTasks hands out failed tasks again, with all attempts available, or drops them if Drop is set; its result is a
 // JobResult. It requires feature level 4.
 type ChangeTasks struct {
 	Job     uint64
-	Indexes []uint32 // empty: all failed tasks
+	Indexes []uint32 // empty means all failed tasks
 	Drop    bool
-	// AsOf excludes tasks that failed after this revision; 0 excludes none. A change gives a task a newer revision, so
-	// a retry of the command has no effect.
+	// AsOf excludes tasks that failed after this revision; 0 excludes none. A changed task has a newer revision, so a
+	// retry of the command has no effect.
 	AsOf uint64
 	At   time.Time
 }

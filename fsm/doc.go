@@ -1,13 +1,13 @@
 // Package fsm implements the replicated state machine. It applies log entries and returns their results. Every server
 // of a cluster applies the same entries in the same order and so reaches the same state, byte for byte. Replication
-// depends on this, so the package reads no clock and no random source, does not depend on map order, and does not match
-// patterns, because servers may run different versions of Go. Anything that the leader knows beyond the log (the time,
-// which callers match, which callers wait) is part of the command.
+// depends on this, so the package never reads the clock or a random source, does not depend on map order, and does not
+// match patterns, because servers may run different versions of Go. Anything that the leader knows beyond the log (the
+// time, which callers match, which callers are waiting) is part of the command.
 //
 // A Machine applies entries, and a State is an immutable view for readers. Apply works on a private draft of the state.
 // The draft's trees are persistent. Publishing them after an entry costs a few small allocations, and the draft then
 // copies the nodes that it writes. A reader therefore gets a complete State from one atomic load, and can keep it
-// indefinitely. Neither readers nor the writing of a snapshot block Apply.
+// indefinitely. Neither readers nor snapshots block Apply.
 //
 // A grant is decided twice by the same pure rule, semaphore.Decide: by the leader when it proposes the command, and by
 // the state machine when it applies the command. The state machine does not match patterns. Instead, it compares the
@@ -15,16 +15,16 @@
 // and reports this, as in optimistic concurrency control.
 //
 // This package also makes replays harmless. A request that has ended is not granted again while its id is remembered. A
-// request that already has a live permit gets that permit. For a token that has ended, the result says how it ended. A
-// command that a server proposes without a caller's request carries the term in which it was made, and has no effect in
-// an entry from another term: by then a new leader has given every holder its full duration again, so the old leader's
-// timers are obsolete.
+// request that already has a live permit gets that permit. For a token that has ended, the result reports how it ended.
+// A command that a server proposes without a caller's request carries the term in which it was made, and has no effect
+// in an entry from another term: by then a new leader has granted every holder its full duration again, so the old
+// leader's timers are obsolete.
 //
 // Each command has one type of result, and Apply returns an error only if this server cannot follow the log and must
 // stop. DESIGN.md describes what is stored, in which trees, and at what cost.
 //
 // # Compatibility
 //
-// There is no compatibility promise for this package's Go API, which may change in any version. Every later version can
-// read the data that it stores.
+// There is no compatibility promise for this package's Go API, which may change in any version. The data that it stores
+// can be read by every later version.
 package fsm

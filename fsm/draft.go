@@ -62,7 +62,7 @@ func (d *draft) begin(index, term uint64, commands int) {
 // publish returns a state for readers. Afterwards, the draft copies each node before it writes to it.
 func (d *draft) publish() *State { return d.fork() }
 
-// advance starts the changes of a command that has an effect: they carry the new revision.
+// advance begins the changes of a command that has an effect. They all carry the new revision.
 func (d *draft) advance() uint64 {
 	d.revision++
 	d.ordinal = 0
@@ -76,8 +76,7 @@ func (d *draft) emit(e Event) {
 }
 
 // write returns a writable gate for a name. The first call in an entry copies the gate, because readers have the old
-// one. Further calls return the same copy until the entry is published. A caller that removes something must call
-// sweep.
+// one. Later calls return the same copy until the entry is published. A caller that removes something must call sweep.
 func (d *draft) write(name string) *gate {
 	g := d.gate(name)
 	if g != noGate && g.written == d.entries {
@@ -89,8 +88,7 @@ func (d *draft) write(name string) *gate {
 	return &c
 }
 
-// sweep deletes the gate of a name if it is empty, so that the name cannot be distinguished from one that never
-// existed.
+// sweep deletes the gate of a name if it is empty, so that the name is indistinguishable from one that never existed.
 func (d *draft) sweep(name string, g *gate) {
 	if !g.empty() {
 		return
@@ -101,7 +99,7 @@ func (d *draft) sweep(name string, g *gate) {
 	}
 }
 
-// setDefinition adds or replaces the definition with the given name, or removes it if now is nil.
+// setDefinition adds or replaces the definition with the given name, or removes it if updated is nil.
 func (d *draft) setDefinition(name string, now *StoredDefinition) {
 	g := d.write(name)
 	if g.definition != nil {
@@ -115,7 +113,7 @@ func (d *draft) setDefinition(name string, now *StoredDefinition) {
 	d.sweep(name, g)
 }
 
-// setCordons replaces the cordons. now must be a new slice, because the old one belongs to published states.
+// setCordons replaces the cordons. updated must be a new slice, because the old one belongs to published states.
 func (d *draft) setCordons(now []*Cordon) {
 	d.cordons, d.cordonRevision, d.rules = now, d.revision, d.index
 }
@@ -130,8 +128,8 @@ func (d *draft) setDue(name string, now due) {
 	}
 }
 
-// setPermit replaces old with now. If old is nil, it adds a permit; if now is nil, it removes one. It is the only code
-// that changes permits, the used weight, the counts and the permit revision.
+// setPermit replaces old with updated. If old is nil, it adds a permit; if updated is nil, it removes one. It is the
+// only code that changes permits, the used weight, the counts and the permit revision.
 func (d *draft) setPermit(old, now *semaphore.Permit) {
 	p := now
 	if p == nil {
@@ -164,7 +162,8 @@ func (d *draft) setPermit(old, now *semaphore.Permit) {
 	d.sweep(p.Semaphore, g)
 }
 
-// setClaim replaces old with now, like setPermit. A firing that is claimed again replaces its older claim.
+// setClaim replaces old with updated, like setPermit. When a firing is claimed again, the new claim replaces the old
+// one.
 func (d *draft) setClaim(old, now *semaphore.Claim) {
 	c := now
 	if c == nil {

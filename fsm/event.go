@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// An EventKind says what an Event reports. The numbers are frozen: they are in the journal.
+// An EventKind is the kind of change that an Event reports. The numbers are frozen because the journal stores them.
 type EventKind uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	Abandoned     // its grant never reached the caller, or a cancel released it
 	DurationChanged
 	Configured
-	// DrainedEvent reports that the drain that Change began is over. The drain belonged to an edit or a pause of
+	// DrainedEvent reports that the drain started by Change is over. The drain belonged to an edit or a pause of
 	// Semaphore, to Cordon, or to Permit. For a semaphore, Definition and Before may differ only in the pause. The
 	// event is not in the journal.
 	DrainedEvent
@@ -48,15 +48,15 @@ const (
 	// RecoveredEvent reports that the state was built from the data of another cluster. It is only in the journal.
 	RecoveredEvent
 	// SupersededEvent reports that an identity acquired its live permit again. Permit has the new token, and Superseded
-	// is the permit with the old one. The journal entry has the old permit.
+	// is the permit with the old one. The journal entry contains the old permit.
 	SupersededEvent
 	// FiringsForgotten reports that firings were forgotten by an operator or by an undo. The journal lists them.
 	FiringsForgotten
 	// FiringsRemembered reports that an undo restored forgotten firings.
 	FiringsRemembered
 	// ClaimsChanged reports one of two changes. Either a holder that had lost its permit reported how its job ended,
-	// which updated the claim of its firing, or the leader forgot firings because they were too old or
-	// there were too many. It is not in the journal.
+	// which updated the claim of its firing, or the leader forgot firings because they were too old or there were too
+	// many. It is not in the journal.
 	ClaimsChanged
 	// JobSubmitted reports that tasks of a job were stored. Job is Open once the submission is complete. This kind and
 	// the kinds below it, except BindingChanged, are not in the journal.
@@ -67,7 +67,7 @@ const (
 	JobCancelled
 	// TasksChanged reports that failed tasks of a job were handed out again or dropped.
 	TasksChanged
-	// JobDeleted reports that a job was removed. Job is its last state.
+	// JobDeleted reports that a job was removed. Job has its last state.
 	JobDeleted
 	// BindingChanged reports that a binding was added, replaced or removed, or that one of its tokens was issued or
 	// revoked. It is in the journal.
@@ -95,8 +95,8 @@ func (k EventKind) End() semaphore.End {
 	}
 }
 
-// ofRun reports whether journal entries of this kind belong to runs: they occur with every run, and no operator causes
-// them. All other entries count as edits.
+// ofRun reports whether journal entries of this kind belong to runs. Such entries occur with every run, and no operator
+// causes them. All other entries count as edits.
 func (k EventKind) ofRun() bool {
 	switch k {
 	case Released, Expired, HeldEvent, Abandoned, SupersededEvent, MissedEvent, HeardEvent:
@@ -118,7 +118,7 @@ type Event struct {
 	Definition *StoredDefinition // after the change; nil if deleted
 	Before     *StoredDefinition
 	Cordon     *Cordon
-	// Change is set for DrainedEvent and RevertedEvent. It is the change that began the drain, or the temporary edit
+	// Change is set for DrainedEvent and RevertedEvent. It is the change that started the drain, or the temporary edit
 	// that has ended.
 	Change uint64
 	// Job and Task are set for the grant of a permit that carries a task. Kinds from JobSubmitted to JobDeleted set
@@ -141,7 +141,7 @@ type Applied struct {
 	Restored bool
 }
 
-// StoredDefinition is a definition with the data that the cluster keeps about it. It is immutable.
+// StoredDefinition is a definition and the data that the cluster stores about it. It is immutable.
 type StoredDefinition struct {
 	Definition      *semaphore.Definition
 	Version         uint64
@@ -150,7 +150,7 @@ type StoredDefinition struct {
 	UpdatedAt       time.Time
 	Reason          string
 	Pause           *semaphore.Pause
-	// MisfiresFrom is when the definition got its misfire policy, or zero if the policy is skip. See
+	// MisfiresFrom is when the misfire policy of the definition was set, or zero if the policy is skip. See
 	// semaphore.Misfires.
 	MisfiresFrom time.Time
 }
@@ -165,15 +165,15 @@ func (s *StoredDefinition) AsExpected() Expected {
 }
 
 // A Cordon temporarily excludes callers that match a group or acquirer pattern: they get no permits and must give up
-// those that they have. It is immutable.
+// those they hold. It is immutable.
 type Cordon struct {
 	ID                            string
 	GroupPattern, AcquirerPattern string
 	Until                         time.Time
 	Author, Reason                string
 	Revision                      uint64
-	// Drain is how long permits granted before Revision may continue. It is the full duration, not the time that is
-	// left. 0 means that there is no drain, or that it is over.
+	// Drain is how long permits granted before Revision may continue. It is the full duration, not the remaining time.
+	// It is 0 if there is no drain or if it is over.
 	Drain time.Duration
 	// Change is the change that first set the cordon, if an undo restored it at Revision; else 0.
 	Change uint64
@@ -182,11 +182,11 @@ type Cordon struct {
 // Origin returns the change that first set the cordon, even if an undo restored it later.
 func (c *Cordon) Origin() uint64 { return cmp.Or(c.Change, c.Revision) }
 
-// EditEnd is a temporary edit. Its fields get their old values back at Until. Before and After are the definition
-// before and after the edit, without the values of earlier temporary edits that have ended since. It is immutable.
+// EditEnd is a temporary edit. The old values of its fields are restored at Until. Before and After are the definition
+// before and after the edit, without the values of earlier temporary edits that have since ended. It is immutable.
 type EditEnd struct {
 	Revision      uint64 // the revision of the edit
 	Until         time.Time
 	Before, After *semaphore.Definition
-	Drain         time.Duration // drain of the edit; if reverting the edit excludes holders, a drain of the same duration begins
+	Drain         time.Duration // drain of the edit; if reverting the edit excludes holders, a drain of the same duration starts
 }

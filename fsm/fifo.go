@@ -2,9 +2,9 @@ package fsm
 
 import "slices"
 
-// A fifo is a queue that can be copied by assignment. It grows at its end and shrinks at its front. Copies share their
-// array: push writes beyond the end of every earlier copy, and pop moves only the front of one copy. This is safe if
-// only the newest copy is pushed to. The newest copy is the draft's; published copies are only read.
+// A fifo is a queue that can be copied by assignment. Copies share their array: push writes beyond the end of every
+// earlier copy, and pop moves the front of only one copy. This is safe if only the newest copy is pushed to. The newest
+// copy is the draft's; published copies are only read.
 type fifo[T any] struct {
 	items   []T
 	dropped int // number of removed elements that may still occupy memory in the array
@@ -15,8 +15,8 @@ func (f fifo[T]) push(v T) fifo[T] {
 	return f
 }
 
-// pop removes the first element. Once more elements have been removed than are left, the rest moves to a new array, so
-// that the memory of the removed elements is freed.
+// pop removes the first element. Once more elements have been removed than remain, it copies the rest to a new array to
+// free the memory of the removed ones.
 func (f fifo[T]) pop() fifo[T] {
 	f.items = f.items[1:]
 	if f.dropped++; f.dropped > len(f.items) {
@@ -27,5 +27,5 @@ func (f fifo[T]) pop() fifo[T] {
 
 func (f fifo[T]) len() int { return len(f.items) }
 
-// first returns the oldest element. The list must not be empty.
+// first returns the oldest element. The queue must not be empty.
 func (f fifo[T]) first() T { return f.items[0] }

@@ -13,7 +13,7 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// Golden files were written by released servers. They are never changed: a new format gets additional files.
+// Golden files were written by released servers and never change. A new format gets additional files.
 var golden = flag.Bool("golden", false, "write missing golden files")
 
 func goldenFile(t *testing.T, name string, make func() []byte) []byte {
@@ -70,7 +70,7 @@ func TestGolden_Entry_IsUnchanged(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !bytes.Equal(file, again) {
-			t.Fatalf("%s: encoding the same commands gives bytes that differ from the golden file", name)
+			t.Fatalf("%s: encoding the same commands produces bytes that differ from the golden file", name)
 		}
 	}
 }
@@ -101,12 +101,12 @@ func TestGolden_Snapshot_IsUnchanged(t *testing.T) {
 			t.Fatalf("%s: a snapshot of the same state differs from the golden file", name)
 		}
 		if hash(t, m.State()) != hash(t, story()) {
-			t.Fatalf("%s: the same commands give a state that differs from the golden file", name)
+			t.Fatalf("%s: the same commands produce a state that differs from the golden file", name)
 		}
 	}
 }
 
-// The golden snapshots are useful only if they contain every kind of record.
+// The golden snapshots must contain every kind of record to be useful.
 func TestGolden_Snapshot_HasEveryKindOfRecord(t *testing.T) {
 	kinds := (&logv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind")
 	found := map[protoreflect.Name]bool{}

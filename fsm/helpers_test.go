@@ -23,7 +23,7 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// log applies commands to a machine, like the log of a cluster.
+// log applies commands to a machine, like a cluster's log.
 type log struct {
 	tb      tester
 	m       *fsm.Machine
@@ -148,7 +148,7 @@ func firing(name string, due int) func(*fsm.Grant) {
 	return func(g *fsm.Grant) { g.Firing = fire(name, due) }
 }
 
-// fire returns a firing due at the given second, or without a due time for 0.
+// fire returns a firing that is due at the given second, or has no due time if due is 0.
 func fire(name string, due int) *semaphore.Firing {
 	f := &semaphore.Firing{Name: name}
 	if due != 0 {
@@ -161,7 +161,7 @@ func identity(holder string) semaphore.Identity {
 	return semaphore.Identity{Group: "prod", Acquirer: "app-" + holder, HolderID: holder}
 }
 
-// nanos converts an instant to the form in which a permit stores it; the zero time gives 0.
+// nanos converts an instant to the form in which a permit stores it. The zero time becomes 0.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

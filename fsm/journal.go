@@ -31,8 +31,8 @@ type JournalEntry struct {
 	// Pause is the pause that a PausedEvent set or a ResumedEvent ended, or the pause of a definition that was deleted
 	// or restored; else nil.
 	Pause *semaphore.Pause
-	// Drain is the drain of an edit, a pause, a cordon or a revoke, or the drain that the end of a temporary edit
-	// began; 0 means none.
+	// Drain is the drain of an edit, a pause, a cordon or a revoke, or the drain started by the end of a temporary
+	// edit; 0 means none.
 	Drain time.Duration
 
 	// More holds data that only a few entries have, or nil. See Details.
@@ -42,19 +42,19 @@ type JournalEntry struct {
 	Change *WholeChange
 }
 
-// Details holds the data that only a few entries of the journal have. It has been written since feature level 2.
+// Details holds the data that only a few journal entries have. It is written at feature level 2 and above.
 type Details struct {
-	// Until is when the fields of an edit get their old values back; zero means never.
+	// Until is when the old values of the edited fields are restored; zero means never.
 	Until time.Time
 	// PauseBefore is the pause that a PausedEvent replaced. CordonBefore is the cordon that a CordonedEvent replaced.
 	PauseBefore  *semaphore.Pause
 	CordonBefore *Cordon
-	// EndsGone are temporary edits that were removed with a deleted definition or by an undo. EndsBack are those that
-	// an undo restored.
+	// EndsGone lists the temporary edits that were removed with a deleted definition or by an undo. EndsBack lists
+	// those that an undo restored.
 	EndsGone, EndsBack []*EditEnd
 	// Undoes is the undone change, if an undo wrote the entry; else 0.
 	Undoes uint64
-	// Firings are the firings that a FiringsForgotten forgot or a FiringsRemembered restored; else nil. It requires
+	// Firings lists the firings that a FiringsForgotten forgot or a FiringsRemembered restored; else nil. It requires
 	// feature level 3.
 	Firings *FiringsChange
 	// BindingBefore and BindingAfter are the binding before and after a BindingChanged, without the hashes of tokens.
@@ -108,7 +108,7 @@ type WholeChange struct {
 //nolint:gochecknoglobals // never written
 var alone = &WholeChange{}
 
-// note adds an entry with the current revision to the journal, and drops the oldest entries that exceed the limits.
+// note adds an entry with the current revision to the journal, and drops the oldest entries beyond the limits.
 func (d *draft) note(e JournalEntry) {
 	if d.settings.JournalPerSemaphore == 0 || d.settings.JournalTotal == 0 {
 		return
@@ -126,8 +126,8 @@ func (d *draft) note(e JournalEntry) {
 	d.ageJournal(e.At)
 }
 
-// belongs sets the WholeChange of an entry. Entries of one change are published together, so the earlier ones can still
-// be modified.
+// belongs sets the WholeChange of an entry. Entries of one change are published together, so earlier ones can still be
+// modified.
 func (d *draft) belongs(e *JournalEntry) {
 	switch {
 	case d.featureLevel < 3:
@@ -191,7 +191,7 @@ func (d *draft) trimJournal() {
 }
 
 // over returns the entry to drop: the oldest edit or the oldest run entry, depending on how many there are of each. It
-// returns nil if the numbers are within the limit. Below feature level 3 one limit applies to both together.
+// returns nil if the counts are within the limit. Below feature level 3, one limit applies to both together.
 func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *JournalEntry {
 	switch {
 	case s.featureLevel >= 3 && edits > int(most):
@@ -208,14 +208,14 @@ func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *Jou
 }
 
 const (
-	// agedAtOnce is how many entries of each kind are dropped because of their age when an entry is added. It is large
-	// enough to catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
+	// agedAtOnce is how many entries of each kind may be dropped because of their age when an entry is added. It is
+	// large enough to catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
 	agedAtOnce = 2
 	// undatedNear is how many of the oldest entries are searched for the first one that has a time.
 	undatedNear = 8
 )
 
-// ageJournal drops entries whose lifetime has passed at the time of a new entry.
+// ageJournal drops entries whose lifetime is over at the time of a new entry.
 func (d *draft) ageJournal(now time.Time) {
 	if d.featureLevel < 3 || now.IsZero() {
 		return
@@ -270,8 +270,8 @@ func (d *draft) dropJournal(e *JournalEntry) {
 	d.sweep(e.Semaphore, g)
 }
 
-// markChangesForgotten marks the changes that may have lost entries while the entries of a change were not yet counted.
-// These are the changes in a part of the journal that has reached its limit.
+// markChangesForgotten marks the changes that may have lost entries before the entries of a change were counted. These
+// are the changes in a part of the journal that has reached its limit.
 func (d *draft) markChangesForgotten() {
 	d.gates.Scan(func(_ string, g *gate) bool {
 		if edits, runs := g.edits.len(), g.runLog().entries.len(); edits+runs >= int(d.settings.JournalPerSemaphore) {
@@ -291,8 +291,8 @@ func (d *draft) markChangesForgotten() {
 	}
 }
 
-// rememberDeletion remembers the deletion of a name at the current revision, and forgets the oldest deletions that
-// exceed the limit.
+// rememberDeletion remembers the deletion of a name at the current revision, and forgets the oldest deletions beyond
+// the limit.
 func (d *draft) rememberDeletion(name string) {
 	d.addDeletion(deletion{revision: d.revision, name: name})
 	d.trimDeletions()
@@ -316,7 +316,7 @@ func (d *draft) trimDeletions() {
 	}
 }
 
-// addSighting adds a sighting, and replaces an older one of the same caller.
+// addSighting adds a sighting, replacing any older one of the same caller.
 func (d *draft) addSighting(now Sighting) {
 	if old, ok := d.sightings.Set(now); ok {
 		d.sightingAges.Delete(old)

@@ -17,7 +17,7 @@ func newRaised(t *testing.T) *log {
 	return l
 }
 
-// runs runs a job n times; the first run ends at the given second.
+// runs runs a job n times. The first run ends at the given second.
 func (l *log) runs(name string, n, second int) {
 	l.tb.Helper()
 	for i := range n {
@@ -46,7 +46,7 @@ func TestJournal_ManyRuns_KeepEdits(t *testing.T) {
 	equal(t, "entries after a restart", len(collect(again.Journal("s", 0))), 102)
 }
 
-// In a cluster below level 3, entries are forgotten as on older servers.
+// A cluster below level 3 forgets entries the way older servers do.
 func TestJournal_BelowLevel3_EditsAndRunsShareLimit(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("s")
@@ -74,7 +74,7 @@ func TestJournal_Entries_HaveWholeChange(t *testing.T) {
 				equal(t, "names of the change", e.Change.Names, []string{"a", "b", "c"})
 			}
 		}
-		equal(t, "entries left", left, []string{"b", "c"})
+		equal(t, "remaining entries", left, []string{"b", "c"})
 		for e := range s.Journal("a", 0) {
 			equal(t, "names of a change with one entry", len(e.Change.Names), 0)
 		}
@@ -90,10 +90,10 @@ func TestJournal_EntriesBeyondLifetime_AreDroppedByNewOnes(t *testing.T) {
 	l.runs("s", 6, 0)
 	l.runs("s", 1, 60)
 	equal(t, "entries exactly as old as the lifetime", journalKinds(l.state(), "s")[fsm.Released], 7)
-	l.runs("s", 1, 63) // the entries of 0, 1 and 2 are too old, and two are dropped at a time
-	equal(t, "older", journalKinds(l.state(), "s")[fsm.Released], 6)
+	l.runs("s", 1, 63) // the entries from seconds 0, 1 and 2 are too old, and two are dropped at a time
+	equal(t, "entries after older ones were dropped", journalKinds(l.state(), "s")[fsm.Released], 6)
 	l.apply(fsm.Pause{Names: []string{"s"}, At: at(100)})
-	equal(t, "by an edit", journalKinds(l.state(), "s"), map[fsm.EventKind]int{fsm.PausedEvent: 1, fsm.Released: 4})
+	equal(t, "entries after an edit", journalKinds(l.state(), "s"), map[fsm.EventKind]int{fsm.PausedEvent: 1, fsm.Released: 4})
 }
 
 func TestRestore_InconsistentJournal_IsRefused(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file defines the orders of the trees.
+// This file defines the sort orders of the trees.
 
 func holderBefore(a, b *semaphore.Permit) bool {
 	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
@@ -48,7 +48,7 @@ func claimBefore(a, b *semaphore.Claim) bool {
 }
 
 // A requestKey starts with a hash, so that a comparison rarely follows the pointer. The resulting order is not visible
-// elsewhere, because requests are written and forgotten in the order of their age.
+// elsewhere, because requests are written and forgotten in order of age.
 type requestKey struct {
 	hash    uint64
 	request *Remembered

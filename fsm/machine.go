@@ -70,10 +70,10 @@ func (m *Machine) Apply(index, term uint64, entry []byte) ([]Result, error) {
 	return results, nil
 }
 
-// Subscribe registers fn to be called for every entry applied after this call, in order, on the applying goroutine,
-// after the state has been published. fn must be quick. It may call State, Subscribe and cancel, but not Apply, Sync or
-// Restore. After cancel has returned, no new call to fn begins. If cancel is called within Sync, no call is running
-// either.
+// Subscribe registers fn to be called for every entry applied after this call, in order, on the goroutine that applies
+// the entry, after the state has been published. fn must be quick. It may call State, Subscribe and cancel, but not
+// Apply, Sync or Restore. After cancel has returned, no new call to fn begins. If cancel is called within Sync, no call
+// is running either.
 func (m *Machine) Subscribe(fn func(Applied)) (cancel func()) {
 	s := &subscriber{fn: fn}
 	m.subscribing.Lock()

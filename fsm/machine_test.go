@@ -24,10 +24,10 @@ func TestApply_OutOfOrder_IsAnError(t *testing.T) {
 	for _, at := range [][2]uint64{{l.index, l.term}, {l.index - 1, l.term}, {l.index + 1, l.term - 1}} {
 		before := l.state()
 		if _, err := l.m.Apply(at[0], at[1], entry); !errors.Is(err, fsm.ErrOutOfOrder) || l.state() != before {
-			t.Errorf("Apply(entry %d of term %d) after entry %d of term %d = %v", at[0], at[1], l.index, l.term, err)
+			t.Errorf("Apply(entry %d of term %d) after entry %d of term %d = %v, want ErrOutOfOrder", at[0], at[1], l.index, l.term, err)
 		}
 	}
-	// The log may contain other entries between the two.
+	// The log may contain other entries between these two.
 	if _, err := l.m.Apply(l.index+5, l.term+2, entry); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestSubscribe_SeesEveryEntryAfterItsStateIsPublished(t *testing.T) {
 	equal(t, "second", second, []uint64{1})
 }
 
-// A subscription made within Sync sees every change exactly once, counting the changes in the state passed to Sync.
+// A subscription made within Sync sees every change exactly once, including the changes in the state passed to Sync.
 func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(semaphore.MaxPermits))
@@ -101,7 +101,7 @@ func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// Readers run concurrently with Apply, Snapshot and Restore without a lock. Each state that they get is consistent.
+// Readers run concurrently with Apply, Snapshot and Restore without a lock. Every state they get is consistent.
 func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(semaphore.MaxPermits))
@@ -152,7 +152,7 @@ func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 	wg.Wait()
 }
 
-// The commands of a log lead to the same state after every entry, regardless of the machine that applies them.
+// Every machine that applies a log reaches the same state.
 func TestApply_SameLogTwice_SameBytes(t *testing.T) {
 	story := storyOfEveryCommand(t)
 	m := fsm.New(clusterID)
@@ -218,7 +218,7 @@ func TestSnapshot_WhileItIsWritten_EntriesAreApplied(t *testing.T) {
 	if _, err := io.ReadFull(r, got); err != nil {
 		t.Fatal(err)
 	}
-	token, _ := l.take("w") // the snapshot is in the middle of its first write
+	token, _ := l.take("w") // the snapshot is partway through its first write
 	l.apply(fsm.Release{Token: token, Result: []byte("r")})
 	l.apply(fsm.CancelJob{Job: l.job("j").Number, Cause: work.CancelAsked})
 	l.apply(fsm.DeleteJob{Job: l.job("j").Number})

@@ -209,7 +209,7 @@ func anyBinding() *rapid.Generator[*access.Binding] {
 	})
 }
 
-// texts draws a list of strings, which is nil if it is empty, like a decoded list.
+// texts draws a list of strings. Like a decoded list, it is nil if it is empty.
 func texts(t *rapid.T, what string) (out []string) {
 	for range rapid.IntRange(0, 2).Draw(t, what) {
 		out = append(out, anyText().Draw(t, what))

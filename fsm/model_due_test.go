@@ -11,11 +11,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file contains the additions of feature level 2 to the model.
+// This file adds feature level 2 to the model.
 
 func badDrain(d time.Duration) bool { return d < 0 || d > 24*time.Hour }
 
-// due models the commands of the leader's timers.
+// due models the commands that the leader's timers propose.
 func (m *model) due(cmd fsm.Command) fsm.Result {
 	before := m.revision
 	switch c := cmd.(type) {
@@ -123,7 +123,7 @@ func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	}
 }
 
-// drain begins a drain if there is a permit that it could cover.
+// drain starts a drain if there is a permit that it could cover.
 func (m *model) drain(name string, d time.Duration) {
 	live := slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name && p.State == semaphore.Live })
 	if d > 0 && live {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file models and draws commands that repair remembered firings.
+// This file models and draws the commands that repair remembered firings.
 
 func (m *model) forgetFirings(c fsm.ForgetFirings) fsm.Result {
 	request := modelEdit{fsm.EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
@@ -110,7 +110,7 @@ func (m *model) undoFirings(u fsm.UndoFirings, e fsm.JournalEntry) {
 	}
 }
 
-// forgetFirings draws a command that forgets remembered firings. Sometimes the command also names a firing that is not
+// forgetFirings draws a command that forgets remembered firings and sometimes also names a firing that is not
 // remembered.
 func (d draw) forgetFirings() fsm.ForgetFirings {
 	c := fsm.ForgetFirings{

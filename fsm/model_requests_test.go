@@ -51,7 +51,7 @@ func (m *model) rememberNothing(e modelEdit) {
 	}
 }
 
-// repeated returns the earlier result of the edit with this request id, or its refusal, or nil for a new edit.
+// repeated returns the original result of the edit with this request id, a refusal, or nil for a new edit.
 func (m *model) repeated(e modelEdit, as func(fsm.Remembered) fsm.Result) fsm.Result {
 	switch r := m.request("", semaphore.Identity{}, e.id); {
 	case e.id == "":
@@ -103,7 +103,7 @@ func (m *model) forgetOldestOf(name string) {
 	m.requests = slices.Delete(m.requests, i, i+1)
 }
 
-// boundRequests forgets requests that exceed the limits.
+// boundRequests forgets the requests beyond the limits.
 func (m *model) boundRequests() {
 	if m.level < 3 {
 		m.requests = newest(m.requests, m.settings.RememberedRequests)

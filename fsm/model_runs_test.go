@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file models how firings end. Feature level 4 counts attempts and distinguishes more ends.
+// This file models how firings end. Feature level 4 counts attempts and distinguishes more outcomes.
 
-// attempt returns the number of the attempt that a grant begins.
+// attempt returns the number of the attempt that a grant starts.
 func (m *model) attempt(before *semaphore.Claim) uint32 {
 	switch {
 	case m.level < 4 && before == nil:
@@ -34,7 +34,7 @@ func modelRan(job semaphore.JobEnd) semaphore.ClaimState {
 	return 0
 }
 
-// endClaim updates the claim of a permit that ends.
+// endClaim updates the claim of an ending permit.
 func (m *model) endClaim(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration) {
 	released := how == semaphore.EndReleased
 	for i := range m.claims {

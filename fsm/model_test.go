@@ -18,7 +18,7 @@ type model struct {
 	term     uint64
 	revision uint64
 	token    uint64
-	cordoned uint64 // the revision of the set of cordons
+	cordoned uint64 // the revision of the last change to cordons
 	settings fsm.Settings
 	largest  time.Duration
 
@@ -53,7 +53,7 @@ type model struct {
 
 	jobs      []modelJob  // oldest first
 	report    work.Report // from the release that is being applied
-	jobEvents []string    // events about jobs and tasks, from one entry
+	jobEvents []string    // events about jobs and tasks in one entry
 }
 
 type deletion struct {
@@ -458,7 +458,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	}
 }
 
-// onPermit changes the permit with this token if the permit is in a suitable state.
+// onPermit changes the permit with this token if fits accepts it.
 func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change func(*semaphore.Permit)) fsm.Result {
 	for i := range m.permits {
 		if p := &m.permits[i]; p.Token == token && fits(p) {
@@ -470,7 +470,7 @@ func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change
 	return fsm.PermitResult{Permit: m.permit(token)}
 }
 
-// end ends p and returns it in its new state, or in its last state.
+// end ends p, and returns it in its new state or, if it was removed, in its last state.
 func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
 	m.revision++
 	m.endClaim(p, how, job, cooling)
@@ -545,7 +545,7 @@ func (m *model) age(now time.Time) {
 	m.bound()
 }
 
-// kind returns the indexes of the run entries, or those of the edits.
+// kind returns the indexes of the run entries or those of the edits.
 func (m *model) kind(run bool) (all []int) {
 	for i, e := range m.journal {
 		if modelRun(e.Kind) == run {
@@ -606,7 +606,7 @@ func (m *model) boundJournal() {
 	}
 }
 
-// markChanges marks the changes that may have lost entries before entries were counted.
+// markChanges marks the changes that may have lost entries before the entries of a change were counted.
 func (m *model) markChanges() {
 	count := map[string]uint32{}
 	for _, e := range m.journal {
@@ -831,7 +831,7 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 	return fsm.EditResult{Revision: m.revision, Skipped: skipped, Definition: answer.Definition, Permits: answer.Permits}
 }
 
-// change makes one change in a batch or an undo.
+// change applies one change from a batch or an undo.
 func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undo fsm.Undo) {
 	e := fsm.JournalEntry{Kind: fsm.Created, Semaphore: change.Name, Author: c.Author, Reason: c.Reason, At: c.At}
 	more := fsm.Details{EndsBack: change.EndsBack, Undoes: undo.Change}

@@ -56,7 +56,7 @@ func modelWhole(c fsm.Undo) *fsm.WholeChange {
 	return &fsm.WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
 }
 
-// undo models an undo. It checks only what a drawn undo may violate: the drain, the changes that it names, and its
+// undo models an undo. It checks only what a drawn undo can violate: the drain, the changes it names, and its
 // expectations about the state.
 func (m *model) undo(c fsm.Undo) fsm.Result {
 	request := modelEdit{fsm.EditUndo, c.RequestID, c.Asked, c.RequestRevision}
@@ -171,7 +171,7 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 	return fsm.UndoResult{Revision: m.revision}
 }
 
-// undo draws an undo as the leader could plan it. Sometimes its expectations are wrong.
+// undo draws an undo that a leader could have planned. Its expectations are sometimes wrong.
 func (d draw) undo() fsm.Undo {
 	expected := func(revision uint64) uint64 {
 		if d.likely("as expected") {
@@ -196,7 +196,7 @@ func (d draw) undo() fsm.Undo {
 	if d.m.level >= 3 {
 		c.Partial = rapid.Bool().Draw(d.T, "partial")
 		if rapid.Bool().Draw(d.T, "several") {
-			c.Also = []uint64{rapid.Uint64Range(1, max(1, d.m.revision)).Draw(d.T, "undone too")}
+			c.Also = []uint64{rapid.Uint64Range(1, max(1, d.m.revision)).Draw(d.T, "also undone")}
 		}
 	}
 	names := rapid.Permutation(modelSemaphores).Draw(d.T, "names")
@@ -246,11 +246,11 @@ func (d draw) undoEdit(name string, pause func() *semaphore.Pause) fsm.UndoEdit 
 	}
 	e.Definition = d.definition(name)
 	for _, end := range d.m.ends[name] {
-		if rapid.Bool().Draw(d.T, "end goes") {
+		if rapid.Bool().Draw(d.T, "remove end") {
 			e.EndsGone = append(e.EndsGone, end.Revision)
 		}
 	}
-	if d.m.revision > 0 && rapid.Bool().Draw(d.T, "end comes back") {
+	if d.m.revision > 0 && rapid.Bool().Draw(d.T, "restore end") {
 		e.EndsBack = []*fsm.EditEnd{{
 			Revision: rapid.Uint64Range(1, d.m.revision).Draw(d.T, "end"), Until: at(30), Before: d.definition(name), After: d.definition(name),
 			Drain: pick(d, "drain", 0, time.Minute),

@@ -14,7 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// This file models jobs and tasks as a slice of jobs with slices of tasks. It computes counts and sums on demand.
+// This file models jobs and tasks as a slice of jobs, each with a slice of tasks. It computes counts and sums on
+// demand.
 
 type modelJob struct {
 	work.Job // without its counts
@@ -24,7 +25,7 @@ type modelJob struct {
 
 type modelTask struct {
 	work.Task
-	out bool // it has been handed out before
+	out bool // has been handed out before
 }
 
 // view returns the job with its counts, as a reader sees it.
@@ -162,7 +163,7 @@ func (m *model) handOut(sem string, token uint64) (*work.Job, *work.Task) {
 	return j.view(), &held
 }
 
-// settleTask updates the task of a permit that ends.
+// settleTask updates the task carried by a permit that is ending.
 func (m *model) settleTask(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, at time.Time) {
 	j, t := m.taskOf(p.Token)
 	if t == nil || t.State != work.Held {
@@ -383,7 +384,7 @@ func (m *model) work(cmd fsm.Command) fsm.Result {
 		m.removeJob(j)
 		return fsm.JobResult{Applied: true, Job: v}
 	}
-	panic("the model does not support this command on jobs")
+	panic("the model does not support this job command")
 }
 
 func (m *model) submitJob(c fsm.SubmitJob) fsm.Result {
@@ -470,9 +471,9 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 	return fsm.JobResult{Applied: true, Job: j.view(), Tasks: n}
 }
 
-// The methods below draw commands on jobs.
+// The methods below draw job commands.
 
-// firstDefinition defines a semaphore for jobs, mostly one with on_expiry: free.
+// firstDefinition defines a semaphore for jobs, usually with on_expiry: free.
 func (d draw) firstDefinition() fsm.Command {
 	name := pick(d, "name", modelSemaphores[:2]...)
 	kind := fsm.Create
@@ -496,7 +497,7 @@ func (d draw) workLimits() work.Limits {
 	if d.m.level < 4 {
 		return work.Limits{}
 	}
-	return pick(d, "limits of work", work.Limits{}, work.Limits{}, work.Limits{TaskBytes: 3, JobBytes: 4, SemaphoreBytes: 2400, ClusterBytes: 3700})
+	return pick(d, "work limits", work.Limits{}, work.Limits{}, work.Limits{TaskBytes: 3, JobBytes: 4, SemaphoreBytes: 2400, ClusterBytes: 3700})
 }
 
 func (d draw) payloads() [][]byte {
@@ -504,7 +505,7 @@ func (d draw) payloads() [][]byte {
 }
 
 func (d draw) digest() string {
-	if !d.likely("a good digest") {
+	if !d.likely("a valid digest") {
 		return "short"
 	}
 	return pick(d, "digest", strings.Repeat("d", 32), strings.Repeat("d", 32), "")
@@ -541,7 +542,7 @@ func (d draw) workCommand() fsm.Command {
 			RequestID: pick(d, "request", modelRequests...), CordonRevision: d.m.cordoned, At: d.at(),
 		}
 		for _, name := range modelSemaphores {
-			if j, _ := d.m.nextTask(name); j != nil && d.likely("where a task waits") {
+			if j, _ := d.m.nextTask(name); j != nil && d.likely("where a task is waiting") {
 				g.Semaphore = name
 			}
 		}
@@ -595,12 +596,12 @@ func (d draw) taskToken() uint64 {
 		}
 	}
 	if len(all) > 0 && d.likely("a task's token") {
-		return all[rapid.IntRange(0, len(all)-1).Draw(d.T, "of which task")]
+		return all[rapid.IntRange(0, len(all)-1).Draw(d.T, "task")]
 	}
 	return d.token()
 }
 
-// checkWork compares the jobs with the model, and checks invariants that do not need the model.
+// checkWork compares the jobs with the model, and checks invariants that do not depend on the model.
 func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, events []fsm.Event) {
 	t.Helper()
 	var jobEvents []string
@@ -609,7 +610,7 @@ func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, e
 			jobEvents = append(jobEvents, describeJob(e.Kind, e.Job, e.Task))
 		}
 	}
-	same(t, "events of jobs", jobEvents, m.jobEvents)
+	same(t, "job events", jobEvents, m.jobEvents)
 	var jobs, wanted []*work.Job
 	for j := range s.Jobs(0) {
 		jobs = append(jobs, j)
@@ -629,9 +630,9 @@ func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, e
 	}
 	same(t, "jobs", jobs, wanted)
 	same(t, "job count", s.JobCount(), len(m.jobs))
-	same(t, "bytes of jobs", s.WorkBytes(), m.workSums("").Bytes)
+	same(t, "job bytes", s.WorkBytes(), m.workSums("").Bytes)
 	for _, name := range modelSemaphores {
-		same(t, "work of "+name, s.Work(name), m.workSums(name))
+		same(t, "work for "+name, s.Work(name), m.workSums(name))
 		_, next := s.NextTask(name)
 		if _, want := m.nextTask(name); want == nil {
 			same(t, "next task of "+name, next, (*work.Task)(nil))
@@ -650,7 +651,7 @@ func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, e
 		for was := range before.Tasks(j.Number, 0) {
 			now := s.Task(was.Ref)
 			if was.Over() && now != nil && !changed {
-				same(t, "an ended task", now, was)
+				same(t, "a finished task", now, was)
 			}
 			if now != nil && now.State == work.Held && s.Permit(now.Token) == nil {
 				t.Fatalf("task %+v is held, but its permit does not exist", now)

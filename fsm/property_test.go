@@ -14,9 +14,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// There are only a few values, so that commands affect the same objects.
+// The values are few so that commands affect the same objects.
 var (
-	modelNames      = []string{"a", "b", "c", ""} // the last name is for journal entries of cordons and settings
+	modelNames      = []string{"a", "b", "c", ""} // the empty name is for journal entries about cordons and settings
 	modelSemaphores = modelNames[:3]
 	modelIdentities = []semaphore.Identity{{Group: "g", Acquirer: "x"}, {Group: "g", Acquirer: "y"}, {Group: "g", Acquirer: "x", HolderID: "1"}, {Group: "g", Acquirer: "x", Principal: "p"}}
 	modelRequests   = []string{"", "r1", "r2", "r3"}
@@ -24,11 +24,11 @@ var (
 	modelDurations  = []time.Duration{time.Minute, time.Second, 2 * time.Hour, 0}
 )
 
-// draw draws commands, most of them as a leader would propose them.
+// draw draws commands, most of them as a leader would propose.
 type draw struct {
 	*rapid.T
 	m    *model
-	jobs bool // draw mostly commands on jobs
+	jobs bool // draw mostly job commands
 }
 
 func pick[T any](d draw, what string, from ...T) T { return rapid.SampledFrom(from).Draw(d.T, what) }
@@ -50,14 +50,14 @@ func (d draw) token() uint64 {
 }
 
 func (d draw) timer() uint64 {
-	if d.likely("timely") {
+	if d.likely("current term") {
 		return d.m.term
 	}
 	return rapid.Uint64Range(0, d.m.term+1).Draw(d.T, "term")
 }
 
 func (d draw) version(name string) uint64 {
-	if def := d.m.definition(name); def != nil && d.likely("right version") {
+	if def := d.m.definition(name); def != nil && d.likely("current version") {
 		return def.Version
 	}
 	return rapid.Uint64Range(0, d.m.revision+1).Draw(d.T, "version")
@@ -100,7 +100,7 @@ func (d draw) changes() []fsm.Change {
 	return out
 }
 
-// cooling draws a cooling; below feature level 3 it is 0.
+// cooling draws a cooling duration. It is 0 below feature level 3.
 func (d draw) cooling() time.Duration {
 	if d.m.level < 3 {
 		return 0
@@ -109,7 +109,7 @@ func (d draw) cooling() time.Duration {
 }
 
 func (d draw) command() fsm.Command {
-	if d.jobs && d.likely("about jobs") {
+	if d.jobs && d.likely("a job command") {
 		return d.workCommand()
 	}
 	switch pick(d, "command", "grant", "grant", "grant", "grant", "release", "release", "expire", "expire", "edit", "edit", "other", "other", "other", "due", "work", "work", "work", "work") {
@@ -132,16 +132,16 @@ func (d draw) command() fsm.Command {
 		}
 		if !d.likely("any permit revision") {
 			revision := rapid.Uint64Range(0, d.m.revision).Draw(d.T, "expected revision")
-			if rapid.Bool().Draw(d.T, "right revision") {
+			if rapid.Bool().Draw(d.T, "current revision") {
 				revision = d.m.permitRevision(g.Semaphore)
 			}
 			g.ExpectedRevision = &revision
 		}
 		g.RequestRevision = d.requestRevision()
-		if own := d.m.own(g.Semaphore, g.Identity); d.m.level >= 3 && own != nil && d.likely("superseding nothing") {
+		if own := d.m.own(g.Semaphore, g.Identity); d.m.level >= 3 && own != nil && d.likely("supersedes its own permit") {
 			g.Supersedes = own.Token
 			g.Replaces = rapid.Bool().Draw(d.T, "replaces")
-			if d.likely("another weight or firing") {
+			if d.likely("same weight and firing") {
 				g.Weight, g.Firing = own.Weight, own.Firing
 			}
 		}
@@ -153,7 +153,7 @@ func (d draw) command() fsm.Command {
 		if r.Job == semaphore.JobFailed || d.m.level >= 4 && r.Job != semaphore.JobDone {
 			r.Failure = d.text("failure")
 		}
-		if d.m.level >= 4 && (r.Job == semaphore.JobDone || r.Job == semaphore.JobFailed || !d.likely("a result that fits")) {
+		if d.m.level >= 4 && (r.Job == semaphore.JobDone || r.Job == semaphore.JobFailed || !d.likely("a valid result")) {
 			r.Result = pick(d, "result", nil, []byte("r"), []byte("rr"), []byte("rrr"))
 		}
 		return r
@@ -163,10 +163,10 @@ func (d draw) command() fsm.Command {
 		b := fsm.EditBatch{Changes: d.changes(), Author: d.text("author"), Reason: d.text("reason"), RequestID: pick(d, "request", modelRequests...), At: d.at()}
 		b.Drain = d.drain()
 		b.Asked, b.RequestRevision = d.asked()
-		if rapid.IntRange(0, 3).Draw(d.T, "ends") == 0 {
+		if rapid.IntRange(0, 3).Draw(d.T, "temporary") == 0 {
 			b.Until = d.at()
 			for i := range b.Changes {
-				if c := &b.Changes[i]; c.Kind != fsm.Replace && d.likely("only replacing ends") {
+				if c := &b.Changes[i]; c.Kind != fsm.Replace && d.likely("only replacements are temporary") {
 					c.Kind, c.ExpectedVersion, c.Definition = fsm.Replace, d.version(c.Name), d.definition(c.Name)
 				}
 			}
@@ -180,10 +180,10 @@ func (d draw) command() fsm.Command {
 
 // request draws the request id of an operator's change. Most are empty, because level 1 has none.
 func (d draw) request() string {
-	return pick(d, "request of a change", append(slices.Repeat([]string{""}, 6), modelRequests...)...)
+	return pick(d, "change request", append(slices.Repeat([]string{""}, 6), modelRequests...)...)
 }
 
-// journalLifetime draws a lifetime; below feature level 3 it is 0.
+// journalLifetime draws a journal lifetime. It is 0 below feature level 3.
 func (d draw) journalLifetime() time.Duration {
 	if d.m.level < 3 {
 		return 0
@@ -195,7 +195,7 @@ func (d draw) drain() time.Duration {
 	return pick(d, "drain", 0, 0, 0, time.Minute, time.Hour, 25*time.Hour)
 }
 
-// timer identifies an object that a timer can end.
+// timer identifies something that a timer can end.
 type timer struct {
 	change uint64
 	name   string
@@ -235,7 +235,7 @@ func (m *model) allEnds() (all []timer) {
 	return all
 }
 
-// due draws a timer for an existing object, or any timer.
+// due draws an existing timer, or any timer.
 func (d draw) due(all []timer) (change uint64, names []string, cordon string, token uint64) {
 	if len(all) == 0 || !d.likely("an existing change") {
 		return rapid.Uint64Range(0, d.m.revision+1).Draw(d.T, "change"), []string{d.name(), d.name()}, pick(d, "id", "k", "l"), d.token()
@@ -316,10 +316,10 @@ func (d draw) otherCommand() fsm.Command {
 	case "cancel":
 		c := fsm.Cancel{Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), RequestID: pick(d, "request", modelRequests...)}
 		if own := d.m.own(c.Semaphore, c.Identity); d.m.level >= 3 && own != nil {
-			if d.likely("another token") {
+			if d.likely("own token") {
 				c.Token = own.Token
 			}
-			if d.likely("another request") {
+			if d.likely("own request") {
 				c.RequestID = own.RequestID
 			}
 			c.Cooling = d.cooling()
@@ -383,8 +383,8 @@ func (d draw) otherCommand() fsm.Command {
 	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1), uint32(2), uint32(3), uint32(4))}
 }
 
-// The machine agrees with the model in every result and every read. A machine that was restored from a snapshot at some
-// point behaves identically. The invariants that do not need the model hold after every entry.
+// The machine agrees with the model on every result and every read. A machine restored from a snapshot at some point
+// behaves identically. The invariants that do not depend on the model hold after every entry.
 func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) { checkModel(t, false) }
 
 // This test concentrates on jobs, which random commands of all kinds rarely complete.
@@ -399,7 +399,7 @@ func checkModel(t *testing.T, jobs bool) {
 			levels = []uint32{4}
 		}
 		if level := pick(draw{T: t}, "level", levels...); level > 1 {
-			// Start with the level and the quarantine of a recovered state, but with small numbers.
+			// Start with the feature level and quarantine of a recovered state, but with small tokens and revisions.
 			records := readRecords(t, snapshot(t, one.State()))
 			if rapid.IntRange(0, 7).Draw(t, "quarantine") == 0 {
 				m.quarantine = time.Minute
@@ -448,7 +448,7 @@ func checkModel(t *testing.T, jobs bool) {
 					same(t, "results of the restored machine", again, want)
 				}
 			}
-			if two == nil && rapid.IntRange(0, 9).Draw(t, "cut here") == 0 {
+			if two == nil && rapid.IntRange(0, 9).Draw(t, "snapshot here") == 0 {
 				two = fsm.New("")
 				if err := two.Restore(bytes.NewReader(snapshot(t, one.State()))); err != nil {
 					t.Fatal(err)
@@ -525,7 +525,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 		same(t, "deleted", s.WasDeleted(name), m.wasDeleted(name))
 		same(t, "permit revision of "+name, s.PermitRevision(name), m.permitRevision(name))
 		same(t, "low water of "+name, s.LowWater(name), m.lowWater[name])
-		same(t, "ends forgotten of "+name, s.EndsForgotten(name), m.endsForgotten[name])
+		same(t, "forgotten ends of "+name, s.EndsForgotten(name), m.endsForgotten[name])
 		same(t, "used", s.Used(name), m.used(name))
 		same(t, "drains", s.Drains(name), m.drains[name])
 		var ends []fsm.EditEnd
@@ -533,7 +533,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 			ends = append(ends, *end)
 		}
 		same(t, "ends", ends, m.ends[name])
-		same(t, "drains of a decision", s.Facts(&semaphore.Request{Semaphore: name}, "").Drains, m.drains[name])
+		same(t, "drains in facts", s.Facts(&semaphore.Request{Semaphore: name}, "").Drains, m.drains[name])
 		var holders []semaphore.Permit
 		for p := range s.Holders(name) {
 			holders = append(holders, *p)
@@ -580,14 +580,14 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	}
 	same(t, "permits by semaphore", bySemaphore, wanted)
 	for _, name := range modelNames {
-		same(t, "forgotten of "+name, s.Forgotten(name), m.mark(name))
+		same(t, "forgotten mark of "+name, s.Forgotten(name), m.mark(name))
 	}
 	var requests []fsm.Remembered
 	for _, name := range modelSemaphores {
 		requests = append(requests, m.under(name)...)
 	}
 	n, edits, bytes, editBytes := s.RequestMemory()
-	same(t, "memory of requests", []uint64{uint64(n), uint64(edits), bytes, editBytes},
+	same(t, "request memory", []uint64{uint64(n), uint64(edits), bytes, editBytes},
 		[]uint64{uint64(len(requests)), uint64(len(m.under(""))), sizes(requests), sizes(m.under(""))})
 	for _, request := range modelRequests {
 		same(t, "edit request", s.EditRequest(request), m.request("", semaphore.Identity{}, request))
@@ -625,7 +625,7 @@ func checkRules(t *rapid.T, before, after *fsm.State) {
 	}
 }
 
-// checkInvariants checks the invariants that can be checked without the model.
+// checkInvariants checks the invariants that do not depend on the model.
 func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 	t.Helper()
 	if after.Revision() < before.Revision() || after.LastToken() < before.LastToken() {
@@ -678,12 +678,12 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 	}
 	for _, name := range modelSemaphores {
 		if after.Used(name) != used[name] {
-			t.Fatalf("Used(%q) = %d, but the weights of its permits sum up to %d", name, after.Used(name), used[name])
+			t.Fatalf("Used(%q) = %d, but the weights of its permits add up to %d", name, after.Used(name), used[name])
 		}
 		// The used weight may exceed the permits only if it did so before, or if the definition changed.
 		now, was := after.Definition(name), before.Definition(name)
 		if now != nil && was != nil && now.Version == was.Version && used[name] > uint64(now.Definition.Permits) && used[name] > before.Used(name) {
-			t.Fatalf("Used(%q) rose above the permits: %d of %d, was %d before", name, used[name], now.Definition.Permits, before.Used(name))
+			t.Fatalf("Used(%q) rose to %d of %d permits, from %d", name, used[name], now.Definition.Permits, before.Used(name))
 		}
 	}
 }

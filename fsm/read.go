@@ -30,7 +30,7 @@ func (s *State) ClusterID() string { return s.clusterID }
 // Settings returns the replicated settings in force.
 func (s *State) Settings() Settings { return s.settings }
 
-// LargestDuration returns the largest max_duration that has ever been in force. It is an upper bound for the duration
+// LargestDuration returns the largest max_duration that has ever been in force. It is an upper bound on the duration
 // and the cooling of every permit.
 func (s *State) LargestDuration() time.Duration { return s.largestDuration }
 
@@ -125,8 +125,8 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	}
 }
 
-// ClaimsBackward returns the remembered firings of a semaphore in the reverse order of Claims. It starts after the
-// firing that behind points to, in this order, or at the first one if behind is nil.
+// ClaimsBackward returns the remembered firings of a semaphore in the reverse order of Claims. It starts with the
+// firing that follows cursor in this order, or with the first one if cursor is nil.
 func (s *State) ClaimsBackward(sem string, behind *semaphore.Firing) iter.Seq[*semaphore.Claim] {
 	from := &semaphore.Claim{Semaphore: sem + "\x00"} // after all claims of sem
 	if behind != nil {
@@ -153,8 +153,8 @@ func (s *State) ClaimCount(sem string) int { return int(s.gate(sem).claims) }
 // due at or before the mark because they may have been forgotten.
 func (s *State) LowWater(sem string) time.Time { return timeFromProto(s.gate(sem).lowWater) }
 
-// Names returns all names with stored data, sorted. They include deleted definitions with permits, remembered firings,
-// drains or journal entries.
+// Names returns all names that have stored data, sorted. They include the names of deleted definitions that still have
+// permits, remembered firings, drains or journal entries.
 func (s *State) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		s.gates.Scan(func(name string, _ *gate) bool { return name == "" || yield(name) })
@@ -172,12 +172,12 @@ func (s *State) Ends(sem string) []*EditEnd {
 	return s.due(sem).ends
 }
 
-// Quarantine returns how long a newly promoted leader grants nothing, because a recovery lost permits and their holders
-// may still rely on them. It is 0 if there is no quarantine. EndQuarantine ends it.
+// Quarantine returns how long a newly promoted leader must grant nothing, because a recovery lost permits and their
+// holders may still rely on them. It is 0 if there is no quarantine. EndQuarantine ends it.
 func (s *State) Quarantine() time.Duration { return s.quarantine }
 
-// HistoryBegins returns when a recovery last lost permits, or zero if none did. Before that time, the journal does not
-// list all holders.
+// HistoryBegins returns the time of the last recovery that lost permits, or zero if there was none. The journal does
+// not list all holders before that time.
 func (s *State) HistoryBegins() time.Time { return s.historyBegins }
 
 // Sightings returns the last sighting of each caller, sorted by group and acquirer. The latest MaxSightings are kept.
@@ -223,7 +223,7 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 }
 
 // Forgotten returns the latest revision up to which ended requests of a semaphore may have been forgotten, or 0 if none
-// has been. If sem is empty, it does so for edits.
+// has been. If sem is empty, it is the revision for edits.
 func (s *State) Forgotten(sem string) uint64 {
 	if m, ok := s.memories.Get(sem); ok || sem == "" {
 		if !ok {
@@ -244,15 +244,15 @@ func (s *State) TooOld(sem string, revision uint64) *TooOld {
 	return nil
 }
 
-// RequestMemory returns the numbers of remembered requests of all semaphores and of remembered edits, with estimates of
-// their sizes in bytes.
+// RequestMemory returns the number of remembered requests across all semaphores, the number of remembered edits, and
+// estimates of their sizes in bytes.
 func (s *State) RequestMemory() (requests, edits int, requestBytes, editBytes uint64) {
 	m := s.memory("")
 	return s.requests.Len() - m.requests.len(), m.requests.len(), s.requestBytes, m.bytes
 }
 
-// Trimmable returns how many requests of each name Trim would forget up to the given revision. The empty name means
-// edits.
+// Trimmable returns how many requests of each name Trim would forget up to the given revision. The empty name stands
+// for edits.
 func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		s.memories.Scan(func(name string, m *memory) bool {
@@ -277,7 +277,7 @@ func (s *State) EndedPermit(token uint64) *Remembered {
 	return r
 }
 
-// WasDeleted reports whether a definition with this name was deleted and not created again, as far as is remembered.
+// WasDeleted reports whether a definition with this name was deleted and not re-created, as far as is remembered.
 func (s *State) WasDeleted(name string) bool {
 	_, ok := s.deletions.Get(name)
 	return ok
@@ -289,8 +289,8 @@ func (s *State) Retired(id string) bool {
 	return found
 }
 
-// ChangesForgotten returns the latest revision of a change that may have lost journal entries and for which the number
-// of entries is unknown, or 0 if there is none. Changes with a known number of entries (JournalEntry.Change) do not
+// ChangesForgotten returns the latest revision of a change with an unknown number of journal entries, some of which may
+// have been forgotten, or 0 if there is none. Changes with a known number of entries (JournalEntry.Change) do not
 // count.
 func (s *State) ChangesForgotten() uint64 { return s.changesForgotten }
 
@@ -390,8 +390,8 @@ func backward(tree *btree.BTreeG[*JournalEntry], before uint64) func() *JournalE
 	}
 }
 
-// merge yields the entries of two streams in the order defined by before, by which each stream is already sorted. A
-// stream ends with nil.
+// merge merges two streams that are each sorted by before, and yields their entries in that order. A stream ends with
+// nil.
 func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yield func(*JournalEntry) bool) {
 	a, b := x(), y()
 	for a != nil || b != nil {
@@ -409,12 +409,12 @@ func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yiel
 	}
 }
 
-// Facts returns the facts for a decision on req, except the facts that only the leader knows: Admission, OwnOverheld
-// and WaitsAhead.
+// Facts returns the facts for a decision on req, except those that only the leader knows: Admission, OwnOverheld and
+// WaitsAhead.
 func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts {
 	g := s.gate(req.Semaphore)
 	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater), Drains: s.Drains(req.Semaphore)}
-	// Below feature level 3 nothing is superseded: any request by an identity with a permit counts as a retry.
+	// Below feature level 3, nothing is superseded: any request by an identity with a permit counts as a retry.
 	f.Repeat = f.Own != nil && (s.featureLevel < 3 || requestID != "" && f.Own.RequestID == requestID)
 	if g.definition != nil {
 		f.Definition, f.Pause = g.definition.Definition, g.definition.Pause

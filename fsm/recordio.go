@@ -16,7 +16,7 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// maxRecord is far above the size of any record that is ever written. A longer record is damaged, and is rejected
+// maxRecord is far above the size of any record that is ever written. A longer record must be damaged, and is rejected
 // before memory is allocated for it.
 const maxRecord = 64 << 20
 
@@ -44,7 +44,7 @@ func (w *recordWriter) write(record *logv1.Record) bool {
 	return true
 }
 
-// The reader passes on records in batches of at most this many records or bytes. At most this many batches are queued.
+// The reader delivers records in batches that are limited by count and size, and queues a limited number of batches.
 const (
 	batchRecords = 256
 	batchBytes   = 1 << 20
@@ -62,7 +62,7 @@ func newRecordReader(from io.Reader) *recordReader {
 	return &recordReader{from: bufio.NewReaderSize(from, 1<<16), sum: sha256.New()}
 }
 
-var errCutShort = errors.New("it ends before its trailer: it was truncated")
+var errCutShort = errors.New("truncated: it ends before its trailer")
 
 func (r *recordReader) next() (*logv1.Record, error) {
 	r.sum.Write(r.last.Bytes())
@@ -74,7 +74,7 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	case err != nil:
 		return nil, err
 	case size > maxRecord:
-		return nil, fmt.Errorf("its length is given as %d bytes, so it is damaged", size)
+		return nil, fmt.Errorf("damaged: its length is given as %d bytes", size)
 	}
 	prefix := binary.AppendUvarint(r.last.AvailableBuffer(), size)
 	r.last.Write(prefix)
@@ -86,14 +86,14 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	}
 	record := new(logv1.Record)
 	if err := proto.Unmarshal(r.last.Bytes()[len(prefix):], record); err != nil {
-		return nil, fmt.Errorf("it is damaged: %w", err)
+		return nil, fmt.Errorf("damaged: %w", err)
 	}
 	return record, nil
 }
 
-// ahead returns the records up to the trailer or to an error, which comes last. A separate goroutine reads and decodes
-// them while the caller works. The goroutine has ended when ahead returns. After the trailer it has also stopped using
-// r. A panic in the goroutine is raised again in the caller.
+// ahead yields the records up to and including the trailer, or up to an error, which it yields last. A separate
+// goroutine reads and decodes them ahead of the caller. It has exited when the iteration ends, and no longer uses r
+// once the trailer has been yielded. A panic in the goroutine is re-raised in the caller.
 func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 	return func(yield func(*logv1.Record, error) bool) {
 		read, enough := make(chan batch, batches), make(chan struct{})
@@ -111,7 +111,7 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 		}()
 		defer func() {
 			close(enough)
-			for range read { // wait until the goroutine has ended
+			for range read { // wait until the goroutine has exited
 			}
 		}()
 		for b := range read {
@@ -131,10 +131,10 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 	}
 }
 
-// batch holds some records. The last batch also holds the reason why the records ended.
+// batch holds some records. The last batch also holds the reason for stopping.
 type batch struct {
 	records []*logv1.Record
-	over    bool // set in the last batch, which has the trailer, an error or a panic
+	over    bool // set in the last batch, which holds the trailer, an error or a panic
 	err     error
 	fault   any
 }
@@ -161,7 +161,7 @@ func (r *recordReader) batch() (b batch) {
 // checksum returns the checksum of all records before the last one read.
 func (r *recordReader) checksum() [sha256.Size]byte { return digest(r.sum) }
 
-// end checks that nothing follows.
+// end checks that nothing follows the trailer.
 func (r *recordReader) end() error {
 	if _, err := r.from.ReadByte(); err == nil {
 		return errors.New("there are bytes after the trailer")

@@ -41,7 +41,7 @@ func readRecords(tb tester, snapshot []byte) []*logv1.Record {
 	}
 }
 
-// writeRecords joins records to form a snapshot with a new trailer.
+// writeRecords encodes records as a snapshot with a new trailer.
 func writeRecords(tb tester, records []*logv1.Record) []byte {
 	tb.Helper()
 	var b []byte
@@ -64,7 +64,7 @@ func writeRecords(tb tester, records []*logv1.Record) []byte {
 	return b
 }
 
-// snapshotRecords returns the records of the state as readable lines, without index and term.
+// snapshotRecords returns the records of the state in readable form, without index and term.
 func snapshotRecords(tb tester, s *fsm.State) []string {
 	tb.Helper()
 	var lines []string

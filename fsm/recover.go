@@ -9,41 +9,40 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A Recovery says how to make the state of a new cluster from a state that was found in a data directory or a backup of
-// an old cluster. It is for offline tools and is not a command.
+// A Recovery specifies how to build the state of a new cluster from a state found in a data directory or backup of an
+// old cluster. It is used by offline tools, and is not a command.
 type Recovery struct {
-	// ClusterID is the id of the new cluster, "seed.incarnation". It must differ from that of the old one.
+	// ClusterID is the id of the new cluster, "seed.incarnation". It must differ from the old one's.
 	ClusterID string
 	// At is the current time according to the clock of the machine that runs the recovery. New tokens and revisions
-	// start above its Unix seconds times 2^20, because the old cluster may have used higher ones than those that were
-	// found.
+	// start above its Unix seconds times 2^20, because the old cluster may have used higher ones than those found.
 	At             time.Time
 	Author, Reason string
-	// Backup identifies the backup that the state is from, for the journal. It is empty if the state was found in a
+	// Backup identifies, for the journal, the backup that the state came from. It is empty if the state was found in a
 	// data directory.
 	Backup string
-	// Retired are the ids of the old cluster's servers. None of them is used again.
+	// Retired lists the ids of the old cluster's servers, which are never used again.
 	Retired []string
-	// KeepPermits keeps the permits that were found. Each of them has its full duration again, starting at the first
+	// KeepPermits keeps the permits that were found. Each of them gets its full duration again, starting at the first
 	// promotion. This is safe only if the data directories of a majority of the last voters were read. Without
 	// KeepPermits, every live permit is lost as if it had expired, cooling slots are freed, and nothing is granted for
 	// the largest max_duration that has ever been in force.
 	KeepPermits bool
 	// MaxDuration is the largest max_duration that has ever been in force, as far as the operator knows. If a larger
-	// one was found, that one is used. 0 means to use the one that was found.
+	// one was found, that one is used. 0 means the one that was found.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, if not nil, replaces the time for which nothing is granted: the operator asserts that every old
 	// holder will have stopped by then. It is recorded in the journal, and cannot be combined with KeepPermits.
 	UnsafeGrantAfter *time.Duration
 }
 
-// Recovered returns the state of a new cluster, made from s. It does not modify s. The new state has the index and term
-// of s, and a feature level of at least 2. Everything that an operator set is kept: definitions, pauses, cordons,
+// Recovered returns the state of a new cluster, built from s. It does not modify s. The new state has the index and
+// term of s, and a feature level of at least 2. Everything that an operator set is kept: definitions, pauses, cordons,
 // drains, and permits held for an operator. A lost permit is held if its definition has on_expiry: hold, as usual. One
 // journal entry (RecoveredEvent) records the recovery. The first server of the new cluster starts from a snapshot of
-// the new state. With KeepPermits, an unfinished quarantine of an earlier recovery continues.
+// the new state. With KeepPermits, an unfinished quarantine from an earlier recovery continues.
 //
-// An error says what is wrong with r.
+// An error describes what is wrong with r.
 func (s *State) Recovered(r Recovery) (*State, error) {
 	if err := r.validate(s); err != nil {
 		return nil, fmt.Errorf("fsm: cannot recover: %w", err)
@@ -85,7 +84,7 @@ func (r Recovery) validate(s *State) error {
 }
 
 // FullQuarantine returns how long to wait before granting anything after a recovery of s that keeps no permits. After
-// that time, every permit ever granted has certainly ended.
+// that time, every permit ever granted is certain to have ended.
 func (r Recovery) FullQuarantine(s *State) time.Duration {
 	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
 }
@@ -128,7 +127,7 @@ func (d *draft) recover(r Recovery) {
 			lost = append(lost, p)
 		}
 	}
-	// The journal is sorted by revision, and the end of each permit takes a revision.
+	// The journal is sorted by revision, and the end of each permit uses a revision of its own.
 	d.note(JournalEntry{Kind: RecoveredEvent, Author: r.Author, Reason: r.text(d, old, lost), At: r.At})
 	for _, p := range lost {
 		d.advance()
@@ -153,7 +152,7 @@ func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 	}
 }
 
-// text returns the journal's description of the recovery.
+// text returns the description of the recovery for the journal.
 func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 	s := fmt.Sprintf("recovered from cluster %q: ", old)
 	if r.Backup != "" {

@@ -41,8 +41,8 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	return now
 }
 
-// lossy returns a log with permits of every kind, with and without firings: live, live but held when lost, held, and
-// cooling.
+// lossy returns a log with permits of every kind, with and without firings: live, live but to be held when lost, held,
+// and cooling.
 func lossy(t *testing.T) *log {
 	l := newLog(t)
 	l.define("free", permits(9), freeOnLoss)
@@ -186,7 +186,7 @@ func TestRecovered_OperatorState_IsKept(t *testing.T) {
 	}
 }
 
-// An operator may know a longer max_duration than the one in the data directories. A shorter one has no effect.
+// An operator may know of a longer max_duration than the one in the data directories. A shorter one has no effect.
 func TestRecovered_MaxDuration_SetsQuarantine(t *testing.T) {
 	for longest, want := range map[time.Duration]time.Duration{
 		0: time.Hour + 36*time.Second, time.Minute: time.Hour + 36*time.Second, 2 * time.Hour: 2*time.Hour + 72*time.Second,

@@ -6,9 +6,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Remembered says how a request ended. The request is either an acquisition or an edit; here, an edit is any change by
-// an operator. The permit of the acquisition has ended, or the acquisition was cancelled before it got one. Remembered
-// is immutable.
+// Remembered records how a request ended. The request is either an acquisition or an edit; here, an edit is any change
+// by an operator. An acquisition has ended if its permit has ended, or if it was cancelled before it got one.
+// Remembered is immutable.
 type Remembered struct {
 	Semaphore string // empty for an edit
 	Identity  semaphore.Identity
@@ -19,7 +19,7 @@ type Remembered struct {
 	Token    uint64        // 0 for an edit, and for an acquisition cancelled before it had a permit
 	Revision uint64        // the revision at which it was remembered
 	Outcome  semaphore.End // NotEnded for an edit
-	Edit     EditKind      // of an edit
+	Edit     EditKind      // for an edit
 	// Answer is the response to an edit except its revision; nil if it is empty.
 	Answer *EditAnswer
 }
@@ -31,12 +31,12 @@ type EditAnswer struct {
 	Nothing bool
 	// Names are the semaphores that were paused or resumed.
 	Names []string
-	// Skipped are the names that an edit declared and skipped.
+	// Skipped are the names that an edit declared but skipped.
 	Skipped []string
-	// Definition is the definition after an edit of one definition. It is nil after a deletion, or if the edit had more
-	// than one definition.
+	// Definition is the definition after an edit of a single definition. It is nil after a deletion, and for an edit of
+	// several definitions.
 	Definition *StoredDefinition
-	// Permits is the number of permits (live, held and cooling) that remained when one definition was deleted.
+	// Permits is the number of permits (live, held and cooling) that remained when a single definition was deleted.
 	Permits uint32
 	// Cordon is the cordon that was set.
 	Cordon *Cordon
@@ -44,7 +44,7 @@ type EditAnswer struct {
 	Firings *FiringsChange
 }
 
-// EditKind is the kind of an operator's change. The numbers are frozen: they are in snapshots.
+// EditKind is the kind of an operator's change. The values are frozen because they are stored in snapshots.
 type EditKind uint8
 
 const (
@@ -58,7 +58,7 @@ const (
 )
 
 func (k EditKind) String() string {
-	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "the end of a cordon", "an undo", "a removal of remembered firings"}
+	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "an uncordon", "an undo", "a removal of remembered firings"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("EditKind(%d)", uint8(k))
 	}
@@ -86,14 +86,14 @@ func (r *Remembered) ChangeID() uint64 {
 	return r.Revision
 }
 
-// Matches reports whether a request with the given hash (0 if it is unknown) can be a retry of this one.
+// Matches reports whether a request with the given hash (0 if it is unknown) may be a retry of this one.
 func (r *Remembered) Matches(asked uint64) bool {
 	return asked == 0 || r.Asked == 0 || asked == r.Asked
 }
 
 // AskedBy returns a hash of the parameters of an acquisition, except semaphore, identity and request id, which are its
-// key. The hash is never 0. Metadata is not included: a retry may describe itself differently. The hash is frozen: it
-// is in snapshots.
+// key. The hash is never 0. Metadata is not included, because a retry may describe itself differently. The hash is
+// frozen because it is stored in snapshots.
 func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 	h := fnvOffset
 	number := func(n uint64) {
@@ -115,9 +115,9 @@ func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 	return max(h, 1)
 }
 
-// TooOld says why a request cannot be distinguished from one that was carried out and forgotten.
+// TooOld explains why a request cannot be distinguished from one that was carried out and forgotten.
 type TooOld struct {
-	RequestRevision uint64 // the revision at which it had not been made yet, as far as its caller knows
+	RequestRevision uint64 // a revision at which it had not been made yet, as far as its caller knows
 	Forgotten       uint64 // the revision up to which requests may have been forgotten
 	Revision        uint64 // the revision of the state that was read; a request id generated now is newer than every forgotten request
 }
@@ -127,14 +127,14 @@ func (o TooOld) String() string {
 		"so it is unknown whether it was carried out before: use a new request id", o.RequestRevision, o.Forgotten)
 }
 
-// A memory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits. A memory
-// exists while it holds a request or a mark that nothing else covers.
+// A requestMemory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits.
+// It exists while it holds a request or a mark that nothing else covers.
 type memory struct {
 	requests fifo[*Remembered] // by revision
 	bytes    uint64            // the sum of their sizes
 	// forgotten is the latest revision of a forgotten request. It never decreases.
 	forgotten uint64
-	written   uint64 // see draft.remembering
+	written   uint64 // see draft.writableMemory
 }
 
 // noMemory is used for names without remembered requests.
@@ -163,7 +163,7 @@ func fewerRequests(a, b memorySize) bool {
 }
 
 // size estimates the memory that a remembered request takes. The estimate is the same on every server. A request of
-// typical size takes requestBytes, including its places in the trees.
+// typical size takes requestBytes, including its entries in the trees.
 func (r *Remembered) size() uint64 {
 	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.Identity.Principal) + len(r.RequestID)
 	if a := r.Answer; a != nil {
@@ -186,8 +186,8 @@ func (r *Remembered) size() uint64 {
 	return uint64(n)
 }
 
-// The sizes that an estimate adds to the lengths of the strings. They are frozen at feature level 3 and above, because
-// they determine which requests are forgotten.
+// Sizes that an estimate adds to the lengths of the strings. They are frozen at feature level 3 and above, because they
+// determine which requests are forgotten.
 const (
 	requestBytes    = 256
 	answerBytes     = 128
@@ -211,7 +211,7 @@ func sizeOfDefinition(d *semaphore.Definition) int {
 }
 
 // remember stores how a request ended at the current revision, and forgets requests that exceed the limits. At most one
-// request is remembered at a revision.
+// request is remembered per revision.
 func (d *draft) remember(r Remembered) {
 	r.Revision = d.revision
 	if d.featureLevel < 3 {
@@ -242,8 +242,8 @@ func (r Remembered) asOfLevel2() Remembered {
 type editRequest struct {
 	kind      EditKind
 	requestID string
-	asked     uint64 // a hash, see Remembered.Asked
-	revision  uint64 // a revision at which the edit had not been made yet; 0: unknown
+	asked     uint64 // a hash; see Remembered.RequestHash
+	revision  uint64 // a revision at which the edit had not been made yet; 0 if unknown
 }
 
 // rememberEdit remembers an edit and its response, if it has a request id.
@@ -270,9 +270,9 @@ func (a EditAnswer) stored() *EditAnswer {
 	return &a
 }
 
-// repeated returns the result of a retried edit, or nil for a new edit. The function answer derives the result from the
-// remembered edit. repeated refuses a request id that belongs to a different edit: otherwise the caller would assume
-// that its own edit was made. It also refuses an id that may belong to a forgotten edit.
+// repeated returns the result of a retried edit, or nil for a new edit. The function response derives the result from
+// the remembered edit. repeated refuses a request id that belongs to a different edit, because otherwise the caller
+// would assume that its own edit was made. It also refuses an id that may belong to a forgotten edit.
 func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result {
 	if e.requestID == "" {
 		return nil
@@ -289,12 +289,12 @@ func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result 
 	return nil
 }
 
-// Used describes, in human-readable form, the edit to which the request id belongs, and says that an edit of the given
+// Used describes the edit to which the request id belongs, in human-readable form, and adds that an edit of the given
 // kind needs a new id.
 func (r *Remembered) Used(kind EditKind) string {
 	what := r.Edit.String()
 	if r.Edit == kind {
-		what += " that asked for something else"
+		what += " with different parameters"
 	}
 	change := fmt.Sprintf("change %d", r.Revision)
 	if r.FirstAnswer().Nothing {
@@ -324,7 +324,7 @@ func (d *draft) addRequest(r *Remembered) {
 	}
 }
 
-// remembering returns a writable memory of a name; see write.
+// writableMemory returns the writable memory of a name; see write.
 func (d *draft) remembering(name string) *memory {
 	m, ok := d.memories.Get(name)
 	if ok && m.written == d.entries {
@@ -399,8 +399,9 @@ func (d *draft) forgetOldest(name string) {
 	d.settleMemory(name)
 }
 
-// settleMemory drops the memory of a name without requests. If nothing else is kept under the name, its mark is merged
-// into the common mark of all such names; otherwise every name that ever existed would leave a mark.
+// settleMemory drops the memory of a name without requests, unless it has a mark and other data is kept under the name.
+// It merges the mark of a dropped memory into the common mark of all such names, so that not every name that ever
+// existed leaves one.
 func (d *draft) settleMemory(name string) {
 	m, ok := d.memories.Get(name)
 	if !ok || m.requests.len() > 0 || m.forgotten > 0 && (name == "" || d.gate(name) != noGate) {

@@ -304,7 +304,7 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 	find := func(records []*logv1.Record, fits func(*logv1.Record) bool) *logv1.Record {
 		i := slices.IndexFunc(records, fits)
 		if i < 0 {
-			t.Fatal("the story has no matching record")
+			t.Fatal("the scenario has no matching record")
 		}
 		return records[i]
 	}
@@ -323,15 +323,15 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().NamesForgotten = far }},
 		{"were forgotten up to", func(r []*logv1.Record) { marked(r, "left").RequestsForgotten = far }},
 		{"forgotten requests but no other data", func(r []*logv1.Record) { marked(r, "left").Name = "lefu" }},
-		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
-		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
-		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "paused").Nothing = true }},
-		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
-		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
-		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
+		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
+		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
+		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").Nothing = true }},
+		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
+		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
+		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
 		{"has a cordon of revision", func(r []*logv1.Record) { request(r, "cordoned").Cordon.Revision = 1 }},
 		{"has a definition of version", func(r []*logv1.Record) { request(r, "created").Definition.Version = 1 }},
-		{"the pause of an answer", func(r []*logv1.Record) { request(r, "created").Definition.Pause.Revision = far }},
+		{"the pause in a response", func(r []*logv1.Record) { request(r, "created").Definition.Pause.Revision = far }},
 		{"its requests take", func(r []*logv1.Record) {
 			r[0].GetHeader().Settings.Requests.RequestBytes = 2048
 			request(r, "r2").RequestId = strings.Repeat("x", 2000)

@@ -15,10 +15,10 @@ import (
 // does not know, or belongs to another cluster. The error says which.
 var ErrSnapshot = errors.New("fsm: cannot restore snapshot")
 
-// These errors say that a snapshot is not damaged. An ErrSnapshot wraps ErrNewer if a newer version wrote the snapshot,
-// and ErrForeign if the snapshot belongs to another cluster.
+// These errors mean that a snapshot is not damaged. An ErrSnapshot wraps ErrNewer if a newer version wrote the
+// snapshot, and ErrForeign if the snapshot belongs to another cluster.
 var (
-	ErrNewer   = errors.New("a newer version has written it: upgrade this server")
+	ErrNewer   = errors.New("written by a newer version: upgrade this server")
 	ErrForeign = errors.New("it belongs to another cluster")
 )
 
@@ -37,14 +37,13 @@ func readSnapshot(from io.Reader) (*draft, error) {
 	return in.d, nil
 }
 
-// restoring is the state of reading a snapshot into d. The order of most kinds of records is checked against the last
-// key in d's trees.
+// restoring reads a snapshot into d. The order of most kinds of records is checked against the last key in d's trees.
 type restoring struct {
 	d        *draft
 	r        reader
 	records  *recordReader
 	count    uint64 // number of records so far, including the current one
-	revision uint64 // from the header; d.revision is 0 until the end: adding permits must not count as a change
+	revision uint64 // from the header; d.revision is 0 until the end, because adding permits must not count as a change
 	kind     int    // kind of the last record; see recordKind
 	// The last keys of the kinds whose trees also get entries from other records.
 	lastDefinition, lastGate string
@@ -55,8 +54,8 @@ type restoring struct {
 	namesForgotten uint64
 }
 
-// require keeps the first error. Code for kinds with millions of records uses a switch instead, because evaluating the
-// arguments is expensive.
+// require records an error if ok is false; the first one is kept. Code for kinds with millions of records uses a switch
+// instead, because evaluating the arguments is expensive.
 func (in *restoring) require(ok bool, format string, args ...any) {
 	if !ok {
 		in.r.fail(format, args...)
@@ -87,7 +86,7 @@ func (in *restoring) read() error {
 			return in.r.err
 		}
 	}
-	return errCutShort // unreachable: ahead returns an error or a trailer
+	return errCutShort // unreachable: readAhead yields an error or a trailer
 }
 
 func (in *restoring) header(h *logv1.Header) {
@@ -136,7 +135,7 @@ func (in *restoring) trailer(t *logv1.Trailer) error {
 		return fmt.Errorf("its trailer counts %d records, but there are %d", t.GetRecords(), count)
 	}
 	if sum := in.records.checksum(); !bytes.Equal(t.GetChecksum(), sum[:]) {
-		return errors.New("its checksum is wrong: it is damaged")
+		return errors.New("damaged: its checksum is wrong")
 	}
 	return in.records.end()
 }
@@ -201,7 +200,7 @@ func (in *restoring) permit(p *semaphore.Permit) {
 	case p.Token <= last || p.Token > in.d.lastToken:
 		in.r.fail("permit %d follows permit %d; the last token is %d", p.Token, last, in.d.lastToken)
 	case p.Semaphore == "":
-		in.r.fail("permit %d names no semaphore", p.Token)
+		in.r.fail("permit %d has no semaphore", p.Token)
 	case p.Weight == 0 || p.Weight > semaphore.MaxPermits:
 		in.r.fail("permit %d has weight %d", p.Token, p.Weight)
 	case p.Duration <= 0 || p.Duration > in.d.largestDuration:
@@ -275,7 +274,7 @@ func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	waits := in.r.due(s)
 	some := len(waits.drains) > 0 || len(waits.ends) > 0
 	if in.forgotten(name, s.GetRequestsForgotten(), some) && !some && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 && s.GetEndsForgotten() == 0 {
-		return // there is no other data
+		return // no other data
 	}
 	g := in.d.write(name)
 	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
@@ -294,8 +293,7 @@ func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, but the last one is %d", name, g.permitRevision, in.revision)
 }
 
-// due checks the drains and temporary edits of a name. A timer could never end a drain or an edit without a valid
-// revision.
+// due checks the drains and temporary edits of a name. A timer could never end one without a valid revision.
 func (in *restoring) due(name string, waits due) {
 	in.require(len(waits.drains) <= maxDrains, "semaphore %q has %d drains, but the limit is %d", name, len(waits.drains), maxDrains)
 	in.require(len(waits.ends) <= MaxEditEnds, "semaphore %q has %d temporary edits, but the limit is %d", name, len(waits.ends), MaxEditEnds)

@@ -81,7 +81,7 @@ func (in *restoring) closing(e *JournalEntry) {
 	in.undoable(e)
 }
 
-// undoable checks the data that a journal entry holds for undos, and the data about an undo.
+// undoable checks the data that a journal entry holds for undos, and its data about an undo.
 func (in *restoring) undoable(e *JournalEntry) {
 	more := e.Details()
 	if e.More != nil {
@@ -112,7 +112,7 @@ func (in *restoring) undoable(e *JournalEntry) {
 func (in *restoring) firings(name string, f *FiringsChange) {
 	for _, c := range f.Claims {
 		if c.Semaphore != name || c.Firing.Name == "" || c.Token == 0 || c.Token > in.d.lastToken || c.State == semaphore.ClaimHeld {
-			in.r.fail("a change of the firings of %q has firing %q of %q, with token %d", name, c.Firing.Name, c.Semaphore, c.Token)
+			in.r.fail("a change to the firings of %q has firing %q of %q, with token %d", name, c.Firing.Name, c.Semaphore, c.Token)
 		}
 		in.requireRevision(c.Revision, "a firing that was forgotten")
 	}

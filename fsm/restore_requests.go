@@ -28,7 +28,7 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 		return
 	}
 	if c := a.Cordon; c != nil {
-		in.require(c.ID != "" && c.Revision == m.Revision, "the answer of change %d has a cordon of revision %d", m.Revision, c.Revision)
+		in.require(c.ID != "" && c.Revision == m.Revision, "the response to change %d has a cordon of revision %d", m.Revision, c.Revision)
 		in.origin(c.Change, c.Revision, "a cordon")
 	}
 	if f := a.Firings; f != nil && len(f.Claims) > 0 {
@@ -39,10 +39,10 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 		return
 	}
 	in.require(d.Version == m.Revision && d.CreatedRevision > 0 && d.CreatedRevision <= d.Version,
-		"the answer of change %d has a definition of version %d, created at %d", m.Revision, d.Version, d.CreatedRevision)
+		"the response to change %d has a definition of version %d, created at %d", m.Revision, d.Version, d.CreatedRevision)
 	if p := d.Pause; p != nil {
-		in.requireRevision(p.Revision, "the pause of an answer")
-		in.origin(p.Change, p.Revision, "the pause of an answer")
+		in.requireRevision(p.Revision, "the pause in a response")
+		in.origin(p.Change, p.Revision, "the pause in a response")
 	}
 	if now := in.d.Definition(d.Definition.Name); now != nil && now.Definition.Equal(d.Definition) {
 		d.Definition = now.Definition // share one copy, as when the edit was made
@@ -50,14 +50,14 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 }
 
 // forgotten restores the forgotten mark of a name, and reports whether the name has one. A name without any other data
-// has no mark. some is true if the name has drains or temporary edits.
+// has no mark. hasTimers is true if the name has drains or temporary edits.
 func (in *restoring) forgotten(name string, revision uint64, some bool) bool {
 	if revision == 0 {
 		return false
 	}
 	in.r.needs(3)
 	in.require(revision <= in.revision, "requests of semaphore %q were forgotten up to revision %d, but the last one is %d", name, revision, in.revision)
-	in.require(some || in.d.memory(name).requests.len() > 0 || !in.d.gate(name).empty(), "semaphore %q has forgotten requests but no other data", name)
+	in.require(some || in.d.memory(name).requests.len() > 0 || !in.d.gate(name).empty(), "semaphore %q has a mark for forgotten requests but no other data", name)
 	in.d.remembering(name).forgotten = revision
 	return true
 }

@@ -82,14 +82,14 @@ func TestRestore_Damaged_IsRefused(t *testing.T) {
 		}
 	}
 	for i := range file {
-		refused("cut short", i, file[:i])
+		refused("truncated", i, file[:i])
 		flipped := slices.Clone(file)
 		flipped[i] ^= 0x10
 		refused("a flipped bit", i, flipped)
 	}
 	refused("trailing bytes", len(file), append(slices.Clone(file), 0))
 	refused("a huge length", 0, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
-	refused("an endless length", 0, bytes.Repeat([]byte{0xff}, 100))
+	refused("an unterminated length", 0, bytes.Repeat([]byte{0xff}, 100))
 	refused("a length beyond the end", 0, []byte{0xff, 0xff, 0xff, 0x0f})
 	if err := l.m.Restore(io.MultiReader(bytes.NewReader(file[:99]), broken{})); !errors.Is(err, errBroken) {
 		t.Fatalf("Restore() = %v, want the reader's error", err)
@@ -137,13 +137,13 @@ func TestRestore_AnyLength_NamesBadRecord(t *testing.T) {
 					}
 				}
 				at := begins[i]
-				refused("cut short", file[:at], i+1, "it ends before its trailer")
-				refused("cut in two", file[:at+3], i+1, "it ends before its trailer")
-				refused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "its length is given as")
+				refused("truncated", file[:at], i+1, "truncated")
+				refused("truncated within the record", file[:at+3], i+1, "truncated")
+				refused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "damaged: its length is given as")
 				if i > 0 && i < count-2 {
 					swapped := slices.Clone(records)
 					swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
-					refused("a contradiction", writeRecords(t, swapped), i+2, "retired member")
+					refused("out of order", writeRecords(t, swapped), i+2, "retired member")
 				}
 			}
 			if err := fsm.New("").Restore(bytes.NewReader(append(slices.Clone(file), 0))); err == nil || !strings.Contains(err.Error(), "bytes after the trailer") {
@@ -158,7 +158,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 	find := func(records []*logv1.Record, fits func(*logv1.Record) bool) *logv1.Record {
 		i := slices.IndexFunc(records, fits)
 		if i < 0 {
-			t.Fatal("the story has no matching record")
+			t.Fatal("the scenario has no matching record")
 		}
 		return records[i]
 	}
@@ -205,7 +205,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		return func(r []*logv1.Record) []*logv1.Record {
 			n := len(r)
 			if r = slices.DeleteFunc(r, fits); len(r) == n {
-				t.Fatal("the story has no matching record")
+				t.Fatal("the scenario has no matching record")
 			}
 			return r
 		}
@@ -253,7 +253,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"unknown permit state", edit(func(r []*logv1.Record) { live(r).State = 4 })},
 		{"unknown stop cause", edit(func(r []*logv1.Record) { live(r).Stop = 99 })},
 		{"unknown permit end", edit(func(r []*logv1.Record) { live(r).Ended = 99 })},
-		{"names no semaphore", edit(func(r []*logv1.Record) { live(r).Semaphore = "" })},
+		{"has no semaphore", edit(func(r []*logv1.Record) { live(r).Semaphore = "" })},
 		{"already holds another", func(r []*logv1.Record) []*logv1.Record {
 			twin := proto.CloneOf(find(r, func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Live) }))
 			twin.GetPermit().Token = header(r).LastToken

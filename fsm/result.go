@@ -5,7 +5,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A Result says what a command did. Every command has exactly one type of result, which its comment names.
+// A Result describes what a command did. Every command has exactly one type of result, which its comment names.
 type Result interface{ result() }
 
 // GrantOutcome is the outcome of a Grant.
@@ -74,12 +74,12 @@ type ReleaseResult struct {
 	Permit *semaphore.Permit
 	// Ended is how the permit had ended before, if that is still remembered.
 	Ended *Remembered
-	// Revision is the revision of the change, or 0 if nothing happened. It is also set, although Released is false, if
-	// the release came too late for the permit but completed its firing or task.
+	// Revision is the revision of the change, or 0 if nothing happened. It is also set, with Released false, if the
+	// release came too late for the permit but completed its firing or task.
 	Revision uint64
-	// Task is the task that the permit carried, as it is after the command. It is nil if there was none, if another
+	// Task is the task that the permit carried, in its state after the command. It is nil if there was none, if another
 	// worker has it, or if its job was removed. Recorded is true if the holder's report about the task is recorded, by
-	// this or an earlier release, as the task's end or as the failure of an attempt.
+	// this or an earlier release, as the task's outcome or as the failure of an attempt.
 	Task     *work.Task
 	Recorded bool
 }
@@ -110,7 +110,7 @@ type SubmitResult struct {
 	Limit   *work.LimitError
 }
 
-// JobResult is the result of the other commands on jobs.
+// JobResult is the result of the other job commands.
 type JobResult struct {
 	// Applied is false if nothing happened: there is no such job, it is not in the state that the command requires, or
 	// the command's term is over.
@@ -150,7 +150,7 @@ const (
 	ConflictFirings
 )
 
-// A Conflict says why a batch or an undo was refused.
+// A Conflict describes why a batch or an undo was refused.
 type Conflict struct {
 	Index   int // index of the edit, or of the name
 	Kind    ConflictKind

@@ -15,7 +15,7 @@ import (
 const snapshotFormat = 1
 
 // Snapshot writes the state as length-prefixed records: a header, then the records of each kind sorted by key, then a
-// trailer with their count and the SHA-256 of everything before it. Equal states give equal bytes. Snapshot may run
+// trailer with their count and the SHA-256 of everything before it. Equal states produce equal bytes. Snapshot may run
 // concurrently with Apply.
 func (s *State) Snapshot(w io.Writer) error {
 	sum := sha256.New()
@@ -54,7 +54,7 @@ func (s *State) Hash() ([32]byte, error) {
 	return digest(sum), nil
 }
 
-// records writes everything between header and trailer.
+// records writes everything between the header and the trailer.
 func (s *State) records(w *recordWriter) {
 	for d := range s.Definitions("") {
 		w.write(&logv1.Record{Kind: &logv1.Record_Definition{Definition: w.definition(d)}})

@@ -12,7 +12,7 @@ import (
 )
 
 // A State is the replicated state after one log entry. It is immutable and safe for concurrent use. Callers must not
-// modify the values that its methods return. A State keeps its memory alive, so do not hold it longer than needed.
+// modify the values that its methods return. A State keeps its memory alive, so do not keep it longer than needed.
 type State struct {
 	clusterID       string
 	index, term     uint64 // of the last applied entry
@@ -28,7 +28,7 @@ type State struct {
 	retired []string  // sorted; replaced, never modified
 
 	bindings       []*access.Binding // sorted by name; replaced, never modified
-	accessRevision uint64            // of the last change to bindings or tokens; 0: there was none
+	accessRevision uint64            // of the last change to bindings or tokens; 0 if there has been none
 
 	gates           *btree.Map[string, *gate]
 	dues            *btree.Map[string, *due] // only a few names have one; each of them has a gate
@@ -45,7 +45,7 @@ type State struct {
 	requestTokens *btree.Map[uint64, *Remembered]
 	memories      *btree.Map[string, *memory] // the same requests by semaphore
 	requestBytes  uint64                      // total size of all requests except edits
-	// namesForgotten is the forgotten mark of all names without a memory.
+	// namesForgotten is the common forgotten mark of all names that have no memory of their own.
 	namesForgotten uint64
 
 	deletions *btree.Map[string, uint64] // name to revision
@@ -57,32 +57,32 @@ type State struct {
 	jobs jobTrees
 
 	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
-	quarantine time.Duration           // 0: none
+	quarantine time.Duration           // 0 if none
 	// historyBegins is when a recovery last lost permits, or zero. The ends of those permits are not in the journal.
 	historyBegins time.Time
 }
 
 // A gate holds the data kept under one name: the definition, and the data that outlives its edits and its deletion. A
-// gate exists while it holds anything, or while a due exists for its name. The definition, the permit revision and the
+// gate exists while it holds anything, or while its name has timers. The definition, the permit revision and the
 // low-water mark are stored; the rest is derived. There are as many gates as definitions, so narrow fields keep a gate
 // at 96 bytes, and data that only a few names have is stored elsewhere.
 type gate struct {
-	definition     *StoredDefinition // nil: deleted, or never created
+	definition     *StoredDefinition // nil if deleted or never created
 	permitRevision uint64
-	lowWater       int64  // Unix nanoseconds; 0: nothing was forgotten
+	lowWater       int64  // Unix nanoseconds; 0 if nothing was forgotten
 	used           uint64 // the total weight of all permits
 	permits        int32
 	claims         int32
 	edits          fifo[*JournalEntry]
-	runs           *runLog // nil: empty; replaced, never modified
+	runs           *runLog // nil if empty; replaced, never modified
 
 	written uint64 // see draft.write
 }
 
-// A runLog is the journal of the runs of one semaphore. It is immutable.
+// A runLog is the journal of one semaphore's runs. It is immutable.
 type runLog struct {
 	entries   fifo[*JournalEntry]
-	forgotten int64 // the latest of the forgotten ends of permits, in Unix nanoseconds; 0: none was forgotten
+	forgotten int64 // the time of the latest forgotten permit end, in Unix nanoseconds; 0 if none was forgotten
 }
 
 // runLog returns a copy that the caller may modify.
@@ -93,7 +93,7 @@ func (g *gate) runLog() runLog {
 	return *g.runs
 }
 
-// A due holds the drains and temporary edits of one name, which the leader's timers will end. It is immutable.
+// pendingTimers holds the drains and temporary edits of one name, which the leader's timers will end. It is immutable.
 type due struct {
 	drains []semaphore.Drain // by revision
 	ends   []*EditEnd        // by revision; only if there is a definition
@@ -140,8 +140,8 @@ func newTree[T any](before func(a, b T) bool) *btree.BTreeG[T] {
 	return btree.NewBTreeGOptions(before, btree.Options{NoLocks: true})
 }
 
-// fork returns a copy of s. The trees share their nodes until one side writes them. Only the owner of s may call fork,
-// because copying a tree marks the nodes of the original as shared.
+// fork returns a copy of s. The trees share their nodes until one side writes to them. Only the owner of s may call
+// fork, because copying a tree marks the nodes of the original as shared.
 func (s *State) fork() *State {
 	c := *s
 	c.gates = s.gates.Copy()

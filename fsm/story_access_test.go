@@ -19,7 +19,7 @@ func token(id string, expires time.Time) access.Token {
 	return access.Token{ID: id, Hash: [32]byte{1, 2, 3}, Expires: expires, CreatedBy: "ann", CreatedAt: at(300)}
 }
 
-// commandsOfAccess returns the commands of feature level 4 on bindings and tokens. They are frozen.
+// commandsOfAccess returns the feature level 4 commands for bindings and tokens. They are frozen.
 func commandsOfAccess() []fsm.Command {
 	return []fsm.Command{
 		fsm.SetBinding{
@@ -38,8 +38,8 @@ func commandsOfAccess() []fsm.Command {
 	}
 }
 
-// storyOfAccess returns a log with bindings with and without tokens, a permit of a principal, and a journal of the
-// changes. It is frozen.
+// storyOfAccess returns a log that has bindings with and without tokens, a permit held by a principal, and journal
+// entries for the changes. It is frozen.
 func storyOfAccess(tb tester) *log {
 	l := newWorkLog(tb)
 	l.apply(fsm.SetBinding{

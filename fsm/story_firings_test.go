@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// commandsOfFirings returns the commands of feature level 3 about firings far in the future. They are frozen.
+// commandsOfFirings returns the feature level 3 commands for firings far in the future. They are frozen.
 func commandsOfFirings() []fsm.Command {
 	ahead := func(d *semaphore.Definition) { d.FiringMaxAhead = time.Hour }
 	unbounded := func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded }
@@ -22,8 +22,8 @@ func commandsOfFirings() []fsm.Command {
 	}
 }
 
-// storyOfFirings returns a log with definitions with and without a bound, after one future firing was forgotten. It is
-// frozen.
+// storyOfFirings returns a log of definitions with and without a limit on how far ahead firings may be, and in which
+// one future firing has been forgotten. It is frozen.
 func storyOfFirings(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})

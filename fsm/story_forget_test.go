@@ -5,8 +5,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// commandsOfForgetting returns the commands of feature level 3 with which an operator repairs remembered firings. They
-// are frozen.
+// commandsOfForgetting returns the feature level 3 commands that operators use to repair remembered firings. They are
+// frozen.
 func commandsOfForgetting() []fsm.Command {
 	return []fsm.Command{
 		fsm.ForgetFirings{
@@ -23,8 +23,8 @@ func commandsOfForgetting() []fsm.Command {
 	}
 }
 
-// storyOfForgetting returns a log with remembered firings that were repaired three times. One repair is kept, one was
-// undone, and the undo of the third was undone too. It is frozen.
+// storyOfForgetting returns a log with three repairs of remembered firings. The first is kept, the second was undone,
+// and the undo of the third was itself undone. It is frozen.
 func storyOfForgetting(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfJournal returns the commands of feature level 3 that give the journal more data about a change, or a
-// lifetime. They are frozen.
+// commandsOfJournal returns the feature level 3 commands that add data about a change to the journal, or set the
+// journal's lifetime. They are frozen.
 func commandsOfJournal() []fsm.Command {
 	return []fsm.Command{
 		fsm.Undo{Change: 3, Also: []uint64{4, 5}, Partial: true, At: at(70)},
@@ -18,8 +18,9 @@ func commandsOfJournal() []fsm.Command {
 	}
 }
 
-// storyOfJournal returns a log with a journal of feature level 3. The journal has changes to one and to several
-// semaphores with some forgotten entries, entries from before that level, and forgotten ends of permits. It is frozen.
+// storyOfJournal returns a log with a feature level 3 journal. The journal has changes to one and to several
+// semaphores, some of whose entries are forgotten, entries from before that level, and forgotten permit ends. It is
+// frozen.
 func storyOfJournal(tb tester) *log {
 	l := newLogOfLevel2(tb)
 	settings := fsm.DefaultSettings()

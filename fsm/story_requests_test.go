@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfRequests returns the commands of feature level 3 that have more data about their request, or limits for
+// commandsOfRequests returns the feature level 3 commands that carry more data about their request, or set limits for
 // remembered requests. They are frozen, like the commands of other levels.
 func commandsOfRequests() []fsm.Command {
 	return []fsm.Command{
@@ -28,12 +28,12 @@ func commandsOfRequests() []fsm.Command {
 	}
 }
 
-// commandsOfKeptPauses returns the pauses of feature level 3 that keep existing pauses. They are frozen.
+// commandsOfKeptPauses returns the feature level 3 pauses that keep existing pauses. They are frozen.
 func commandsOfKeptPauses() []fsm.Command {
 	return []fsm.Command{fsm.Pause{Names: []string{"s"}, Keep: true, At: at(63)}}
 }
 
-// commandsOfExpectedPauses returns the pauses and resumes of feature level 3 that have expectations. They are frozen.
+// commandsOfExpectedPauses returns the feature level 3 pauses and resumes that have expectations. They are frozen.
 func commandsOfExpectedPauses() []fsm.Command {
 	return []fsm.Command{
 		fsm.Pause{Names: []string{"s", "t"}, Expected: []fsm.Expected{{Version: 2}, {Version: 3, Pause: 4}}, At: at(64)},
@@ -41,8 +41,8 @@ func commandsOfExpectedPauses() []fsm.Command {
 	}
 }
 
-// storyOfRequests returns a log that remembers requests and has forgotten others: requests of a semaphore, of a name
-// without other data and of names without any data, and edits. It is frozen.
+// storyOfRequests returns a log that remembers some requests and has forgotten others: those of a semaphore, of a name
+// without other data and of names without any data, as well as edits. It is frozen.
 func storyOfRequests(tb tester) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()

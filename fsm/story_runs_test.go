@@ -7,12 +7,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// bounded limits a firing to two attempts, and lets missed firings run.
+// bounded limits a firing to two attempts, and runs missed firings.
 func bounded(d *semaphore.Definition) {
 	d.FiringOnLoss, d.MaxAttempts, d.Misfire, d.MisfireWindow = semaphore.FiringFree, 2, semaphore.MisfireEach, time.Hour
 }
 
-// commandsOfRuns returns the commands of feature level 4 about the ends of firings. They are frozen.
+// commandsOfRuns returns the feature level 4 commands that concern how firings end. They are frozen.
 func commandsOfRuns() []fsm.Command {
 	return []fsm.Command{
 		fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s", bounded)}}, At: at(110)},
@@ -28,8 +28,8 @@ func commandsOfRuns() []fsm.Command {
 	}
 }
 
-// storyOfRuns returns a log with one firing for each end: done, failed, cut short, spent after two attempts, open after
-// one, and one that was taken over. It is frozen.
+// storyOfRuns returns a log with one firing for each outcome: done, failed, cut short, spent after two attempts, open
+// after one, and taken over. It is frozen.
 func storyOfRuns(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfSupersede returns the commands of feature level 3 with more data about an identity that holds a permit.
-// They are frozen.
+// commandsOfSupersede returns the feature level 3 commands with more data about an identity that already holds a
+// permit. They are frozen.
 func commandsOfSupersede() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, Supersedes: 7, Replaces: true, At: at(80)},
@@ -16,8 +16,8 @@ func commandsOfSupersede() []fsm.Command {
 	}
 }
 
-// storyOfSupersede returns a log with permits that have superseded others, one of which may still be relied on. It is
-// frozen.
+// storyOfSupersede returns a log with permits that have superseded others, one of which its holder may still rely on.
+// It is frozen.
 func storyOfSupersede(tb tester) *log {
 	l := newLogOfLevel2(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})

@@ -11,14 +11,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// everyCommand returns each command once, with every field set.
+// everyCommand returns every kind of command, with every field set.
 func everyCommand() []fsm.Command {
 	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
 		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting(), commandsOfRuns(), commandsOfWork(),
 		commandsOfAccess())
 }
 
-// commandsOfLevel1 returns each command of level 1. Golden files are made from these commands, so they are frozen.
+// commandsOfLevel1 returns each command of level 1. Golden files are generated from these commands, so they are frozen.
 func commandsOfLevel1() []fsm.Command {
 	expected := uint64(3)
 	return []fsm.Command{
@@ -148,7 +148,7 @@ func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 	fields.report(t)
 }
 
-// This test is the equivalent for stored data: the story sets every field, and a restored state keeps it.
+// This is the equivalent test for stored data: the scenarios set every field, and a restored state keeps it.
 func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields := unset{}
 	fields.look(everything(storyOfUndo(t).state()))
@@ -163,7 +163,7 @@ func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields.report(t)
 }
 
-// everything returns everything in a state that readers can see.
+// everything returns all parts of a state that readers can see.
 func everything(s *fsm.State) []any {
 	var all []any
 	semaphores := map[string]bool{}
@@ -256,8 +256,8 @@ func (u unset) report(t *testing.T) {
 	}
 }
 
-// storyOfEveryCommand returns a log whose state has every kind of record in every variant. It is frozen: additions of a
-// new level belong in a separate story.
+// storyOfEveryCommand returns a log whose state has every kind of record in every variant. It is frozen: additions for
+// a new level belong in a separate scenario.
 func storyOfEveryCommand(tb tester) *log {
 	l := storyOfLevel1(tb)
 	l.apply(commandsOfLevel2()...)
@@ -290,8 +290,8 @@ func storyOfEveryCommand(tb tester) *log {
 	return l
 }
 
-// storyOfCutShort continues with jobs that were stopped early: spent, free immediately, and free after cooling. It is
-// frozen too.
+// storyOfCutShort continues that log with jobs that were stopped early: spent, free immediately, and free after
+// cooling. It is frozen too.
 func storyOfCutShort(tb tester) *log {
 	l := storyOfEveryCommand(tb)
 	l.define("once", permits(3))
@@ -306,9 +306,9 @@ func storyOfCutShort(tb tester) *log {
 	return l
 }
 
-// storyOfUndo continues with several undos. They undo a pause and a cordon that had each replaced an earlier one; the
-// deletion of a definition that was paused and had a temporary edit; and a temporary edit. The undo of the temporary
-// edit is itself undone. It is frozen too.
+// storyOfUndo continues that log with several undos. They undo a pause and a cordon that had each replaced an earlier
+// one, the deletion of a definition that was paused and had a temporary edit, and a temporary edit. The undo of the
+// temporary edit is itself undone. It is frozen too.
 func storyOfUndo(tb tester) *log {
 	l := storyOfCutShort(tb)
 	l.define("moved", permits(2))
@@ -348,7 +348,7 @@ func storyOfUndo(tb tester) *log {
 	return l
 }
 
-// storyOfLevel1 returns the story of a cluster that remains at level 1.
+// storyOfLevel1 returns the log of a cluster that remains at level 1.
 func storyOfLevel1(tb tester) *log {
 	l := newLog(tb)
 	l.apply(commandsOfLevel1()...)

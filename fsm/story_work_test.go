@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// commandsOfWork returns the commands of feature level 4 on jobs and tasks. They are frozen.
+// commandsOfWork returns the feature level 4 commands for jobs and tasks. They are frozen.
 func commandsOfWork() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("w"), Weight: 1, Worker: true, At: at(200)},

@@ -185,7 +185,7 @@ func (d *draft) setJob(old, now *work.Job) {
 	}
 }
 
-// addWork adds a job to the summaries if times is 1, and subtracts it if times is -1.
+// addWork adds a job to the summaries if sign is 1, and subtracts it if sign is -1.
 func (d *draft) addWork(j *work.Job, times uint64) {
 	sums := d.Work(j.Semaphore)
 	if j.HandsOut() {

@@ -24,8 +24,9 @@ func (s *Server) secured(l net.Listener) (net.Listener, error) {
 	return tls.NewListener(l, cfg), nil
 }
 
-// adminServer returns the server of the admin port. Beyond loopback, it serves only callers that may see its pages. The
-// timeouts keep any client from holding a connection open indefinitely; a profile extends the deadline of its response.
+// adminServer returns the HTTP server for the admin port. Beyond loopback, it serves only callers that may see its
+// pages. The timeouts keep any client from holding a connection open indefinitely; a profile extends the deadline of
+// its response.
 func (s *Server) adminServer(measures *metrics.Metrics) *http.Server {
 	pages := metrics.Handler(measures, s.Err, s.member().Ready)
 	if !loopback(s.listeners.Admin.Addr()) {

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newSecuredAlone is a single server with an admin port that other machines can reach.
+// newSecuredAlone returns a single server whose admin port other machines can reach.
 func newSecuredAlone(t *testing.T, change func(*Config)) *secured {
 	t.Helper()
 	s := &secured{t: t, a: newAuthorities(t)}
@@ -32,8 +32,7 @@ func newSecuredAlone(t *testing.T, change func(*Config)) *secured {
 	return s
 }
 
-// page requests a page of the admin port. If by is not nil, it presents a client certificate for name that by has
-// issued.
+// page requests a page of the admin port. If ca is not nil, it presents a client certificate for name issued by ca.
 func (s *secured) page(t *testing.T, by *authoritytest.Authority, name, path string, header http.Header) (code int, body string, err error) {
 	t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool()}
@@ -104,7 +103,7 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 	for _, page := range pages {
 		for who, want := range map[string]int{
 			"client": 0, "viewer": http.StatusForbidden, "editor": http.StatusForbidden, "scoped": http.StatusForbidden,
-			"verifier": http.StatusForbidden, "stranger": http.StatusUnauthorized,
+			"verifier": http.StatusForbidden, "unbound": http.StatusUnauthorized,
 		} {
 			switch page {
 			case "/healthz", "/readyz":
@@ -130,15 +129,15 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 		}
 	}
 	// Only members forward calls, and this port does not accept forwarded ones.
-	code, _, err := s.page(t, s.a.api, "stranger", "/metrics", http.Header{"Gatekeeper-Hop": {"gk2"}, "Gatekeeper-Subject-Bin": {"Y2VydDpjbGllbnQ"}})
+	code, _, err := s.page(t, s.a.api, "unbound", "/metrics", http.Header{"Gatekeeper-Hop": {"gk2"}, "Gatekeeper-Subject-Bin": {"Y2VydDpjbGllbnQ"}})
 	if code != http.StatusUnauthorized || err != nil {
-		t.Errorf("GET as if a member forwarded it = %d, %v, want 401", code, err)
+		t.Errorf("GET as if forwarded by a member = %d, %v, want 401", code, err)
 	}
 	found := map[string]bool{}
 	for _, l := range s.audited(t) {
 		found[l.Method+"|"+l.Decision+"|"+strings.Join(l.Subjects, ",")] = true
 	}
-	for _, key := range []string{"admin port: metrics|refused|cert:stranger", "admin port: debug|refused|cert:viewer"} {
+	for _, key := range []string{"admin port: metrics|refused|cert:unbound", "admin port: debug|refused|cert:viewer"} {
 		if !found[key] {
 			t.Errorf("no audit line for %s in %v", key, found)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// wiped returns the configuration of a server that was closed and has lost its data.
+// wiped returns the configuration of a closed server that has lost its data.
 func wiped(t *testing.T, s *Server) Config {
 	t.Helper()
 	cfg, _ := configOf(t, s.cfg.ID)
@@ -77,7 +77,7 @@ func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
 	eventually(t, func() bool { return strings.Contains(log.String(), "needs all of its members") })
 	cancel()
 	if err := <-opened; !errors.Is(err, ErrMembersMissing) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gk2") {
-		t.Errorf("Open = %v, want ErrMembersMissing that names gk2", err)
+		t.Errorf("Open = %v, want ErrMembersMissing naming gk2", err)
 	}
 	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept() on the listener = %v, want net.ErrClosed", err)

@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// BindAdminConfig names a new administrator of a cluster.
+// BindAdminConfig specifies a new administrator for a cluster.
 type BindAdminConfig struct {
 	// DataDir is the data directory of a stopped member.
 	DataDir string
@@ -35,16 +35,16 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 
 // BindAdmin leaves a request in a member's data directory that makes a subject an administrator of the cluster. Use it
 // to regain access when no one has an administrator's credential. It needs no credential, because the owner of the
-// directory already has everything that the member has. The member carries out the request at its next start, if that
-// is within 24 hours. The change goes through the log like any other, and the journal names the member. BindAdmin
-// returns the id of that member.
+// directory already has access to everything that the member has. The member carries out the request at its next start,
+// if that is within 24 hours. The change goes through the log like any other, and the journal names the member.
+// BindAdmin returns the id of that member.
 //
 // It returns a *ConfigError, ErrDataDirLocked if the directory's server is running, ErrForeignDataDir if the directory
 // does not belong to a server, ErrSucceeded, or ErrDataDir.
 func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	setDefault(&cfg.Binding, api.DefaultAdminBinding)
 	if cfg.DataDir == "" {
-		return "", &ConfigError{"DataDir", "", "must be given: the data directory of a stopped member"}
+		return "", &ConfigError{"DataDir", "", "must be set to the data directory of a stopped member"}
 	}
 	if err := api.CheckAdministrator(cfg.request()); err != nil {
 		e, _ := errors.AsType[*semaphore.FieldError](err)
@@ -123,7 +123,7 @@ func (s *Server) bindAdmin(folder *consensus.DataDir) {
 	})
 }
 
-// carryOut retries until the cluster has bound the administrator or refuses permanently, or until ctx ends.
+// carryOut retries until the cluster has bound the administrator or has refused permanently, or until ctx ends.
 func (s *Server) carryOut(ctx context.Context, log *slog.Logger, m *gatekeeperv1.BindAdministratorRequest) error {
 	for wait := bindAdminMinWait; ; wait = min(2*wait, bindAdminMaxWait) {
 		attempt, cancel := context.WithTimeout(ctx, bindAdminAttempt)

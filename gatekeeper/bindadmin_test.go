@@ -24,8 +24,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// bindAdmin leaves a request for an administrator in the data directory of a stopped server, and starts the server
-// again.
+// bindAdmin leaves an administrator request in the data directory of a stopped server, and restarts the server.
 func bindAdmin(t *testing.T, s *Server, subject string) *Server {
 	t.Helper()
 	id, err := BindAdmin(BindAdminConfig{DataDir: s.cfg.DataDir, Subject: subject, Author: "ann@desk", Reason: "the card is lost"})
@@ -61,7 +60,7 @@ func (s *secured) administers(server *Server, name string) ([]*gatekeeperv1.Hist
 	return history.GetEntries(), bindings
 }
 
-// leader returns the leader and another server.
+// leader returns the leader and a follower.
 func (s *secured) leader() (leader, follower *Server) {
 	eventually(s.t, func() bool {
 		leader, follower = nil, nil
@@ -181,7 +180,7 @@ func TestBindAdmin_InvalidRequest_WritesNothing(t *testing.T) {
 			t.Errorf("BindAdmin() with an invalid %s = %v, want a ConfigError for it", field, err)
 		}
 		if left, err := os.ReadDir(cfg.DataDir); err != nil || len(left) > 0 {
-			t.Errorf("%s: the directory has %v, %v, want it empty", field, left, err)
+			t.Errorf("%s: the directory contains %v, %v, want it empty", field, left, err)
 		}
 	}
 }
@@ -217,13 +216,13 @@ func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 	s := newSecured(t, nil)
 	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
 	for i := range s.servers {
-		for _, name := range []string{"client", "ann", "stranger"} {
+		for _, name := range []string{"client", "ann", "unbound"} {
 			for what, headers := range map[string][]string{
 				"without headers": nil, "as a member": {api.HopHeader, "gk1", api.SubjectHeader, "member:"}, "with a member's subject": {api.SubjectHeader, "member:"},
 			} {
 				ctx := metadata.AppendToOutgoingContext(bounded(t), headers...)
 				c := gatekeeperv1.NewAuthServiceClient(s.named(i, name).conn)
-				_, err := c.BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:stranger"})
+				_, err := c.BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:unbound"})
 				if code := status.Code(err); code != codes.Unauthenticated && code != codes.PermissionDenied {
 					t.Errorf("server %d: call by %s %s = %v, want a refusal", i, name, what, err)
 				}
@@ -234,9 +233,9 @@ func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 		joiner := callerOf(t, s.servers[i], s.a.client(nil, time.Now(), func(c *tls.Config) {
 			c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 		}))
-		for what, headers := range map[string][]string{"directly": nil, "as a hop": {api.HopHeader, "gk1", api.SubjectHeader, "member:"}} {
+		for what, headers := range map[string][]string{"directly": nil, "as a forwarding member": {api.HopHeader, "gk1", api.SubjectHeader, "member:"}} {
 			ctx := metadata.AppendToOutgoingContext(bounded(t), headers...)
-			_, err := gatekeeperv1.NewAuthServiceClient(joiner.conn).BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:stranger"})
+			_, err := gatekeeperv1.NewAuthServiceClient(joiner.conn).BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:unbound"})
 			if status.Code(err) != codes.Unauthenticated {
 				t.Errorf("server %d: call by a joiner %s = %v, want Unauthenticated", i, what, err)
 			}
@@ -244,8 +243,8 @@ func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 	}
 	for _, server := range s.servers {
 		for _, b := range server.machine.State().Bindings() {
-			if slices.ContainsFunc(b.Subjects, func(s string) bool { return strings.HasSuffix(s, "stranger") }) {
-				t.Errorf("%s has the binding %v, want none for the stranger", server.cfg.ID, b)
+			if slices.ContainsFunc(b.Subjects, func(s string) bool { return s == "cert:unbound" }) {
+				t.Errorf("%s has the binding %v, want none for cert:unbound", server.cfg.ID, b)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func (c Config) Check() error {
 	return c.requireAuthentication(c.resolve(), c.Logger)
 }
 
-// openOIDC opens the verifier of JWTs. It returns nil if this server does not accept JWTs. The error is a *ConfigError.
+// openOIDC opens the JWT verifier. It returns nil if this server does not accept JWTs. The error is a *ConfigError.
 func (c *Config) openOIDC(log *slog.Logger) (*oidc.Verifier, error) {
 	o := &c.OIDC
 	if o.isZero() || !c.authenticates() {

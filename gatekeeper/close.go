@@ -12,7 +12,7 @@ import (
 // leader, only later.
 const transferTimeout = 3 * time.Second
 
-// releaseTimeout is how much longer Close may take after draining has used up its time. A log that is closed properly
+// releaseTimeout is how much longer Close may take after draining has run out of time. A log that is closed properly
 // opens faster.
 const releaseTimeout = 5 * time.Second
 
@@ -50,8 +50,8 @@ func (s *Server) drain(ctx context.Context) error {
 	}
 }
 
-// transfer hands leadership to another voter, if there is one. It does nothing after a fault, when this server's state
-// can no longer be trusted.
+// transfer transfers leadership to another voter, if there is one. It does nothing after a fault, when this server's
+// state can no longer be trusted.
 func (s *Server) transfer(ctx context.Context) {
 	if s.Err() != nil || s.node.Leader().ID != s.cfg.ID {
 		return

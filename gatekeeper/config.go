@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Defaults of a Config.
+// Defaults for Config.
 const (
 	DefaultID           = "gk1"
 	DefaultClusterName  = "gatekeeper"
@@ -30,14 +30,14 @@ const (
 
 // Config configures a server. Only DataDir is required: with nothing else set, it is a single server on loopback.
 type Config struct {
-	// ID names this member of its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. An id that was once used in a
-	// cluster can never be used by another member. Default: DefaultID for a single server. It is required with Members
-	// and Join.
+	// ID names this member within its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. An id that was once used in
+	// a cluster can never be used by another member. Default: DefaultID for a single server. It is required with
+	// Members and Join.
 	ID string
 	// ClusterName guards against mixing up clusters: Members with different cluster names do not start a cluster
 	// together, and a data directory opens only with the name that it was created with. Default DefaultClusterName.
 	ClusterName string
-	// DataDir is the directory of the log, the snapshots and the cluster's identity. It is created if it does not
+	// DataDir is the directory for the log, the snapshots and the cluster's identity. It is created if it does not
 	// exist. Only one server at a time can use it.
 	DataDir string
 	// LogStore selects how a new DataDir stores its log. The log store of a directory cannot be changed later, so for
@@ -53,13 +53,13 @@ type Config struct {
 	// otherwise DefaultPeerAddress.
 	PeerAddress string
 	// AdminAddress is the address of the port for metrics, health and profiles. On loopback it serves plain HTTP.
-	// Elsewhere it uses the API's TLS, and serves clients with a certificate issued by a CA in TLS.CAFile. Empty turns
-	// it off.
+	// Elsewhere it uses the API's TLS, and serves clients with a certificate issued by a CA in TLS.CAFile. Empty
+	// disables it.
 	AdminAddress string
 	// HTTPAddress is the address of the dashboard and the JSON API. On loopback it serves plain HTTP, elsewhere it uses
-	// the API's TLS. Empty turns it off. gatekeeperd defaults to DefaultHTTPAddress.
+	// the API's TLS. Empty disables it. gatekeeperd defaults to DefaultHTTPAddress.
 	HTTPAddress string
-	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server. Names are resolved again at
+	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server. Names are resolved again on
 	// each dial. Default: the address of the listener (for AdvertisePeer: the server's address in Members). They are
 	// required if the address of the listener is a wildcard such as 0.0.0.0.
 	AdvertiseAPI, AdvertisePeer string
@@ -100,8 +100,8 @@ type Config struct {
 	// or oidc:CLAIM=VALUE. It has an effect only until the cluster has bindings. Default: DefaultAdmin, the name in the
 	// certificate that `gkctl cert init` creates.
 	//
-	// Callers are authenticated if TLS has a CAFile, with BearerTokens, or with OIDC, unless Insecure is set. The
-	// servers of a cluster must agree on this.
+	// Callers are authenticated if TLS has a CAFile, or with BearerTokens or OIDC, unless Insecure is set. The servers
+	// of a cluster must agree on this.
 	Admin string
 	// AuditLog is the file that records refusals and changes. Rotated files are in the same directory. AuditOff
 	// disables it. Default: audit/audit.log in DataDir if callers are authenticated, otherwise off.
@@ -124,8 +124,8 @@ type Config struct {
 	DumpInterval time.Duration
 	// Logger receives the server's log messages. Default slog.Default.
 	Logger *slog.Logger
-	// Registerer also registers the server's metrics, in addition to the server's own registry, which the admin port
-	// exposes. Optional.
+	// Registerer, if set, receives the server's metrics too, in addition to the server's own registry, which the admin
+	// port exposes.
 	Registerer prometheus.Registerer
 
 	// wallClock and clocksEvery are set by tests. nil and 0 mean time.Now and the constant clocksEvery.
@@ -143,7 +143,7 @@ type Member struct {
 	PeerAddress string
 }
 
-// Profile is a set of Raft timeouts. A leader that does not reach a majority for the heartbeat timeout steps down. A
+// Profile is a set of Raft timeouts. A leader that cannot reach a majority for the heartbeat timeout steps down. A
 // stalled disk does not make a leader step down: changes wait for the disk. If the leader's own disk is stalled for
 // that long, changes are refused.
 type Profile string
@@ -167,12 +167,12 @@ const (
 	LogStoreWAL LogStore = "wal"
 )
 
-// TLS names PEM files. The zero value means no TLS.
+// TLS lists PEM files. The zero value means no TLS.
 type TLS struct {
 	// CertFile and KeyFile are this server's certificate, with its chain, and its private key.
 	CertFile, KeyFile string
-	// CAFile has the CA certificates that verify the other side. On the API it verifies client certificates. Between
-	// members it verifies every certificate.
+	// CAFile contains the CA certificates that verify the other side. On the API it verifies client certificates.
+	// Between members it verifies every certificate.
 	CAFile string
 }
 
@@ -187,7 +187,7 @@ type OIDC struct {
 	// KeysURL is the https URL of the JWK Set. Keys that have already been fetched remain in use while the issuer is
 	// down.
 	KeysURL string
-	// CAFile has the CA certificates that verify the servers from which keys are fetched. Default: the system's.
+	// CAFile contains the CA certificates that verify the servers from which keys are fetched. Default: the system's.
 	CAFile string
 	// Claims are the claims that prove subjects, oidc:CLAIM=VALUE, in order of precedence: the first claim that a
 	// binding names identifies the caller. A claim with a list proves one subject for each value. A caller that matches

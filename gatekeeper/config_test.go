@@ -20,16 +20,16 @@ func three() []Member {
 func TestValidate_GoodConfigs_Pass(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]Config{
-		"only a data directory": {DataDir: "d"},
-		"memory, for tests":     {Memory: NewMemory()},
-		"members":               {DataDir: "d", ID: "gk2", Members: three()},
-		"behind another address": {
+		"data directory only":  {DataDir: "d"},
+		"in memory, for tests": {Memory: NewMemory()},
+		"members":              {DataDir: "d", ID: "gk2", Members: three()},
+		"advertised at a different address": {
 			DataDir: "d", ID: "gk2", Members: three(), PeerAddress: "0.0.0.0:7421", APIAddress: ":7420", AdvertiseAPI: "gk2.example:7420",
 		},
 		"joiner":   {DataDir: "d", ID: "gk4", Join: []string{"gk1.example:7420", "[::1]:7420"}},
 		"any port": {DataDir: "d", APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", HTTPAddress: "127.0.0.1:0", AdminAddress: "127.0.0.1:0"},
 		"TLS":      {DataDir: "d", TLS: TLS{"c", "k", "ca"}, Profile: ProfileFast, DumpInterval: time.Minute},
-		"API TLS without authorities": {
+		"API TLS without a CA file": {
 			DataDir: "d", TLS: TLS{CertFile: "c", KeyFile: "k"}, PeerTLS: TLS{"c", "k", "ca"},
 		},
 		"few calls":   {DataDir: "d", MaxCalls: 1},
@@ -49,12 +49,12 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		text  string
 	}{
 		"no data directory":                 {Config{}, "DataDir", "must be given"},
-		"data directory and memory":         {Config{DataDir: "d", Memory: NewMemory()}, "DataDir", "together with Memory"},
+		"data directory and memory":         {Config{DataDir: "d", Memory: NewMemory()}, "DataDir", "combined with Memory"},
 		"memory with members":               {Config{ID: "gk1", Memory: NewMemory(), Members: three()}, "Memory", "no other members"},
 		"memory with join":                  {Config{ID: "gk4", Memory: NewMemory(), Join: []string{"a:1"}}, "Memory", "no other members"},
-		"profile of a memory server":        {Config{DataDir: "d", Profile: profileMemory}, "Profile", "default or fast"},
+		"memory profile without Memory":     {Config{DataDir: "d", Profile: profileMemory}, "Profile", "default or fast"},
 		"no id with members":                {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
-		"no id for a joiner":                {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
+		"joiner without an id":              {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
 		"negative number of calls":          {Config{DataDir: "d", MaxCalls: -1}, "MaxCalls", "from 1 to 100000"},
 		"too many calls":                    {Config{DataDir: "d", MaxCalls: 100_001}, "MaxCalls", "from 1 to 100000"},
 		"bad id":                            {Config{DataDir: "d", ID: "gk 1"}, "ID", "1 to 64 of"},
@@ -62,21 +62,21 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"bad cluster name":                  {Config{DataDir: "d", ClusterName: "a/b"}, "ClusterName", "1 to 64 of"},
 		"no port":                           {Config{DataDir: "d", APIAddress: "localhost"}, "APIAddress", "must be host:port"},
 		"HTTP without a port":               {Config{DataDir: "d", HTTPAddress: "127.0.0.1"}, "HTTPAddress", "must be host:port"},
-		"port is a word":                    {Config{DataDir: "d", AdminAddress: "localhost:http"}, "AdminAddress", "must be host:port"},
+		"port is not a number":              {Config{DataDir: "d", AdminAddress: "localhost:http"}, "AdminAddress", "must be host:port"},
 		"port too large":                    {Config{DataDir: "d", PeerAddress: "localhost:70000"}, "PeerAddress", "must be host:port"},
 		"wildcard API address":              {Config{DataDir: "d", APIAddress: "0.0.0.0:7420"}, "AdvertiseAPI", "must be given"},
 		"wildcard peer address":             {Config{DataDir: "d", PeerAddress: ":7421"}, "AdvertisePeer", "must be given"},
 		"advertises a wildcard":             {Config{DataDir: "d", AdvertiseAPI: "[::]:7420"}, "AdvertiseAPI", "not a wildcard"},
 		"advertises port 0":                 {Config{DataDir: "d", AdvertisePeer: "gk1:0"}, "AdvertisePeer", "must be host:port"},
-		"members and join":                  {Config{DataDir: "d", ID: "gk1", Members: three(), Join: []string{"a:1"}}, "Join", "together with the members of a new cluster"},
-		"not among members":                 {Config{DataDir: "d", ID: "gk4", Members: three()}, "Members", `its ID is "gk4"`},
-		"member twice":                      {Config{DataDir: "d", ID: "gk1", Members: append(three(), three()[0])}, "Members", "twice"},
-		"address twice":                     {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"gk4", "10.0.0.1:7421"})}, "Members", "both gk1 and gk4"},
+		"members and join":                  {Config{DataDir: "d", ID: "gk1", Members: three(), Join: []string{"a:1"}}, "Join", "combined with the members of a new cluster"},
+		"not among the members":             {Config{DataDir: "d", ID: "gk4", Members: three()}, "Members", `its ID is "gk4"`},
+		"duplicate member":                  {Config{DataDir: "d", ID: "gk1", Members: append(three(), three()[0])}, "Members", "twice"},
+		"duplicate address":                 {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"gk4", "10.0.0.1:7421"})}, "Members", "both gk1 and gk4"},
 		"bad member id":                     {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"", "10.0.0.4:7421"})}, "Members", "1 to 64 of"},
 		"bad member address":                {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"gk4", "0.0.0.0:7421"})}, "Members", "not a wildcard"},
 		"peer address differs from members": {Config{DataDir: "d", ID: "gk1", Members: three(), AdvertisePeer: "10.0.0.9:7421"}, "AdvertisePeer", "10.0.0.1:7421"},
 		"bad join address":                  {Config{DataDir: "d", ID: "gk4", Join: []string{"gk1"}}, "Join", "must be host:port"},
-		"certificate without a key":         {Config{DataDir: "d", TLS: TLS{CertFile: "c"}}, "TLS", "together"},
+		"certificate without a key":         {Config{DataDir: "d", TLS: TLS{CertFile: "c"}}, "TLS", "both a certificate and its key"},
 		"CA file without a certificate":     {Config{DataDir: "d", TLS: TLS{CAFile: "ca"}}, "TLS", "needs a certificate"},
 		"peers without CA":                  {Config{DataDir: "d", TLS: TLS{CertFile: "c", KeyFile: "k"}}, "PeerTLS", "verify each other"},
 		"unknown profile":                   {Config{DataDir: "d", Profile: "slow"}, "Profile", "default or fast"},
@@ -86,7 +86,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		err := test.cfg.Validate()
 		e, ok := errors.AsType[*ConfigError](err)
 		if !ok || e.Field != test.field || !strings.Contains(err.Error(), test.text) {
-			t.Errorf("%s: got %v, want an error for %s that contains %q", name, err, test.field, test.text)
+			t.Errorf("%s: got %v, want an error for %s containing %q", name, err, test.field, test.text)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestWithDefaults_Members_ListensAtItsAddressInMembers(t *testing.T) {
 	t.Parallel()
 	cfg := Config{ID: "gk2", Members: three()}.withDefaults()
 	if cfg.PeerAddress != "10.0.0.2:7421" || cfg.AdvertisePeer != "10.0.0.2:7421" || cfg.APIAddress != DefaultAPIAddress {
-		t.Errorf("PeerAddress = %s, AdvertisePeer = %s, APIAddress = %s, want the address in Members and the default", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
+		t.Errorf("PeerAddress = %s, AdvertisePeer = %s, APIAddress = %s, want the address from Members and the default", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
 	}
 	cfg = Config{TLS: TLS{"c", "k", "ca"}}.withDefaults()
 	if cfg.ID != DefaultID || cfg.ClusterName != DefaultClusterName || cfg.Profile != ProfileDefault || cfg.PeerTLS != cfg.TLS || cfg.PeerAddress != DefaultPeerAddress {
@@ -138,9 +138,9 @@ func TestAdvertised_PrefersTheConfiguredAddress(t *testing.T) {
 		want               string
 	}{
 		"configured":               {"gk1.example:1", "0.0.0.0:1", nil, "gk1.example:1"},
-		"a host name to listen on": {"", "gk1.example:7420", nil, "gk1.example:7420"},
+		"host name to listen on":   {"", "gk1.example:7420", nil, "gk1.example:7420"},
 		"any port":                 {"", "127.0.0.1:0", nil, opened.Addr().String()},
-		"a listener was given":     {"", "127.0.0.1:7420", opened, opened.Addr().String()},
+		"listener from the caller": {"", "127.0.0.1:7420", opened, opened.Addr().String()},
 	} {
 		if got := advertised(test.configured, test.listen, test.given, opened); got != test.want {
 			t.Errorf("%s: advertised() = %s, want %s", name, got, test.want)

@@ -8,10 +8,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// ConvertDataDir converts a data directory of an earlier build to the format of this build. Its server must be stopped.
-// ConvertDataDir returns the names under which the old files remain in the directory. It returns none if the directory
-// already has the current format and its log can be read. After a crash, call it again. It returns ErrDataDirLocked,
-// ErrForeignDataDir if dir is not a data directory, or ErrDataDir.
+// ConvertDataDir converts a data directory written by an earlier build to this build's format. Its server must be
+// stopped. ConvertDataDir returns the names under which it keeps the old files in the directory. It returns none if the
+// directory already has the current format and its log can be read. After a crash, call it again. The error is
+// ErrDataDirLocked, ErrDataDir, or ErrForeignDataDir if dir is not a data directory.
 func ConvertDataDir(dir string) (kept []string, err error) {
 	kept, err = consensus.ConvertDataDir(dir, newMachine)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// prepareDataDir opens or creates the data directory. A new directory belongs to a new cluster of this server alone, to
-// a new cluster of Members (which must still agree on an id) or, with Join, to the cluster that accepts this server.
+// prepareDataDir opens or creates the data directory. A new directory belongs to a new single-server cluster, to a new
+// cluster of Members (which must still agree on an id) or, with Join, to the cluster that accepts this server.
 func (c *Config) prepareDataDir(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.DataDir, error) {
 	want := consensus.DataDirConfig{
 		Dir:         c.DataDir,
@@ -42,7 +42,7 @@ func (c *Config) prepareDataDir(ctx context.Context, peerAddress string, creds c
 	return folder, c.folderError(err)
 }
 
-// joining returns the client with which this server asks the servers in Join to add it to their cluster.
+// joining returns the client that asks the servers in Join to add this server to their cluster.
 func (c *Config) joining(peerAddress string, creds credentials.TransportCredentials) *joining {
 	return &joining{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, nonVoter: c.NonVoter, log: c.Logger}
 }
@@ -82,7 +82,7 @@ func (c *Config) folderError(err error) error {
 }
 
 // warnOfMembers warns if the cluster's members differ from the configuration. The cluster's own list of members and
-// addresses applies; the configuration does not override it.
+// addresses is in effect; the configuration does not override it.
 func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 	var configured, actual []string
 	for _, m := range now {

@@ -18,12 +18,12 @@ import (
 // declarationRetry is how long a leader waits after a failed attempt to declare its definitions.
 const declarationRetry = time.Second
 
-// declarationBatch is how many definitions one command declares, as many as one edit through the API may contain.
-// Declaring is idempotent, so declaring them in more than one command does no harm.
+// declarationBatch is the maximum number of definitions in one command, the same as the API's limit for one edit.
+// Declaring is idempotent, so splitting the definitions across commands is harmless.
 const declarationBatch = 10_000
 
-// definitionsOf converts definitions and validates them, as an edit would with the default settings of a cluster. The
-// error is a *DefinitionError.
+// definitionsOf converts and validates definitions, as an edit would with a cluster's default settings. The error is a
+// *DefinitionError.
 func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition, error) {
 	all := make([]*semaphore.Definition, len(messages))
 	seen := make(map[string]int, len(messages))
@@ -48,7 +48,7 @@ func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition
 }
 
 // declare creates the configured definitions that have never existed. It retries until it succeeds, or until ctx ends
-// together with the leadership.
+// because leadership was lost.
 func (l *leading) declare(ctx context.Context) {
 	missing := l.missing()
 	if skipped := len(l.definitions) - len(missing); skipped > 0 {

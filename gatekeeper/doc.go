@@ -7,11 +7,11 @@
 //	defer server.Close(context.Background())
 //
 // This opens a single durable server on loopback. Config describes how several servers form a cluster. Command
-// gatekeeperd wraps this package in flags, and examples/embedded is an application whose processes are the cluster.
+// gatekeeperd wraps this package in flags, and examples/embedded is an application whose processes form the cluster.
 // Clients use package client, or any gRPC client of proto/gatekeeper/v1.
 //
-// This package makes no decisions about permits. It checks a configuration, opens the packages under internal/ in order
-// of their dependencies, and closes them in reverse order:
+// This package makes no decisions about permits. It checks a configuration, opens the packages under internal/ in
+// dependency order, and closes them in reverse order:
 //
 //	consensus  Raft: the replicated log, membership, leadership, and proof that this server still leads
 //	batcher    packs many commands into one log entry
@@ -35,25 +35,25 @@
 // A cluster that has permanently lost its majority is not repaired in place. Recover reads what is left of its data
 // directories and creates the directory of a new single-server cluster, under a later incarnation of its id. The new
 // cluster cannot know which permits the lost servers granted. Unless the directories of a majority were read, it waits
-// until those permits have certainly expired before it grants anything. Servers of the old cluster that meet the new
-// one stop with ErrSucceeded.
+// until those permits have certainly expired before it grants anything. Servers of the old cluster that encounter the
+// new one stop with ErrSucceeded.
 //
-// Restore creates such a directory from a backup. A backup lacks the permits that have been granted since, so the new
-// cluster waits until those have expired too. The new cluster also has another seed, so servers and clients of the two
-// clusters refuse each other. BindAdmin lets the owner of a member's data directory regain administrator access.
+// Restore creates such a directory from a backup. A backup lacks the permits granted since it was taken, so the new
+// cluster waits until those have expired too. The new cluster also has a different seed, so servers and clients of the
+// two clusters reject each other. BindAdmin lets the owner of a member's data directory regain administrator access.
 //
 // # Stopping
 //
-// Close first sends clients away (health status, ended streams), then transfers leadership so that the other members
-// need not detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their
+// Close first drains clients (health status, ended streams), then transfers leadership so that the other members need
+// not detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their
 // holders refresh them with the next leader. A server that cannot continue, for example because its disk has failed,
 // does not try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
 //
 // # Compatibility
 //
-// Within major version 1, code that compiles with this package continues to compile and to work. New versions may add
-// functions, methods, constants and fields: name the fields in struct literals. Texts of errors, log messages and the
-// names of metrics may change in a minor version, and the changelog says so. Every later version opens a data directory
-// of an earlier one, and servers of adjacent minor versions work in one cluster. A version that is older than the
+// Within major version 1, code that compiles with this package continues to compile and work. New versions may add
+// functions, methods, constants and fields, so use field names in struct literals. Error texts, log messages and metric
+// names may change in a minor version; the changelog lists such changes. Every later version can open a data directory
+// written by an earlier one, and servers of adjacent minor versions can run in one cluster. A version older than the
 // feature level in force refuses to start. Memory and ExpireNow are for tests and may change in a minor version.
 package gatekeeper

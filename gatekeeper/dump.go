@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 )
 
-// dumps writes the state to the log at every DumpInterval until the server closes.
+// dumps writes the state to the log every DumpInterval until the server closes.
 func (s *Server) dumps() {
 	ticker := time.NewTicker(s.cfg.DumpInterval)
 	defer ticker.Stop()

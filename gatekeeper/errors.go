@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Errors of Open, for errors.Is. An invalid configuration is reported as a *ConfigError or a *DefinitionError instead.
+// Errors returned by Open, for errors.Is. An invalid configuration is reported as a *ConfigError or a *DefinitionError
+// instead.
 var (
 	// ErrListen means that the server cannot listen on an address, for example because another process is already
 	// listening on it.
@@ -30,22 +31,22 @@ var (
 	// the data directories of all Members are empty.
 	ErrMemberHasData = errors.New("another member has data")
 	// ErrRemoved is what Server.Err returns for a server that was removed from the cluster. The server must not be
-	// started again: a new one needs a new id and an empty data directory.
+	// started again: its replacement needs a new id and an empty data directory.
 	ErrRemoved = errors.New("removed")
 	// ErrSucceeded is what Server.Err returns for a server whose cluster was recovered without it. The server must not
 	// be started again, because both clusters would grant the same permits.
-	ErrSucceeded = errors.New("succeeded by a recovered cluster")
+	ErrSucceeded = errors.New("superseded by a recovered cluster")
 	// ErrClosed means that the server is closing or closed.
 	ErrClosed = errors.New("closed")
 )
 
-// DefinitionError says which of Config.Definitions is invalid, and why.
+// DefinitionError reports which of Config.Definitions is invalid, and why.
 type DefinitionError struct {
 	// Index is the index in Config.Definitions, from 0.
 	Index int
 	Name  string
-	// Field is the invalid field, as the API names it, for example "group_pattern". It is empty if the fault is not in
-	// a single field.
+	// Field is the invalid field's name in the API, for example "group_pattern". It is empty if the fault is not in a
+	// single field.
 	Field string
 	// Err describes the fault in prose.
 	Err error

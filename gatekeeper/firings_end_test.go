@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host finds that the holder of a firing is dead, takes over the firing, and runs it. Both hosts follow the firing on
-// a stream.
+// A host finds the holder of a firing dead, takes over the firing, and runs it. Both hosts follow the firing on a
+// stream.
 func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -51,11 +51,11 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 
 	takeOver := func(group string, token uint64) (*gatekeeperv1.TakeOverResponse, error) {
 		return c.TakeOver(bounded(t), &gatekeeperv1.TakeOverRequest{
-			Token: token, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "heir"}, Reason: "it does not answer",
+			Token: token, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "successor"}, Reason: "it does not respond",
 		})
 	}
 	if _, err := takeOver("dr", dead); status.Code(err) != codes.FailedPrecondition && status.Code(err) != codes.InvalidArgument {
-		t.Errorf("takeover by a group that is not admitted = %v, want a refusal", err)
+		t.Errorf("takeover by a group that is not admitted = %v, want FailedPrecondition or InvalidArgument", err)
 	}
 	r, err := takeOver("prod", dead)
 	if err != nil || r.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
@@ -70,7 +70,7 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 	}
 	ofDead(gatekeeperv1.FiringState_FIRING_STATE_OPEN) // even though firing_on_loss is SPENT
 	ofAny(gatekeeperv1.FiringState_FIRING_STATE_OPEN)
-	heir := acquire("heir")
+	heir := acquire("successor")
 	ofDead(gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER)
 	if claim := ofAny(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED); claim.GetToken() != heir || claim.GetAttempts() != 2 {
 		t.Errorf("claim after the takeover = %v, want the second attempt", claim)

@@ -12,9 +12,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host whose clock was a year ahead has filled the firing memory of a semaphore and displaced the current firings.
-// Every correct firing is therefore denied as forgotten. An operator repairs that, an undo reverts the repair, and
-// undoing the undo restores it.
+// A host whose clock was a year ahead has filled a semaphore's firing memory and evicted the current firings, so every
+// correct firing is denied as forgotten. An operator repairs that, an undo reverts the repair, and undoing the undo
+// restores it.
 func TestForgetFirings_PoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
@@ -52,7 +52,7 @@ func TestForgetFirings_PoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
 	done := make(chan batcher.Outcome, 1)
 	s.batcher.Go(fsm.Forget{Semaphore: "nightly", Term: s.machine.State().Term(), UpTo: year}, func(o batcher.Outcome) { done <- o })
 	if o := <-done; o.Err != nil || !forgotten(soon) {
-		t.Fatalf("the present firing is not forgotten: %v", o.Err)
+		t.Fatalf("the current firing is not forgotten: %v", o.Err)
 	}
 
 	r, err := c.ForgetFirings(bounded(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "nightly", Ahead: true, Author: "ann"})

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// labelled returns a definition with a label team.
+// labelled returns a definition with the label team.
 func labelled(name, team string) *gatekeeperv1.Definition {
 	return &gatekeeperv1.Definition{Name: name, GroupPattern: new("prod"), Labels: map[string]string{"team": team}}
 }
@@ -20,8 +20,8 @@ func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
 	return &gatekeeperv1.BatchEditRequest{Edits: all}
 }
 
-// Roles with a scope of labels must not reach anything outside it: not by a change that moves a definition into or out
-// of the scope, and not by a batch, an undo, a move or a selector that also includes something outside.
+// Roles scoped by labels must not reach anything outside their scope: not by a change that moves a definition into or
+// out of the scope, nor by a batch, an undo, a move or a selector that also includes something outside it.
 func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -44,9 +44,9 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	create(labelled("mine", "a"))
 	create(labelled("theirs", "b"))
 	create(labelled("lost", "b"))
-	replace(labelled("lost", "a")) // its undo would take it out of the scope
+	replace(labelled("lost", "a")) // undoing this would move it out of the scope
 	create(labelled("gone", "a"))
-	replace(labelled("gone", "b")) // its undo would take it into the scope
+	replace(labelled("gone", "b")) // undoing this would move it into the scope
 	both, err := admin.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named("mine", "theirs")})
 	if err != nil {
 		t.Fatal(err)
@@ -111,36 +111,36 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 			err  error
 			want codes.Code
 		}{
-			"edit out of the scope":                           {edit(ed, edits(put(labelled("mine", "b")))), refused},
-			"edit into the scope":                             {edit(ed, edits(put(labelled("theirs", "a")))), refused},
-			"edit that drops the label":                       {edit(ed, edits(put(&gatekeeperv1.Definition{Name: "mine"}))), refused},
-			"create outside":                                  {edit(ed, edits(make1(labelled("new", "b")))), refused},
-			"create without a label":                          {edit(ed, edits(make1(&gatekeeperv1.Definition{Name: "new"}))), refused},
-			"create one inside and one outside":               {edit(ed, edits(make1(labelled("new", "a")), drop("theirs"))), refused},
-			"declare inside and outside":                      {edit(ed, edits(declare(labelled("new", "a")), declare(labelled("new2", "b")))), refused},
-			"declare as if inside, and replace":               {edit(ed, edits(declare(labelled("new", "a")), put(labelled("theirs", "a")))), refused},
-			"a rename out of the scope":                       {edit(ed, edits(drop("mine"), make1(labelled("new", "b")))), refused},
-			"a rename into the scope":                         {edit(ed, edits(drop("theirs"), make1(labelled("new", "a")))), refused},
-			"move by an operator, with other fields":          {edit(ops, edits(put(moved))), refused},
-			"create by an operator":                           {edit(ops, edits(make1(labelled("new", "a")))), refused},
-			"undo out of the scope":                           {undo(ed, version["lost"]), refused},
-			"undo into the scope":                             {undo(ed, version["gone"]), refused},
-			"undo of an edit outside":                         {undo(ed, version["theirs"]), refused},
-			"undo of a pause of both":                         {undo(ops, both.GetRevision()), refused},
-			"undo of a cordon":                                {undo(ops, cordoned.GetCordon().GetRevision()), refused},
-			"undo of a pause by an editor":                    {undo(ed, both.GetRevision()), refused},
-			"move of both":                                    {move(ops, named("mine", "theirs"), ""), refused},
-			"move of both according to another caller's plan": {move(ops, named("mine", "theirs"), plan.GetDigest()), refused},
-			"move of only one by an editor":                   {move(ed, named("theirs"), ""), refused},
-			"move of all":                                     {move(ops, all, ""), refused},
-			"move of an invisible definition":                 {move(blind, named("theirs"), ""), codes.NotFound},
-			"pause of both":                                   {pause(ops, named("mine", "theirs")), refused},
-			"pause of all":                                    {pause(ops, all), refused},
-			"pause by a label":                                {pause(ops, &gatekeeperv1.Selector{Labels: "team"}), refused},
-			"pause by the other label":                        {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
-			"pause of an invisible definition":                {pause(blind, named("theirs")), codes.NotFound},
-			"resume of the other definition":                  {resume(ops, named("theirs")), refused},
-			"resume of all":                                   {resume(ops, all), refused},
+			"edit out of the scope":                   {edit(ed, edits(put(labelled("mine", "b")))), refused},
+			"edit into the scope":                     {edit(ed, edits(put(labelled("theirs", "a")))), refused},
+			"edit that drops the label":               {edit(ed, edits(put(&gatekeeperv1.Definition{Name: "mine"}))), refused},
+			"create outside":                          {edit(ed, edits(make1(labelled("new", "b")))), refused},
+			"create without a label":                  {edit(ed, edits(make1(&gatekeeperv1.Definition{Name: "new"}))), refused},
+			"create inside and delete outside":        {edit(ed, edits(make1(labelled("new", "a")), drop("theirs"))), refused},
+			"declare inside and outside":              {edit(ed, edits(declare(labelled("new", "a")), declare(labelled("new2", "b")))), refused},
+			"declare inside and replace outside":      {edit(ed, edits(declare(labelled("new", "a")), put(labelled("theirs", "a")))), refused},
+			"rename out of the scope":                 {edit(ed, edits(drop("mine"), make1(labelled("new", "b")))), refused},
+			"rename into the scope":                   {edit(ed, edits(drop("theirs"), make1(labelled("new", "a")))), refused},
+			"move by an operator, with other edits":   {edit(ops, edits(put(moved))), refused},
+			"create by an operator":                   {edit(ops, edits(make1(labelled("new", "a")))), refused},
+			"undo out of the scope":                   {undo(ed, version["lost"]), refused},
+			"undo into the scope":                     {undo(ed, version["gone"]), refused},
+			"undo of an edit outside":                 {undo(ed, version["theirs"]), refused},
+			"undo of a pause that covers both":        {undo(ops, both.GetRevision()), refused},
+			"undo of a cordon":                        {undo(ops, cordoned.GetCordon().GetRevision()), refused},
+			"undo of a pause by an editor":            {undo(ed, both.GetRevision()), refused},
+			"move of both":                            {move(ops, named("mine", "theirs"), ""), refused},
+			"move of both with another caller's plan": {move(ops, named("mine", "theirs"), plan.GetDigest()), refused},
+			"move by an editor":                       {move(ed, named("theirs"), ""), refused},
+			"move of all":                             {move(ops, all, ""), refused},
+			"move of an invisible definition":         {move(blind, named("theirs"), ""), codes.NotFound},
+			"pause of both":                           {pause(ops, named("mine", "theirs")), refused},
+			"pause of all":                            {pause(ops, all), refused},
+			"pause by a label":                        {pause(ops, &gatekeeperv1.Selector{Labels: "team"}), refused},
+			"pause by the other label":                {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
+			"pause of an invisible definition":        {pause(blind, named("theirs")), codes.NotFound},
+			"resume of the other definition":          {resume(ops, named("theirs")), refused},
+			"resume of all":                           {resume(ops, all), refused},
 		} {
 			if status.Code(c.err) != c.want {
 				t.Errorf("server %d: %s = %v, want %v", i, what, c.err, c.want)
@@ -154,12 +154,12 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 		for what, err := range map[string]error{"cordon": cordon, "uncordon": uncordon, "forget": forget} {
 			// A viewer may see that the firing does not exist.
 			if code := status.Code(err); code != refused && (what != "forget" || code != codes.NotFound) {
-				t.Errorf("server %d: %s = %v, want a refusal", i, what, err)
+				t.Errorf("server %d: %s = %v, want PermissionDenied", i, what, err)
 			}
 		}
-		// Declaring an existing definition has no effect, in any scope.
+		// Declaring an existing definition has no effect, in or out of scope.
 		if err := edit(ed, edits(declare(labelled("theirs", "a")))); err != nil && status.Code(err) != refused {
-			t.Errorf("server %d: declaration of an existing definition = %v, want OK or a refusal", i, err)
+			t.Errorf("server %d: declaration of an existing definition = %v, want OK or PermissionDenied", i, err)
 		}
 		for _, who := range []string{"ed", "ops"} {
 			auths := gatekeeperv1.NewAuthServiceClient(s.named(i, who).conn)
@@ -170,26 +170,26 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 			_, taken := auths.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: "admin"})
 			for _, err := range []error{token, binding, taken} {
 				if status.Code(err) != refused {
-					t.Errorf("server %d: change of bindings by %s = %v, want a refusal", i, who, err)
+					t.Errorf("server %d: binding change by %s = %v, want PermissionDenied", i, who, err)
 				}
 			}
 		}
 	}
 	after := leader.machine.State()
 	if after.Revision() != before.Revision() {
-		t.Errorf("Revision() = %d, want %d as before", after.Revision(), before.Revision())
+		t.Errorf("Revision() = %d, want it unchanged at %d", after.Revision(), before.Revision())
 	}
 	for name := range version {
 		if after.Definition(name) != before.Definition(name) {
-			t.Errorf("definition %s was changed by a refused call", name)
+			t.Errorf("definition %s was changed by a rejected call", name)
 		}
 	}
 	// Each principal may act within its scope.
 	if err := batchOf(t, s.named(1, "ed"), put(labelledWith("mine", "a", 7))); err != nil {
-		t.Errorf("edit in the scope of the editor: %v", err)
+		t.Errorf("edit within the editor's scope: %v", err)
 	}
 	if _, err := s.named(1, "ops").Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: named("mine")}); err != nil {
-		t.Errorf("resume in the scope of the operator: %v", err)
+		t.Errorf("resume within the operator's scope: %v", err)
 	}
 	lines := map[string]bool{}
 	for _, l := range s.audited(t) {
@@ -199,7 +199,7 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	}
 	for _, want := range []string{"BatchEdit by ed", "Undo by ed", "Undo by ops", "Move by ops", "Pause by ops", "Resume by ops", "CreateToken by ed", "SetBinding by ops"} {
 		if !lines[want] {
-			t.Errorf("no audit line reports %s: %v", want, lines)
+			t.Errorf("no audit line for %s in %v", want, lines)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func batchOf(t *testing.T, c caller, all ...*gatekeeperv1.Edit) error {
 	return err
 }
 
-// Only a principal with the permit in its scope can take it over, and only if the definition allows that.
+// A principal can take over a permit only if the permit is in its scope and the definition allows takeovers.
 func TestHostile_TakeOver_UsesTheCallersNameAndScope(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -255,7 +255,7 @@ func TestHostile_TakeOver_UsesTheCallersNameAndScope(t *testing.T) {
 		t.Errorf("refresh of the victim's permit = %v, want REFRESHED", r)
 	}
 	if err := take(1, "app", open.GetToken(), "zone-a"); err != nil {
-		t.Fatalf("takeover in the scope: %v", err)
+		t.Fatalf("takeover within the scope: %v", err)
 	}
 	history, err := admin.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{Names: []string{"report-x"}})
 	if err != nil || history.GetEntries()[0].GetAuthor() != "app (host in group zone-a)" {

@@ -22,11 +22,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// forged is text that tries to forge a log line or to control the terminal on which it is shown.
+// forged is text that attempts to forge a log line or to control the terminal that displays it.
 const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\u009b31m{\"seq\":1}"
 
-// Names, reasons, certificates and raw bytes from unauthenticated callers cannot forge a log line, and a token appears
-// only where its owner keeps it.
+// Names, reasons, certificates and raw bytes from unauthenticated callers cannot forge a log line, and no token appears
+// in the server's logs, files or responses.
 func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 	t.Parallel()
 	text, lines := &logbook{}, &logbook{}
@@ -68,7 +68,7 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 		tells(body, err)
 		tells(admin.ListDefinitions(metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+secret), &gatekeeperv1.ListDefinitionsRequest{}))
 	}
-	// The same requests with forged texts.
+	// The same requests with forged text.
 	forger := strings.ReplaceAll(forged, "\x00", "") // it is used in a file name
 	evil := s.named(0, forger)
 	tells(evil.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
@@ -136,9 +136,9 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 	if len(forgeries) > 0 {
 		t.Errorf("forged log lines: %q", forgeries)
 	}
-	places := map[string]string{"the log": text.String(), "the log as JSON": lines.String()}
+	places := map[string]string{"the log": text.String(), "the JSON log": lines.String()}
 	for i, answer := range answers {
-		places[fmt.Sprintf("answer %d", i)] = answer
+		places[fmt.Sprintf("response %d", i)] = answer
 	}
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

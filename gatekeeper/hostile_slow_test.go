@@ -14,7 +14,7 @@ import (
 )
 
 // Connections to the HTTP and admin ports that never send a complete request are closed after a timeout, and other
-// clients are served in the meantime. Sending a byte now and then does not extend the timeout.
+// clients are served in the meantime. Sending an occasional byte does not extend the timeout.
 func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
@@ -77,7 +77,7 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 					t.Errorf("GET %s = %s, want 200", when, answer.Status)
 				}
 			}
-			ask("meanwhile")
+			ask("while slow connections are open")
 			for _, c := range slow {
 				if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 					t.Fatal(err)
@@ -88,7 +88,7 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 				}
 			}
 			<-dripped
-			ask("afterwards")
+			ask("after they were closed")
 		})
 	}
 }

@@ -18,16 +18,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt is a call that claims something that belongs to another caller.
+// attempt is a call that claims something belonging to another caller.
 type attempt struct {
 	what string
 	m    proto.Message
 	want codes.Code
-	// check verifies a response. If it is nil, every response that contains nothing hidden from the caller passes.
+	// check verifies a response. If it is nil, any response that reveals nothing hidden from the caller passes.
 	check func(m proto.Message) bool
 }
 
-// tryIt calls any method with one message, and returns its first response.
+// tryIt calls any method with one message, and returns the first response.
 func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m protoreflect.MethodDescriptor, in proto.Message) (proto.Message, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -43,15 +43,15 @@ func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m pro
 	if err := stream.SendMsg(in); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if fullMethod != gatekeeperv1.WorkService_Work_FullMethodName { // it is refused when its first slot asks, so its stream stays open
+	if fullMethod != gatekeeperv1.WorkService_Work_FullMethodName { // rejected only once its first slot asks
 		_ = stream.CloseSend() // always returns nil
 	}
 	out := kind.New().Interface()
 	return out, stream.RecvMsg(out)
 }
 
-// An acquirer with a scope claims the identity, the name, the semaphores, the permits and the jobs of others in every
-// call, on every server. A method without an entry in the table fails this test.
+// An acquirer with a scope claims other callers' identities, names, semaphores, permits and jobs in every call, on
+// every server. A method without an entry in the table fails this test.
 func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -104,7 +104,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		return []attempt{{what: what, m: m, want: want}}
 	}
 	onJob := func(of func(id string) proto.Message) []attempt {
-		return []attempt{{"another's", of("theirs"), refused, nil}, {"an invisible one", of("secret-job"), codes.NotFound, nil}}
+		return []attempt{{"another caller's", of("theirs"), refused, nil}, {"a hidden one", of("secret-job"), codes.NotFound, nil}}
 	}
 	tokens := []*gatekeeperv1.TokenRefresh{{Token: open.GetToken(), Duration: open.GetDuration()}}
 
@@ -118,12 +118,12 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	)
 	table := map[string][]attempt{
 		permits + "TryAcquire": {
-			{"elsewhere", &gatekeeperv1.TryAcquireRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r"}, refused, nil},
+			{"outside its scope", &gatekeeperv1.TryAcquireRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r"}, refused, nil},
 			{"another group", &gatekeeperv1.TryAcquireRequest{Semaphore: "report-x", Identity: other, RequestId: "r"}, refused, nil},
 			{"another acquirer", &gatekeeperv1.TryAcquireRequest{Semaphore: "report-x", Identity: elsewhere, RequestId: "r"}, refused, nil},
 		},
 		permits + "Acquire": {
-			{"elsewhere", &gatekeeperv1.AcquireRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r"}, refused, nil},
+			{"outside its scope", &gatekeeperv1.AcquireRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r"}, refused, nil},
 			{"another group", &gatekeeperv1.AcquireRequest{Semaphore: "report-x", Identity: other, RequestId: "r"}, refused, nil},
 			{"another acquirer", &gatekeeperv1.AcquireRequest{Semaphore: "report-x", Identity: elsewhere, RequestId: "r"}, refused, nil},
 		},
@@ -137,49 +137,49 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			}
 			return true
 		}}},
-		permits + "Refresh": {{"another's", &gatekeeperv1.RefreshRequest{Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
+		permits + "Refresh": {{"another caller's", &gatekeeperv1.RefreshRequest{Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
 			return lost(m.(*gatekeeperv1.RefreshResponse).GetResults())
 		}}},
-		permits + "KeepAlive": {{"another's", &gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
+		permits + "KeepAlive": {{"another caller's", &gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
 			return lost(m.(*gatekeeperv1.KeepAliveResponse).GetResults())
 		}}},
-		permits + "Release": {{"another's", &gatekeeperv1.ReleaseRequest{Token: open.GetToken(), Identity: id}, codes.OK, func(m proto.Message) bool {
+		permits + "Release": {{"another caller's", &gatekeeperv1.ReleaseRequest{Token: open.GetToken(), Identity: id}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.ReleaseResponse).GetReleased()
 		}}},
-		permits + "Revoke": one("another's", &gatekeeperv1.RevokeRequest{Token: open.GetToken(), Author: "victim"}, refused),
+		permits + "Revoke": one("another caller's", &gatekeeperv1.RevokeRequest{Token: open.GetToken(), Author: "victim"}, refused),
 		permits + "TakeOver": {
-			{"another's", &gatekeeperv1.TakeOverRequest{Token: open.GetToken(), Identity: id}, codes.FailedPrecondition, nil},
+			{"another caller's", &gatekeeperv1.TakeOverRequest{Token: open.GetToken(), Identity: id}, codes.FailedPrecondition, nil},
 			{"as another group", &gatekeeperv1.TakeOverRequest{Token: open.GetToken(), Identity: other}, refused, nil},
-			{"an invisible one", &gatekeeperv1.TakeOverRequest{Token: hidden.GetToken(), Identity: id}, codes.NotFound, nil},
+			{"a hidden one", &gatekeeperv1.TakeOverRequest{Token: hidden.GetToken(), Identity: id}, codes.NotFound, nil},
 		},
-		permits + "Clear": one("another's", &gatekeeperv1.ClearRequest{Token: open.GetToken(), Author: "victim"}, refused),
+		permits + "Clear": one("another caller's", &gatekeeperv1.ClearRequest{Token: open.GetToken(), Author: "victim"}, refused),
 		permits + "Cancel": {
 			{"as another group", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: other, RequestId: "r1"}, refused, nil},
-			{"elsewhere", &gatekeeperv1.CancelRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r2"}, refused, nil},
-			{"another's request", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: id, RequestId: "r1"}, codes.OK, func(m proto.Message) bool {
+			{"outside its scope", &gatekeeperv1.CancelRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r2"}, refused, nil},
+			{"another caller's request", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: id, RequestId: "r1"}, codes.OK, func(m proto.Message) bool {
 				return !m.(*gatekeeperv1.CancelResponse).GetGaveBack()
 			}},
 		},
-		permits + "Verify": {{"another's", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: open.GetToken()}, codes.OK, func(m proto.Message) bool {
+		permits + "Verify": {{"another caller's", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: open.GetToken()}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.VerifyResponse).GetValid()
-		}}, {"an invisible one", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: hidden.GetToken()}, codes.OK, func(m proto.Message) bool {
+		}}, {"a hidden one", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: hidden.GetToken()}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.VerifyResponse).GetValid() && m.(*gatekeeperv1.VerifyResponse).GetPermit() == nil
 		}}},
 		permits + "ListHolders": one("all", &gatekeeperv1.ListHoldersRequest{}, codes.OK),
 		permits + "ListWaiters": one("all", &gatekeeperv1.ListWaitersRequest{}, codes.OK),
-		permits + "AwaitFiring": one("elsewhere", &gatekeeperv1.AwaitFiringRequest{Semaphore: "secret-sem", Firing: &gatekeeperv1.Firing{Name: "nightly"}}, codes.NotFound),
-		permits + "CatchUp":     one("elsewhere", &gatekeeperv1.CatchUpRequest{Semaphore: "secret-sem", Identity: id, Name: "nightly"}, codes.OK),
+		permits + "AwaitFiring": one("outside its scope", &gatekeeperv1.AwaitFiringRequest{Semaphore: "secret-sem", Firing: &gatekeeperv1.Firing{Name: "nightly"}}, codes.NotFound),
+		permits + "CatchUp":     one("outside its scope", &gatekeeperv1.CatchUpRequest{Semaphore: "secret-sem", Identity: id, Name: "nightly"}, codes.OK),
 
 		defs + "CreateDefinition":     one("a new one", &gatekeeperv1.CreateDefinitionRequest{Definition: definition("report-y"), Author: "admin"}, refused),
-		defs + "GetDefinition":        one("elsewhere", &gatekeeperv1.GetDefinitionRequest{Name: "secret-sem"}, codes.NotFound),
+		defs + "GetDefinition":        one("outside its scope", &gatekeeperv1.GetDefinitionRequest{Name: "secret-sem"}, codes.NotFound),
 		defs + "ListDefinitions":      one("all", &gatekeeperv1.ListDefinitionsRequest{}, codes.OK),
 		defs + "SummarizeDefinitions": one("all", &gatekeeperv1.SummarizeDefinitionsRequest{}, codes.OK),
-		defs + "ReplaceDefinition":    one("one", &gatekeeperv1.ReplaceDefinitionRequest{Definition: definition("report-x"), ExpectedVersion: changes[0], Author: "admin"}, refused),
-		defs + "DeleteDefinition":     one("one", &gatekeeperv1.DeleteDefinitionRequest{Name: "report-x", ExpectedVersion: changes[0], Author: "admin"}, refused),
-		defs + "BatchEdit": one("one", &gatekeeperv1.BatchEditRequest{Author: "admin", Edits: []*gatekeeperv1.Edit{
+		defs + "ReplaceDefinition":    one("in its scope", &gatekeeperv1.ReplaceDefinitionRequest{Definition: definition("report-x"), ExpectedVersion: changes[0], Author: "admin"}, refused),
+		defs + "DeleteDefinition":     one("in its scope", &gatekeeperv1.DeleteDefinitionRequest{Name: "report-x", ExpectedVersion: changes[0], Author: "admin"}, refused),
+		defs + "BatchEdit": one("a declaration", &gatekeeperv1.BatchEditRequest{Author: "admin", Edits: []*gatekeeperv1.Edit{
 			{Change: &gatekeeperv1.Edit_Declare{Declare: definition("report-y")}},
 		}}, refused),
-		defs + "Explain": one("elsewhere", &gatekeeperv1.ExplainRequest{Semaphore: "secret-sem", Identity: id}, refused),
+		defs + "Explain": one("outside its scope", &gatekeeperv1.ExplainRequest{Semaphore: "secret-sem", Identity: id}, refused),
 
 		ops + "Preview": {
 			{"a pause", &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}}}, codes.OK, nil},
@@ -192,11 +192,11 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		ops + "Pause":         one("all", &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, Author: "admin"}, refused),
 		ops + "Resume":        one("all", &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}, Author: "admin"}, refused),
 		ops + "Cordon":        one("its own group", &gatekeeperv1.CordonRequest{GroupPattern: "zone-a", Author: "admin"}, refused),
-		ops + "Uncordon":      one("another's", &gatekeeperv1.UncordonRequest{Id: "group:zone-q", Author: "admin"}, refused),
+		ops + "Uncordon":      one("another caller's", &gatekeeperv1.UncordonRequest{Id: "group:zone-q", Author: "admin"}, refused),
 		ops + "ListCordons":   one("all", &gatekeeperv1.ListCordonsRequest{}, codes.OK),
 		ops + "ListHistory":   one("all", &gatekeeperv1.ListHistoryRequest{}, codes.OK),
-		ops + "ListFirings":   one("elsewhere", &gatekeeperv1.ListFiringsRequest{Semaphore: "secret-sem"}, codes.NotFound),
-		ops + "ForgetFirings": one("one", &gatekeeperv1.ForgetFiringsRequest{Semaphore: "report-x", Author: "admin"}, refused),
+		ops + "ListFirings":   one("outside its scope", &gatekeeperv1.ListFiringsRequest{Semaphore: "secret-sem"}, codes.NotFound),
+		ops + "ForgetFirings": one("in its scope", &gatekeeperv1.ForgetFiringsRequest{Semaphore: "report-x", Author: "admin"}, refused),
 		ops + "Undo":          one("an edit", &gatekeeperv1.UndoRequest{Change: changes[0], Author: "admin"}, refused),
 		ops + "ListKnown":     one("all", &gatekeeperv1.ListKnownRequest{}, refused),
 		ops + "ListDenied":    one("all", &gatekeeperv1.ListDeniedRequest{}, codes.OK),
@@ -204,29 +204,29 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		"WatchService/Watch": one("all", &gatekeeperv1.WatchRequest{}, codes.OK),
 
 		jobs + "SubmitJob": {
-			{"elsewhere", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "mine", Semaphore: "secret-sem"}, Last: true}, refused, nil},
-			{"another's permit", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{
+			{"outside its scope", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "mine", Semaphore: "secret-sem"}, Last: true}, refused, nil},
+			{"another caller's permit", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{
 				Id: "mine", Semaphore: "report-x", SubmitterToken: open.GetToken(),
 			}, Last: true, Tasks: [][]byte{{1}}}, codes.NotFound, nil},
-			{"another's name", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "theirs", Semaphore: "report-x", Author: "victim"}, Last: true, Tasks: [][]byte{{1}}}, codes.AlreadyExists, nil},
+			{"another caller's name", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "theirs", Semaphore: "report-x", Author: "victim"}, Last: true, Tasks: [][]byte{{1}}}, codes.AlreadyExists, nil},
 		},
-		jobs + "GetJob":      one("an invisible one", &gatekeeperv1.GetJobRequest{Id: "secret-job"}, codes.NotFound),
+		jobs + "GetJob":      one("a hidden one", &gatekeeperv1.GetJobRequest{Id: "secret-job"}, codes.NotFound),
 		jobs + "ListJobs":    one("all", &gatekeeperv1.ListJobsRequest{}, codes.OK),
-		jobs + "ListTasks":   one("an invisible one", &gatekeeperv1.ListTasksRequest{Job: "secret-job", Payloads: true}, codes.NotFound),
-		jobs + "FollowJob":   one("an invisible one", &gatekeeperv1.FollowJobRequest{Id: "secret-job", Results: true}, codes.NotFound),
+		jobs + "ListTasks":   one("a hidden one", &gatekeeperv1.ListTasksRequest{Job: "secret-job", Payloads: true}, codes.NotFound),
+		jobs + "FollowJob":   one("a hidden one", &gatekeeperv1.FollowJobRequest{Id: "secret-job", Results: true}, codes.NotFound),
 		jobs + "CancelJob":   onJob(func(id string) proto.Message { return &gatekeeperv1.CancelJobRequest{Id: id, Author: "victim"} }),
 		jobs + "RetryTasks":  onJob(func(id string) proto.Message { return &gatekeeperv1.RetryTasksRequest{Id: id, Indexes: []uint32{0}} }),
 		jobs + "DropTasks":   onJob(func(id string) proto.Message { return &gatekeeperv1.DropTasksRequest{Id: id, Indexes: []uint32{0}} }),
 		jobs + "DeleteJob":   onJob(func(id string) proto.Message { return &gatekeeperv1.DeleteJobRequest{Id: id} }),
 		jobs + "ListWorkers": one("all", &gatekeeperv1.ListWorkersRequest{}, codes.OK),
 		jobs + "Work": {
-			{"elsewhere", workOffer("secret-sem", id), refused, nil},
+			{"outside its scope", workOffer("secret-sem", id), refused, nil},
 			{"another group", workOffer("report-x", other), refused, nil},
 			{"another acquirer", workOffer("report-x", elsewhere), refused, nil},
 		},
 
-		members + "GetStatus":          one("of the server", &gatekeeperv1.GetStatusRequest{StateHash: true}, codes.OK),
-		members + "ListMembers":        one("of all", &gatekeeperv1.ListMembersRequest{}, codes.OK),
+		members + "GetStatus":          one("the server", &gatekeeperv1.GetStatusRequest{StateHash: true}, codes.OK),
+		members + "ListMembers":        one("all", &gatekeeperv1.ListMembersRequest{}, codes.OK),
 		members + "AddMember":          one("another server", &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:1"}, refused),
 		members + "RemoveMember":       one("a member", &gatekeeperv1.RemoveMemberRequest{Id: "gk3", Force: true}, refused),
 		members + "TransferLeadership": one("to a member", &gatekeeperv1.TransferLeadershipRequest{Id: "gk2"}, refused),
@@ -237,7 +237,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		auths + "WhoAmI": {{"itself", &gatekeeperv1.WhoAmIRequest{}, codes.OK, func(m proto.Message) bool {
 			return m.(*gatekeeperv1.WhoAmIResponse).GetPrincipal() == "app"
 		}}},
-		auths + "CanI": {{"elsewhere", &gatekeeperv1.CanIRequest{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphore: "secret-sem"}, codes.OK, func(m proto.Message) bool {
+		auths + "CanI": {{"outside its scope", &gatekeeperv1.CanIRequest{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphore: "secret-sem"}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.CanIResponse).GetAllowed()
 		}}},
 		auths + "ListBindings": one("all", &gatekeeperv1.ListBindingsRequest{}, refused),
@@ -247,12 +247,12 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			}}, refused, nil},
 			{"a new one", &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{Name: "root", Subjects: []string{"cert:x"}}}, refused, nil},
 		},
-		auths + "RemoveBinding": one("another's", &gatekeeperv1.RemoveBindingRequest{Name: "victim"}, refused),
+		auths + "RemoveBinding": one("another caller's", &gatekeeperv1.RemoveBindingRequest{Name: "victim"}, refused),
 		auths + "CreateToken": {
-			{"of an administrator", &gatekeeperv1.CreateTokenRequest{Binding: "admin"}, refused, nil},
+			{"for an administrator", &gatekeeperv1.CreateTokenRequest{Binding: "admin"}, refused, nil},
 			{"for itself", &gatekeeperv1.CreateTokenRequest{Binding: "app"}, refused, nil},
 		},
-		auths + "RevokeToken":       one("another's", &gatekeeperv1.RevokeTokenRequest{Id: "abc"}, refused),
+		auths + "RevokeToken":       one("another caller's", &gatekeeperv1.RevokeTokenRequest{Id: "abc"}, refused),
 		auths + "BindAdministrator": one("itself", &gatekeeperv1.BindAdministratorRequest{Subject: "cert:app", Binding: "app", Author: "gk1"}, refused),
 	}
 	leader, _ := s.leader()
@@ -265,7 +265,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			method := strings.TrimPrefix(fullMethod, "/gatekeeper.v1.")
 			attempts := table[method]
 			if len(attempts) == 0 {
-				t.Errorf("%s has no attempts: add the calls that claim something that belongs to another caller", method)
+				t.Errorf("%s has no attempts: add calls that claim something belonging to another caller", method)
 			}
 			for _, a := range attempts {
 				answer, err := tryIt(t, bounded(t), app, fullMethod, d, a.m)
@@ -291,7 +291,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	if after.AccessRevision() != bindings || after.JobCount() != 2 || after.DefinitionCount() != before.DefinitionCount() || len(after.Cordons()) != 1 ||
 		after.Permit(hidden.GetToken()) != before.Permit(hidden.GetToken()) || after.Definition("report-x") != before.Definition("report-x") ||
 		after.Definition("secret-sem") != before.Definition("secret-sem") {
-		t.Error("the attempts have changed the state")
+		t.Error("the attempts changed the state")
 	}
 	if j, err := adminJobs.GetJob(bounded(t), &gatekeeperv1.GetJobRequest{Id: "theirs"}); err != nil || j.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_OPEN {
 		t.Errorf("the victim's job = %v, %v, want it open", j, err)
@@ -304,7 +304,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	}
 	for method := range audited {
 		if !lines[method] {
-			t.Errorf("no audit line reports the refusal of %s", method)
+			t.Errorf("no audit line for the refusal of %s", method)
 		}
 	}
 }
@@ -313,7 +313,7 @@ func workOffer(sem string, id *gatekeeperv1.Identity) *gatekeeperv1.WorkRequest 
 	return &gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{Semaphore: sem, Identity: id, Slots: 1}}}
 }
 
-// A submission in progress is not affected by another one with the same id, no matter how the other one ends.
+// A submission in progress is unaffected by another one with the same id, however that one ends.
 func TestHostile_SubmissionWithTheSameID_DoesNotAffectTheFirst(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -330,7 +330,7 @@ func TestHostile_SubmissionWithTheSameID_DoesNotAffectTheFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := chunkOf(10) // takes more than one entry
+	first := chunkOf(10) // spans more than one log entry
 	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
 	if err := stream.Send(first); err != nil {
 		t.Fatal(err)

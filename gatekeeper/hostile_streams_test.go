@@ -36,12 +36,12 @@ func (s *secured) token(binding string) (secret, id string) {
 // longCall is a long-running call.
 type longCall struct {
 	what string
-	// next reads the next response and describes what it gives the caller, or returns "" if it gives nothing usable.
+	// next reads the next response and describes what the caller gained from it, or returns "" if that is nothing.
 	next func() (gives string, err error)
 }
 
-// longCalls opens one long-running call of each kind. Each of them waits for something that becomes available when the
-// permit of "job" is released and a job is submitted to "import".
+// longCalls opens one long-running call of each kind. Each waits for something that becomes available when the permit
+// of "job" is released and a job is submitted to "import".
 func (s *secured) longCalls(t *testing.T, server int, c caller) []longCall {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)
@@ -148,7 +148,7 @@ func (s *secured) longCalls(t *testing.T, server int, c caller) []longCall {
 	}
 }
 
-// given describes a grant, or returns "" if there is none.
+// given returns a description of a grant, or "" if there is none.
 func given[M interface {
 	comparable
 	String() string
@@ -223,7 +223,7 @@ func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 	}
 	for _, m := range []string{"Acquire", "KeepAlive", "FollowJob", "AwaitFiring", "Watch", "Work"} {
 		if lines[m] == 0 {
-			t.Errorf("no audit line reports the refusal of %s: %v", m, lines)
+			t.Errorf("no audit line for the refusal of %s in %v", m, lines)
 		}
 	}
 }

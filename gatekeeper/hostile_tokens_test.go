@@ -18,8 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A token is valid for its own cluster, until it expires or is revoked, and only in the authorization header. An
-// invalid token is refused even with a valid certificate, because a presented token replaces the certificate.
+// A token is valid only for its own cluster, only until it expires or is revoked, and only in the authorization header.
+// An invalid token is rejected even with a valid certificate, because a presented token replaces the certificate.
 func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
@@ -43,7 +43,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	}
 	eventually(t, func() bool { return list(bounded(t), s.showing(0, short.GetSecret())) == codes.Unauthenticated })
 	if time.Now().Before(ends) {
-		t.Error("a token was refused before it expired")
+		t.Error("a token was rejected before it expired")
 	}
 	header := func(key, value string) context.Context {
 		return metadata.AppendToOutgoingContext(bounded(t), key, value)
@@ -59,7 +59,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 			"revoked":                         {bounded(t), s.showing(i, gone)},
 			"with the token id as its secret": {bounded(t), s.showing(i, "gk_"+goneID+"_"+goneID)},
 			"with another id":                 {bounded(t), s.showing(i, strings.Replace(good, "gk_", "gk_x", 1))},
-			"twice":                           {header("authorization", "Bearer "+good), s.showing(i, good)},
+			"sent twice":                      {header("authorization", "Bearer "+good), s.showing(i, good)},
 			"as a subject":                    {header(api.SubjectHeader, "token:"+goneID), nobody},
 			"in another scheme":               {header("authorization", "Basic "+good), nobody},
 			"in another header":               {header("bearer", good), nobody},
@@ -82,7 +82,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	}
 	for _, id := range []string{goneID, short.GetToken().GetId()} {
 		if !refused["token:"+id] {
-			t.Errorf("no audit line reports token %s: %v", id, refused)
+			t.Errorf("no audit line for token %s in %v", id, refused)
 		}
 	}
 }

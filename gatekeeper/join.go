@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// joinAttempt bounds one request to one server, whose cluster may be electing a leader.
+	// joinAttempt is the timeout of one request to one server, whose cluster may be electing a leader.
 	joinAttempt = 10 * time.Second
-	// The wait between rounds over all servers doubles from joinMinWait to joinMaxWait.
+	// The wait between rounds of requests to all servers doubles from joinMinWait to joinMaxWait.
 	joinMinWait = 250 * time.Millisecond
 	joinMaxWait = 10 * time.Second
 )
@@ -34,12 +34,12 @@ type joining struct {
 	log         *slog.Logger
 }
 
-// ask asks the servers in turn to add this one, repeating the round until ctx ends, and returns the id of their
-// cluster. A repeated request is harmless: a member at the same address gets the same response. The error is
-// ErrJoinRefused if retrying cannot help, otherwise ErrJoin.
+// ask asks each server in turn to add this one, in rounds until ctx ends, and returns the id of the cluster. Repeating
+// a request is harmless: a member at the same address gets the same response. The error is ErrJoinRefused if retrying
+// cannot help, otherwise ErrJoin.
 //
-// Once an outcome is unknown, a leader may have added this server and then lost leadership. In that case ask asks the
-// next leader for the vote that the earlier leader would have given.
+// Once an outcome is unknown, a leader may have added this server and then lost leadership. In that case the next
+// leader is asked for the vote that the previous leader would have granted.
 func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {
@@ -77,7 +77,7 @@ func outcomeUnknown(err error) bool {
 	return false
 }
 
-// askOne sends the request to one server. first means that no leader can have added this server before.
+// askOne sends the request to one server. first means that no leader can have added this server yet.
 func (j *joining) askOne(ctx context.Context, server string, first bool) (clusterID string, err error) {
 	conn, err := grpc.NewClient(server, grpc.WithTransportCredentials(j.credentials), grpc.WithNoProxy())
 	if err != nil {
@@ -93,7 +93,7 @@ func (j *joining) askOne(ctx context.Context, server string, first bool) (cluste
 	case codes.OK:
 		return answer.GetClusterId(), nil
 	case codes.InvalidArgument, codes.AlreadyExists, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented:
-		return "", fmt.Errorf("%w: %s says: %s", ErrJoinRefused, server, status.Convert(err).Message())
+		return "", fmt.Errorf("%w: %s: %s", ErrJoinRefused, server, status.Convert(err).Message())
 	}
 	return "", fmt.Errorf("%s: %w", server, err)
 }

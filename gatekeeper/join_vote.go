@@ -8,20 +8,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// voteCheck is how often a member without a vote checks whether it has one now, or whether there is a new leader to ask
-// for one.
+// voteCheck is how often a member without a vote checks whether it has since received one, or whether there is a new
+// leader to ask for one.
 const voteCheck = time.Second
 
-// membership is the view of a cluster that a joining server needs; consensus.Node implements it.
+// membership is a joining server's view of its cluster; consensus.Node implements it.
 type membership interface {
 	Members() ([]consensus.Member, error)
 	Leader() consensus.Leader
 }
 
-// askForVote asks the leader of each term once for a vote, until this server has one or ctx ends. A leader makes a
-// joiner a voter when its log has caught up, but does not hand this task to the next leader. Without askForVote, after
-// a failover the joiner would remain without a vote, and the cluster would have one voter fewer than its operator
-// expects.
+// askForVote asks each term's leader once for a vote, until this server has one or ctx ends. A leader promotes a joiner
+// to voter when its log has caught up, but does not hand this task over to the next leader. Without askForVote, a
+// failover would leave the joiner without a vote, and the cluster with one voter fewer than its operator expects.
 func (j *joining) askForVote(ctx context.Context, m membership, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -41,7 +40,7 @@ func (j *joining) askForVote(ctx context.Context, m membership, every time.Durat
 func (j *joining) votes(m membership) bool {
 	members, err := m.Members()
 	if err != nil {
-		return false // one request too many is harmless
+		return false // an extra request is harmless
 	}
 	for _, member := range members {
 		if member.ID == j.id {
@@ -51,7 +50,7 @@ func (j *joining) votes(m membership) bool {
 	return false
 }
 
-// askAny asks the servers in turn until one has responded. A refusal counts as a response.
+// askAny asks each server in turn until one responds. A refusal counts as a response.
 func (j *joining) askAny(ctx context.Context) bool {
 	for _, server := range j.servers {
 		_, err := j.askOne(ctx, server, false)

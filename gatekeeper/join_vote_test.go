@@ -17,16 +17,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// elections is a cluster as a joining member sees it. It has a new leader after a number of calls to Leader.
+// elections simulates the cluster that a joining member sees. It has a new leader after a number of calls to Leader.
 type elections struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
-	// looksPerTerm is how many calls to Leader a term lasts. giving is the term whose leader grants a requested vote.
-	looksPerTerm, giving uint64
-	refuse               bool
+	// looksPerTerm is how many calls to Leader a term lasts.
+	looksPerTerm uint64
+	// giving is the term whose leader grants requested votes.
+	giving uint64
+	refuse bool
 
 	mu    sync.Mutex // guards the fields below
 	looks uint64
-	asked map[uint64]int // requests by term
+	asked map[uint64]int // AddMember requests by term
 	voter bool
 }
 
@@ -59,7 +61,7 @@ func (e *elections) AddMember(_ context.Context, r *gatekeeperv1.AddMemberReques
 	return &gatekeeperv1.AddMemberResponse{}, nil
 }
 
-// run runs askForVote against e until it returns or the given number of terms is over.
+// run runs askForVote against e until it returns or the given number of terms has passed.
 func (e *elections) run(t *testing.T, terms uint64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -115,6 +117,6 @@ func TestJoiner_VoteRefused_DoesNotAskAgainInThatTerm(t *testing.T) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.asked[1] != 1 || e.asked[2] != 1 {
-		t.Errorf("requests by term = %v, want one in each", e.asked)
+		t.Errorf("requests by term = %v, want one per term", e.asked)
 	}
 }

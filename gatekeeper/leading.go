@@ -19,8 +19,7 @@ import (
 )
 
 // leading notifies the keeper when this server starts and stops leading, and runs the tasks of a new leader: it
-// declares the definitions that this server was configured with (other servers may have different ones), and raises the
-// feature level.
+// declares this server's configured definitions (other servers may have different ones), and raises the feature level.
 type leading struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State
@@ -34,7 +33,7 @@ type leading struct {
 	// id is this member's id. admin is the subject of the first administrator, empty if callers are not authenticated.
 	id, admin string
 	chores    sync.WaitGroup
-	// declared means that the definitions were declared or cannot be declared.
+	// declared is set once the definitions have been declared or found invalid.
 	declared atomic.Bool
 }
 
@@ -63,10 +62,10 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	})
 }
 
-// waitOutEvery is how often a leader checks whether the quarantine after a recovery is over.
+// waitOutEvery is how often a leader checks whether the quarantine after a recovery has ended.
 const waitOutEvery = 100 * time.Millisecond
 
-// waitOut logs that nothing is granted after a recovery, and later that grants have resumed.
+// waitOut logs that nothing is granted during the quarantine after a recovery, and later that grants have resumed.
 func (l *leading) waitOut(left time.Duration, done <-chan struct{}) {
 	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every earlier permit has certainly ended; "+
 		"definitions can be edited in the meantime", slog.Duration("wait", left))
@@ -88,7 +87,8 @@ func (l *leading) waitOut(left time.Duration, done <-chan struct{}) {
 // raiseEvery is how often a leader checks whether every member supports a newer feature level.
 const raiseEvery = 200 * time.Millisecond
 
-// raise enables newer commands once every member supports them. It returns when this server supports nothing newer.
+// raise enables newer commands once every member supports them. It returns when the cluster is at the newest level that
+// this server supports.
 func (l *leading) raise(done <-chan struct{}) {
 	tick := time.NewTicker(raiseEvery)
 	defer tick.Stop()
@@ -122,7 +122,7 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 	for l.state().AccessRevision() == 0 {
 		first := fsm.SetBinding{
 			Name: "admin", Binding: &access.Binding{Subjects: []string{l.admin}, Grants: []access.Grant{{Role: access.Admin}}}, First: true,
-			Author: l.id, Reason: "the first administrator of the cluster, by the configuration of member " + l.id, At: time.Now(),
+			Author: l.id, Reason: "the first administrator of the cluster, from the configuration of member " + l.id, At: time.Now(),
 		}
 		if l.state().FeatureLevel() >= fsm.Level(first) && !proposed.Swap(true) {
 			l.propose(first, func(o batcher.Outcome) {
@@ -145,8 +145,7 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 }
 
 // ready returns an error if this server leads and has not yet declared its configured definitions, because clients
-// would get "no such semaphore". A follower does not wait, since the leader may have been configured with other
-// definitions.
+// would get "no such semaphore". A follower does not wait, since the leader may be configured with other definitions.
 func (l *leading) ready(leads bool) error {
 	// An established cluster remains usable while a member is too old to support bindings.
 	if l.admin != "" && l.state().AccessRevision() == 0 && (l.state().FeatureLevel() >= fsm.AccessLevel || l.state().Revision() == 0) {
@@ -174,5 +173,5 @@ func (m member) Ready() error {
 
 func (l *leading) Demote(term uint64) {
 	l.keeper.Demote(term)
-	l.chores.Wait() // they stop when the leadership ends
+	l.chores.Wait() // they stop when leadership ends
 }

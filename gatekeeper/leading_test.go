@@ -59,7 +59,7 @@ func TestLeading_ChoresOfTheCluster_LogOnlyWhatChanged(t *testing.T) {
 			}
 			tc.run(l, done)
 			if got := strings.Contains(log.String(), tc.text); got == unchanged {
-				t.Errorf("%s, changed by another proposal %v: the log is %q", tc.name, unchanged, log.String())
+				t.Errorf("%s, already changed by another proposal = %v: the log is %q", tc.name, unchanged, log.String())
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// listen opens every listener that was not given. It runs before anything is written, so that an address in use leaves
-// no trace.
+// listen opens every listener that the configuration does not supply. It runs before anything is written, so that an
+// address in use leaves no trace.
 func (c *Config) listen() (l Listeners, err error) {
 	l = c.Listeners
 	for _, open := range []struct {
@@ -45,7 +45,7 @@ func (l *Listeners) close() {
 	}
 }
 
-// addresses are the addresses of the ports. nil means that the port is off.
+// addresses holds the addresses of the ports. nil means that the port is off.
 type addresses struct{ api, peer, http, admin net.Addr }
 
 func (l *Listeners) addresses() addresses {

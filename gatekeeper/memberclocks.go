@@ -15,8 +15,8 @@ import (
 const (
 	// clocksEvery is how often a leader compares the members' clocks.
 	clocksEvery = 30 * time.Second
-	// finestTolerance is the smallest difference that counts. A clock reading is assumed to be half a round trip old,
-	// and a busy member can make that estimate wrong by up to this much.
+	// finestTolerance is the lower bound of the tolerance. A clock reading is assumed to be half a round trip old, and
+	// a busy member can throw that estimate off by up to this much.
 	finestTolerance = time.Second
 	// handOverTimeout bounds one attempt to transfer leadership.
 	handOverTimeout = 10 * time.Second
@@ -24,7 +24,7 @@ const (
 
 // clocks compares the members' wall clocks while this server leads. Only the leader's clock decides whether a firing is
 // due too far ahead (FIRING_TOO_FAR_AHEAD). A leader whose clock is off therefore transfers leadership to a member
-// whose clock is right.
+// whose clock is correct.
 type clocks struct {
 	id    string
 	every time.Duration
@@ -36,7 +36,7 @@ type clocks struct {
 	log   *slog.Logger
 
 	mu   sync.Mutex // guards the fields below
-	term uint64     // of the newest leadership; results from an earlier term are dropped
+	term uint64     // the newest term in which this server led; results from earlier terms are dropped
 	off  []consensus.MemberClock
 }
 
@@ -48,7 +48,7 @@ func (c *clocks) list() []consensus.MemberClock {
 	return slices.Clone(c.off)
 }
 
-// watch compares the clocks until ctx ends, which it does when the leadership in that term is over.
+// watch compares the clocks until ctx ends, when this server stops leading in that term.
 func (c *clocks) watch(ctx context.Context, term uint64) {
 	c.mu.Lock()
 	c.term = max(c.term, term)
@@ -84,7 +84,7 @@ func (c *clocks) compare(ctx context.Context, term uint64) {
 	ctx, cancel := context.WithTimeout(ctx, handOverTimeout)
 	defer cancel()
 	if err := c.node.Transfer(ctx, all[better].ID); err != nil {
-		c.log.Warn("could not transfer leadership to a member whose clock is right, retrying", slog.String("to", all[better].ID), slog.Any("error", err))
+		c.log.Warn("could not transfer leadership to a member whose clock is correct, retrying", slog.String("to", all[better].ID), slog.Any("error", err))
 		return
 	}
 	c.log.Warn("transferred leadership because this server's clock is off", slog.String("to", all[better].ID))
@@ -103,8 +103,8 @@ func (c *clocks) tolerance() time.Duration {
 }
 
 // outliers returns the clocks that differ from the median by more than tolerance, and by how much. It returns none
-// without a majority of readings. If there are two clocks and they differ, it returns both, since nothing shows which
-// is right.
+// without a majority of readings. If there are two clocks and they differ, it returns both, since either could be
+// wrong.
 func outliers(all []consensus.MemberClock, members int, tolerance time.Duration) (off []consensus.MemberClock) {
 	n := len(all)
 	if 2*n <= members {
@@ -141,13 +141,13 @@ func (c *clocks) note(term uint64, off []consensus.MemberClock, tolerance time.D
 	for _, m := range off {
 		i := slices.IndexFunc(old, func(o consensus.MemberClock) bool { return o.ID == m.ID })
 		if i < 0 || (old[i].Ahead-m.Ahead).Abs() > tolerance {
-			c.log.Warn("a member's clock differs from those of the others: set it, and make sure that it is synchronized",
+			c.log.Warn("a member's clock differs from the others: set it, and make sure that it is synchronized",
 				slog.String("member", m.ID), slog.Duration("ahead", m.Ahead.Round(time.Second)), slog.Duration("tolerance", tolerance))
 		}
 	}
 	for _, m := range old {
 		if tolerance > 0 && !holds(off, m.ID) {
-			c.log.Info("a member's clock agrees with those of the others again", slog.String("member", m.ID))
+			c.log.Info("a member's clock agrees with the others again", slog.String("member", m.ID))
 		}
 	}
 }

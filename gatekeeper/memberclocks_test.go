@@ -45,12 +45,12 @@ func TestAstray(t *testing.T) {
 			got = append(got, m.ID, m.Ahead.String())
 		}
 		if fmt.Sprint(got) != tt.want {
-			t.Errorf("astray(%v) of %d members = %v, want %s", tt.ahead, tt.members, got, tt.want)
+			t.Errorf("outliers(%v) with %d members = %v, want %s", tt.ahead, tt.members, got, tt.want)
 		}
 	}
 }
 
-// slowClocks delays its first response until it is released. Later ones are immediate.
+// slowClocks delays its first response until the test allows it. Later ones are immediate.
 type slowClocks struct {
 	asked atomic.Bool
 	let   chan struct{}
@@ -85,17 +85,17 @@ func TestClocks_EndOfAnEarlierLeadershipIsLate_KeepsTheNewResults(t *testing.T) 
 		stop()
 		synctest.Wait()
 		if off := c.list(); len(off) > 0 {
-			t.Errorf("list() after the leadership = %v, want none", off)
+			t.Errorf("list() after leadership ended = %v, want none", off)
 		}
 	})
 }
 
-// wallClock is a clock that the test can set.
+// wallClock is a clock that a test can set.
 type wallClock struct{ ahead atomic.Int64 }
 
 func (c *wallClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// clocked opens three servers whose clocks can be set, by id.
+// clocked opens three servers whose clocks can be set, and returns the clocks by server id.
 func clocked(t *testing.T) ([]*Server, map[string]*wallClock) {
 	t.Helper()
 	var mu sync.Mutex

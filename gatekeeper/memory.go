@@ -12,7 +12,7 @@ import (
 )
 
 // Memory replaces a data directory in tests of programs that use Gatekeeper; package client/gktest uses it. A server
-// that is closed and opened again on the same Memory finds its data, as on disk.
+// that is closed and reopened on the same Memory finds its data again, as it would on disk.
 //
 // It is not for production. When the process exits, the permits are lost while their holders continue, and tokens start
 // over, so that a fence would accept a stale holder. For that reason gatekeeperd has no such mode, a server in memory
@@ -32,7 +32,7 @@ var (
 // ExpireNow ends a permit, or its cooling, as if its deadline had passed. Its holder is notified as after any expiry,
 // and may still rely on the permit until then, so a job may run twice. ExpireNow is for tests, and returns
 // ErrNotInMemory without Config.Memory. It returns ErrNoSuchPermit for an unknown token, and other errors if the server
-// is closed or is not the leader yet.
+// is closed or is not yet the leader.
 func (s *Server) ExpireNow(ctx context.Context, token uint64) error {
 	if s.cfg.Memory == nil {
 		return ErrNotInMemory
@@ -56,7 +56,7 @@ func (c *Config) timeouts() consensus.Timeouts {
 	return c.Profile.timeouts()
 }
 
-// where returns the data directory as logs show it.
+// where returns the data directory as shown in logs.
 func (c *Config) where() string {
 	if c.Memory != nil {
 		return "memory"

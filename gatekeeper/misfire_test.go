@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A definition is created, three hours pass without a host, and then two hosts start.
+// A definition is created, three hours pass with no host running, and then two hosts start.
 func TestCatchUp_HostsWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
@@ -96,7 +96,7 @@ func TestCatchUp_HostsWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	for name, bad := range map[string]*gatekeeperv1.CatchUpRequest{
 		"no name":      {Semaphore: "hourly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "host"}},
 		"no caller":    {Semaphore: "hourly", Name: "hourly"},
-		"not in order": {Semaphore: "hourly", Name: "hourly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "host"}, Due: []*timestamppb.Timestamp{due[1], due[0]}},
+		"out of order": {Semaphore: "hourly", Name: "hourly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "host"}, Due: []*timestamppb.Timestamp{due[1], due[0]}},
 		"too many":     {Semaphore: "hourly", Name: "hourly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "host"}, Due: make([]*timestamppb.Timestamp, 1001)},
 	} {
 		if _, err := c.CatchUp(bounded(t), bad); status.Code(err) != codes.InvalidArgument {

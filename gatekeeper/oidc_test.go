@@ -21,7 +21,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// withOIDC is a cluster of three that accepts JWTs from an issuer with the key k1.
+// withOIDC is a cluster of three servers that accept JWTs from an issuer with the key k1.
 type withOIDC struct {
 	*secured
 	issuer *oidctest.Issuer
@@ -123,13 +123,13 @@ func TestOIDC_HostileToken_IsRefusedByEveryServer(t *testing.T) {
 		for what, token := range hostile {
 			_, err := w.showing(i, token).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
 			if what == "unknown key" && status.Code(err) == codes.Unavailable {
-				continue // keys were fetched just before, and the issuer may have added this one since
+				continue // keys were just fetched, and the issuer may have added this one since
 			}
 			if !refusedToken(err) || strings.Contains(err.Error(), "eyJ") {
-				t.Errorf("server %d: call with %s = %v, want a refusal", i, what, err)
+				t.Errorf("server %d: call with %s = %v, want it rejected", i, what, err)
 			}
 		}
-		// gRPC refuses headers of more than 16 KiB before the server sees them.
+		// gRPC rejects headers larger than 16 KiB before the server sees them.
 		if _, err := w.showing(i, strings.Repeat("x", 20<<10)).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err == nil {
 			t.Errorf("server %d: a call with 20 KiB of headers succeeded", i)
 		}
@@ -143,17 +143,17 @@ func TestOIDC_HostileToken_IsRefusedByEveryServer(t *testing.T) {
 		}
 		twice := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+good)
 		if _, err := pod.ListDefinitions(twice, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
-			t.Errorf("server %d: call with two authorization headers = %v, want a refusal", i, err)
+			t.Errorf("server %d: call with two authorization headers = %v, want it rejected", i, err)
 		}
 		basic := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+good)
 		if _, err := callerOf(t, w.servers[i], w.withoutCertificate()).ListDefinitions(basic, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
-			t.Errorf("server %d: call with another scheme = %v, want a refusal", i, err)
+			t.Errorf("server %d: call with another scheme = %v, want it rejected", i, err)
 		}
 	}
 }
 
-// refusedToken reports whether a server has refused a token, or the address because of earlier invalid tokens. A valid
-// JWT is accepted even from such an address.
+// refusedToken reports whether a server rejected a token, or rejected the address because of earlier invalid tokens. A
+// valid JWT is accepted even from such an address.
 func refusedToken(err error) bool {
 	return status.Code(err) == codes.Unauthenticated || status.Code(err) == codes.ResourceExhausted
 }
@@ -202,7 +202,7 @@ func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 	}
 }
 
-// A JWT replaces the certificate of its connection, even if a member forwards the call.
+// A JWT replaces the certificate of its connection, even when a member forwards the call.
 func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
@@ -211,7 +211,7 @@ func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
 		admin := w.named(i, "client")
 		with := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims()))
 		if _, err := admin.SetSettings(with, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.PermissionDenied {
-			t.Errorf("server %d: SetSettings() by an administrator with another's JWT = %v, want PermissionDenied", i, err)
+			t.Errorf("server %d: SetSettings() by an administrator with another caller's JWT = %v, want PermissionDenied", i, err)
 		}
 		bad := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims().With("aud", "x")))
 		if _, err := admin.SetSettings(bad, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
@@ -236,14 +236,14 @@ func TestOIDC_TokenExpires_ItsStreamsEnd(t *testing.T) {
 				_, err = s.Recv()
 			}
 			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "the JWT expired at") {
-				t.Errorf("server %d: the stream ended with %v, want the expiry of the JWT", i, err)
+				t.Errorf("server %d: the stream ended with %v, want an expired JWT", i, err)
 			}
 		}
 		return
 	}
 }
 
-// watching opens a stream to each server. It returns nil if the token has expired in the meantime.
+// watching opens a stream to each server. It returns nil if the token expires in the meantime.
 func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) {
 	w.t.Helper()
 	for i := range w.servers {
@@ -267,7 +267,7 @@ func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gate
 	return all
 }
 
-// The issuer changes its keys, and then goes down.
+// The issuer rotates its keys, and then goes down.
 func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
@@ -284,7 +284,7 @@ func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	next := oidctest.NewKey("k2")
 	w.issuer.SetKeys(w.key, next)
 	for i := range w.servers {
-		// A server that has just fetched keys refuses unknown ones for a while.
+		// A server that has just fetched keys rejects unknown ones for a while.
 		eventually(t, func() bool { return list(i, next.Sign(w.claims())) == nil })
 	}
 	w.issuer.SetDown(true)
@@ -333,7 +333,7 @@ func TestOpen_OIDC_EachMistakeIsNamed(t *testing.T) {
 	}
 }
 
-// A server may listen on every address without client certificates if clients can present tokens.
+// A server may listen on all addresses without client certificates if clients can present tokens.
 func TestOpen_OIDCWithoutClientCA_ServesOtherMachines(t *testing.T) {
 	t.Parallel()
 	a, key := newAuthorities(t), oidctest.NewRSAKey("k1")

@@ -24,12 +24,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Open starts a server and returns once it serves. Ready returns once the server can answer calls. An invalid
-// configuration is reported as a *ConfigError or a *DefinitionError, and nothing has been written in that case; the
-// sentinel errors of this package distinguish the other failures. With Join, Open waits for the cluster until ctx ends.
-// With more than one server in Members and a new data directory, it waits until all of them are open or opening. A
-// process that hosts more than one of them must therefore open them concurrently. ctx has no effect after Open has
-// returned. If Open fails, it closes everything, including Config.Listeners.
+// Open starts a server and returns once it is serving. Ready returns once the server can answer calls. An invalid
+// configuration is reported as a *ConfigError or a *DefinitionError, before anything is written; this package's
+// sentinel errors distinguish the other failures. With Join, Open waits for the cluster until ctx ends. With more than
+// one server in Members and a new data directory, it waits until all of them are open or opening. A process that hosts
+// more than one of them must therefore open them concurrently. ctx has no effect after Open has returned. If Open
+// fails, it closes everything, including Config.Listeners.
 func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer func() {
 		if err != nil {
@@ -87,7 +87,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.opens(func(context.Context) error {
-		if s.node != nil { // Close of the node closes the directory, unless a hanging disk call still needs it
+		if s.node != nil { // closing the node closes the directory, unless a hung disk call still needs it
 			return nil
 		}
 		return folder.Close()
@@ -271,7 +271,7 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *g
 	return nil
 }
 
-// opens records how to close a component that was just opened.
+// opens records how to close a component that has just been opened.
 func (s *Server) opens(closeIt func(context.Context) error) { s.opened = append(s.opened, closeIt) }
 
 // serve starts the servers and the background tasks.
@@ -320,7 +320,7 @@ func (s *Server) serveAPI(l net.Listener) {
 	}
 }
 
-// askForVote runs joining.askForVote in the background until this server has a vote or stops.
+// askForVote asks for a vote in the background until this server has one or stops.
 func (s *Server) askForVote(j *joining) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.running.Go(func() {

@@ -49,7 +49,7 @@ func (c caller) grantIn(t *testing.T, name, group string) *gatekeeperv1.Permit {
 
 func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
 
-// A move through a follower: the plan is carried out as shown, holders drain, and an undo reverts it.
+// A move is made through a follower: the plan is carried out as shown, holders drain, and an undo reverts the move.
 func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -70,7 +70,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(plan.GetMoves()) != 3 || len(plan.GetNotMoved()) != 1 || !plan.GetNotMoved()[0].GetProblem() {
-		t.Fatalf("Move() of a dry run = %v, want three moves and one problem", plan)
+		t.Fatalf("dry run of Move() = %v, want three moves and one problem", plan)
 	}
 	if stopped := plan.GetEffects()[0].GetStopped(); len(stopped) != 1 || stopped[0].GetPermit().GetToken() != p.GetToken() {
 		t.Fatalf("effects of the dry run = %v, want one holder stopped", plan.GetEffects()[0])
@@ -82,7 +82,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED ||
 		r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED || r.GetDrainLeft().AsDuration() < 50*time.Minute || r.GetMessage() != "storm" {
-		t.Errorf("refresh of a draining holder = %v, want the cause and the rest of the drain", r)
+		t.Errorf("refresh of a draining holder = %v, want the cause and the remaining drain", r)
 	}
 	if again, err := c.Move(bounded(t), move); err != nil || again.GetChange() != moved.GetChange() {
 		t.Errorf("retried Move() = %v, %v, want change %d", again, err, moved.GetChange())
@@ -91,7 +91,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	_, err = c.Move(bounded(t), move)
 	for _, name := range []string{"a", "b", "c"} {
 		if status.Code(err) != codes.Aborted || !strings.Contains(status.Convert(err).Message(), name) {
-			t.Errorf("Move() with an outdated plan = %v, want Aborted that names %s", err, name)
+			t.Errorf("Move() with an outdated plan = %v, want Aborted mentioning %s", err, name)
 		}
 	}
 	move.Expected, move.DryRun = "", true
@@ -211,23 +211,23 @@ func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 		code codes.Code
 		has  string
 	}{
-		"no selector":               {pause(&gatekeeperv1.PauseRequest{}), codes.InvalidArgument, "must say which definitions"},
+		"no selector":               {pause(&gatekeeperv1.PauseRequest{}), codes.InvalidArgument, "must specify which definitions"},
 		"all and names":             {pause(&gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true, Names: []string{"job"}}}), codes.InvalidArgument, "must not combine"},
 		"unknown name":              {pause(&gatekeeperv1.PauseRequest{Selector: named("job", "jbo")}), codes.NotFound, `"jbo"`},
 		"drain without stop":        {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
 		"drain too long":            {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
-		"until in the past":         {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
-		"lasts 0":                   {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
+		"pause ends in the past":    {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
+		"pause lasts 0":             {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
 		"no patterns":               {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be given"},
 		"broken pattern":            {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
-		"cordon in the past":        {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
-		"undo of 0":                 {undo(0), codes.InvalidArgument, "must be the id of a change"},
+		"cordon ends in the past":   {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
+		"undo of change 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
 		"undo of an unknown change": {undo(1 << 60), codes.NotFound, "no change"},
 		"move to itself": {func(ctx context.Context) error {
 			_, err := c.Move(ctx, &gatekeeperv1.MoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: named("job")})
 			return err
 		}, codes.InvalidArgument, "must differ from from_group"},
-		"preview of nothing": {func(ctx context.Context) error {
+		"empty preview": {func(ctx context.Context) error {
 			_, err := c.Preview(ctx, &gatekeeperv1.PreviewRequest{})
 			return err
 		}, codes.InvalidArgument, "one of edits, pause, cordon and resume"},
@@ -246,7 +246,7 @@ func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 		})
 	}
 	if after := s.machine.State().Revision(); after != before {
-		t.Errorf("Revision() = %d, want %d as before the invalid calls", after, before)
+		t.Errorf("Revision() = %d after the invalid calls, want it unchanged at %d", after, before)
 	}
 }
 
@@ -349,7 +349,7 @@ func TestPreview_OfAnEdit_EqualsItsEffects(t *testing.T) {
 	}
 }
 
-// A watcher that resumes gets the events that it has missed.
+// A watcher that resumes gets the events it missed.
 func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
@@ -382,7 +382,7 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 		gatekeeperv1.EventKind_EVENT_KIND_CORDONED: 1, gatekeeperv1.EventKind_EVENT_KIND_UNCORDONED: 1,
 	}
 	left := 7
-	for left > 0 { // roughly every second event comes from a new watch that resumes where the last one stopped
+	for left > 0 { // each batch of events comes from a new watch that resumes where the last one stopped
 		ctx, cancel := context.WithCancel(bounded(t))
 		watch, err := c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from})
 		if err != nil {
@@ -409,7 +409,7 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 	}
 }
 
-// Either exactly what was shown for confirmation is paused and resumed, or nothing.
+// Exactly what was shown for confirmation is paused or resumed, or nothing at all.
 func TestOperator_PauseAndResume_ApplyOnlyToWhatWasShown(t *testing.T) {
 	t.Parallel()
 	c := callerOf(t, cluster(t, "gk1")[0])

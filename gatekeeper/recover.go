@@ -17,25 +17,25 @@ import (
 
 // RecoverConfig configures the recovery of a cluster that has permanently lost its majority.
 type RecoverConfig struct {
-	// From are the remaining data directories of the old cluster's servers. None of these servers may be running, now
+	// From lists the remaining data directories of the old cluster's servers. None of these servers may be running, now
 	// or later. The directories are only read.
 	From []string
 	// DataDir is the data directory to create. It must be empty or not exist.
 	DataDir string
-	// ID is the id of the new server. No member of the old cluster may ever have used it.
+	// ID is the id of the new server. It must never have been used by a member of the old cluster.
 	ID string
 	// LogStore selects how DataDir stores its log. Default: the log store of the chosen directory.
 	LogStore LogStore
-	// Backup means that the directories are older copies. Permits in them are not carried over, even if there are
-	// directories of a majority.
+	// Backup means that the directories are older copies. Permits in them are not carried over, even if the directories
+	// are those of a majority.
 	Backup bool
 	// Again accepts directories whose server stopped because its cluster had already been recovered. The result is a
 	// second cluster that competes with the first recovered one, which must never run again.
 	Again bool
 	// MaxDuration is the largest max_duration that the old cluster ever had, if that is longer than the directories
 	// show: they lack a value that was set after they were copied, or by the lost majority. Nothing is granted for that
-	// long. If the permits are carried over, there is nothing to wait for, and the value is only stored for a later
-	// recovery. 0: use the value in the directories.
+	// long. If the permits are carried over, no wait is needed, and the value is only stored for a later recovery. 0
+	// means the value in the directories.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, if not nil, shortens the wait: permits are granted this long after the new server's first
 	// start, even though holders of the old cluster's permits may rely on them for longer. Set it only if an operator
@@ -53,15 +53,15 @@ type Recovery struct {
 	ClusterName             string
 	// PeerAddress is the peer address that is assumed for the new server until it starts.
 	PeerAddress string
-	// DataDirs are the directories of RecoverConfig.From, in the same order.
+	// DataDirs describes the directories in RecoverConfig.From, in the same order.
 	DataDirs []RecoveredDataDir
-	// VotersRead is the number of voters, out of Voters, whose directories could be read completely. Retired are the
-	// ids of all old members that are known.
+	// VotersRead is the number of voters, out of Voters, whose directories could be read completely. Retired lists the
+	// ids of all known members of the old cluster.
 	VotersRead, Voters int
 	Retired            []string
 	// PermitsKept means that the permits are carried over, each with its full duration, because the directories of a
 	// majority of the last voters were read. Otherwise PermitsLost permits were lost, and PermitsCooled were cooling:
-	// they had ended and still occupied their slots. Permits are the remaining ones, all of them held for an operator.
+	// they had ended but still occupied their slots. Permits remain, all of them held for an operator.
 	PermitsKept                         bool
 	Permits, PermitsLost, PermitsCooled int
 	// Quarantine is how long nothing is granted after the new server's first start. FullQuarantine is the safe wait
@@ -78,19 +78,19 @@ type RecoveredDataDir struct {
 	LastTerm, LastIndex uint64
 	// Chosen marks the directory from which the new cluster starts: the one with the highest last entry.
 	Chosen bool
-	// Err says why the directory counts as lost. It is nil if the directory could be read.
+	// Err is the reason why the directory counts as lost. It is nil if the directory could be read.
 	Err error
 }
 
 // Recover creates the data directory of a new single-server cluster from what is left of a cluster that has permanently
-// lost its majority. Other servers then join it as they join any cluster. It has the definitions, pauses, cordons and
-// the journal of the directory with the highest last entry, and a new cluster id, so that servers of the old cluster
-// and the new one refuse each other.
+// lost its majority. Other servers then join it as they would any cluster. It has the definitions, pauses, cordons and
+// journal of the directory with the highest last entry, and a new cluster id, so that servers of the old cluster and
+// the new one reject each other.
 //
 // Recover keeps entries at the end of a log even if they may never have been committed: an unacknowledged change does
-// no harm, but a lost one does. Every committed change is certain to be among them only if directories of a majority of
-// the last voters are read. In that case permits are carried over. Otherwise the old cluster may have granted permits
-// that are unknown here, and the new cluster grants nothing until the longest of them has ended.
+// no harm, but a lost one does. Every committed change is certain to be included only if the directories of a majority
+// of the last voters are read. In that case permits are carried over. Otherwise the old cluster may have granted
+// permits that are unknown here, and the new cluster grants nothing until the longest of them has ended.
 //
 // Recover works offline and contacts no server. A damaged directory counts as lost if another one can be used. Any
 // other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server is
@@ -127,7 +127,7 @@ func (c *RecoverConfig) validate() error {
 			return fmt.Errorf("%w: %w", ErrDataDir, err)
 		}
 		if slices.ContainsFunc(seen, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
-			return &ConfigError{"From", dir, "is given twice"}
+			return &ConfigError{"From", dir, "is listed twice"}
 		}
 		seen = append(seen, info)
 	}
@@ -165,7 +165,7 @@ func (f *founding) checkEmpty() error {
 	return nil
 }
 
-// recovering is the state of one call of Recover.
+// recovering is the state of one call to Recover.
 type recovering struct {
 	cfg    RecoverConfig
 	out    *Recovery
@@ -223,7 +223,7 @@ func (r *recovering) readOne(dir string) error {
 		Dir: dir, MemberID: found.MemberID, LastTerm: found.LastTerm, LastIndex: found.LastIndex,
 	})
 	if first := r.found[0]; first.ClusterID != found.ClusterID {
-		return fmt.Errorf("%w: %s belongs to cluster %s, and %s to cluster %s: recover from directories of one cluster",
+		return fmt.Errorf("%w: %s belongs to cluster %s, and %s to cluster %s: recover from directories of a single cluster",
 			ErrForeignDataDir, first.Dir, first.ClusterID, dir, found.ClusterID)
 	}
 	r.latest = consensus.Latest(r.found)
@@ -240,7 +240,7 @@ func (r *recovering) make() error {
 	now := time.Now()
 	old, out := r.latest, r.out
 	if now.Before(old.Appended) {
-		return fmt.Errorf("%w: this machine's clock says %s, before the last entry in %s, which was made at %s: set the clock, otherwise tokens could be issued twice",
+		return fmt.Errorf("%w: this machine's clock reads %s, before the last entry in %s, which was written at %s: set the clock, otherwise tokens could be issued twice",
 			ErrDataDir, now.UTC().Format(time.RFC3339), old.Dir, old.Appended.UTC().Format(time.RFC3339))
 	}
 	id := old.ClusterID.Next(now)
@@ -303,7 +303,7 @@ func (out *Recovery) recovered(old *fsm.State, how fsm.Recovery, unsafeAfter *ti
 	return state, nil
 }
 
-// oldIDs returns the sorted ids of all members of the old cluster that the directories mention.
+// oldIDs returns the sorted ids of all old members that appear in the directories.
 func (r *recovering) oldIDs() []string {
 	var ids []string
 	for _, found := range r.found {

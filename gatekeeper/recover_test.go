@@ -19,14 +19,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ruin is a stopped cluster of three with a definition and a permit.
+// ruin returns a stopped cluster of three servers with a definition and a permit.
 func ruin(t *testing.T) (folders []string, servers []*Server, held *gatekeeperv1.Permit) {
 	t.Helper()
 	servers = cluster(t, "gk1", "gk2", "gk3")
 	c := callerOf(t, servers[0])
 	c.create(t, "job")
 	held = c.grant(t, "job", "app1")
-	for _, s := range servers { // so that each data directory has the permit
+	for _, s := range servers { // so that each data directory contains the permit
 		eventually(t, func() bool { return s.machine.State().Permit(held.GetToken()) != nil })
 	}
 	for _, s := range servers {
@@ -186,7 +186,7 @@ func TestRecover_ChoosesTheDirectoryWithTheNewestEntry(t *testing.T) {
 	}
 }
 
-// Two of three servers come back with their data directories. Without the new cluster, they would have a majority and
+// Two of three servers are restarted on their data directories. Without the new cluster, they would have a majority and
 // grant the same permits.
 func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 	t.Parallel()
@@ -205,7 +205,7 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 		select {
 		case <-again.Done():
 			if err := again.Err(); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
-				t.Errorf("Err of %s = %v, want ErrSucceeded that names cluster %s", cfg.ID, err, r.ClusterID)
+				t.Errorf("Err of %s = %v, want ErrSucceeded mentioning cluster %s", cfg.ID, err, r.ClusterID)
 			}
 		case <-time.After(within):
 			t.Errorf("%s did not stop", cfg.ID)
@@ -213,7 +213,7 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 		// The server must remember this, because the new cluster may not be reachable at its next start.
 		closeServer(t, again)
 		if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
-			t.Errorf("Open of %s = %v, want ErrSucceeded that names cluster %s", cfg.ID, err, r.ClusterID)
+			t.Errorf("Open of %s = %v, want ErrSucceeded mentioning cluster %s", cfg.ID, err, r.ClusterID)
 		}
 	}
 	once := RecoverConfig{From: folders[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk5"}
@@ -246,7 +246,7 @@ func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 	closeServer(t, s)
 	_, err := Recover(RecoverConfig{From: []string{s.cfg.DataDir}, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk2"})
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "ID" || !strings.Contains(err.Error(), "gk6") {
-		t.Errorf("Recover() with an id of the first cluster = %v, want a ConfigError that proposes gk6", err)
+		t.Errorf("Recover() with an id of the first cluster = %v, want a ConfigError suggesting gk6", err)
 	}
 }
 
@@ -254,10 +254,10 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 	t.Parallel()
 	folders, _, _ := ruin(t)
 	for name, damage := range map[string]func(path string) error{
-		"cut short": func(path string) error { return os.Truncate(path, 9000) },
+		"truncated": func(path string) error { return os.Truncate(path, 9000) },
 		"empty":     func(path string) error { return os.Truncate(path, 0) },
-		"gone":      os.Remove,
-		"no log":    func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 32768)), 0o600) },
+		"missing":   os.Remove,
+		"not a log": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 32768)), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "copy")
@@ -278,7 +278,7 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 			unmade := filepath.Join(t.TempDir(), "data")
 			_, err = Recover(RecoverConfig{From: []string{dir}, DataDir: unmade, ID: "gk4"})
 			if !errors.Is(err, ErrDataDir) || !strings.Contains(err.Error(), dir) {
-				t.Errorf("Recover() from only a damaged directory = %v, want ErrDataDir that names it", err)
+				t.Errorf("Recover() from only a damaged directory = %v, want ErrDataDir mentioning it", err)
 			}
 			if _, err := os.Stat(unmade); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the data directory was created: %v", err)
@@ -287,7 +287,7 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 	}
 }
 
-// The new directory has the log store of the chosen one, or the requested one, and keeps it.
+// The new directory gets the requested log store, by default that of the chosen directory, and keeps it.
 func TestRecover_LogStore_IsThatOfTheDirectoryOrTheRequestedOne(t *testing.T) {
 	t.Parallel()
 	old, _ := configOf(t, "gk1")
@@ -323,7 +323,7 @@ func TestRecover_LogStore_IsThatOfTheDirectoryOrTheRequestedOne(t *testing.T) {
 
 func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 	t.Parallel()
-	folders, old, _ := ruin(t)
+	folders, _, _ := ruin(t)
 	alone, _ := configOf(t, "gk1")
 	stranger := open(t, alone)
 	ready(t, stranger)
@@ -336,27 +336,26 @@ func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(full, "notes"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_ = old
 	for name, tc := range map[string]struct {
 		change func(*RecoverConfig)
 		is     error  // nil means a *ConfigError
 		text   string // in the error text
 	}{
-		"no source directory":       {func(c *RecoverConfig) { c.From = nil }, nil, "From must be given"},
-		"no data directory":         {func(c *RecoverConfig) { c.DataDir = "" }, nil, "DataDir must be given"},
-		"no id":                     {func(c *RecoverConfig) { c.ID = "" }, nil, "ID must be"},
-		"bad id":                    {func(c *RecoverConfig) { c.ID = "a b" }, nil, "1 to 64"},
-		"an old id":                 {func(c *RecoverConfig) { c.ID = "gk2" }, nil, "for example gk4"},
-		"the same directory twice":  {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "given twice"},
-		"too short a max_duration":  {func(c *RecoverConfig) { c.MaxDuration = time.Millisecond }, nil, "MaxDuration \"1ms\" must be"},
-		"negative wait":             {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
-		"longer than the safe wait": {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "omit it"},
-		"no such directory":         {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
-		"not a data directory":      {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
-		"of another cluster":        {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "one cluster"},
-		"its server is running":     {func(c *RecoverConfig) { c.From = append(c.From, running) }, ErrDataDirLocked, "stop its server"},
-		"the target exists":         {func(c *RecoverConfig) { c.DataDir = full }, ErrDataDir, "notes"},
-		"the target is a source":    {func(c *RecoverConfig) { c.DataDir = c.From[0] }, ErrDataDir, "not empty"},
+		"no source directory":         {func(c *RecoverConfig) { c.From = nil }, nil, "From must be given"},
+		"no data directory":           {func(c *RecoverConfig) { c.DataDir = "" }, nil, "DataDir must be given"},
+		"no id":                       {func(c *RecoverConfig) { c.ID = "" }, nil, "ID must be"},
+		"bad id":                      {func(c *RecoverConfig) { c.ID = "a b" }, nil, "1 to 64"},
+		"id of an old member":         {func(c *RecoverConfig) { c.ID = "gk2" }, nil, "for example gk4"},
+		"the same directory twice":    {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "listed twice"},
+		"max_duration too short":      {func(c *RecoverConfig) { c.MaxDuration = time.Millisecond }, nil, "MaxDuration \"1ms\" must be"},
+		"negative wait":               {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
+		"longer than the safe wait":   {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "omit it"},
+		"no such directory":           {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
+		"not a data directory":        {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
+		"another cluster's directory": {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "a single cluster"},
+		"its server is running":       {func(c *RecoverConfig) { c.From = append(c.From, running) }, ErrDataDirLocked, "stop its server"},
+		"the target exists":           {func(c *RecoverConfig) { c.DataDir = full }, ErrDataDir, "notes"},
+		"the target is a source":      {func(c *RecoverConfig) { c.DataDir = c.From[0] }, ErrDataDir, "not empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := RecoverConfig{From: folders[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}

@@ -50,7 +50,7 @@ func (c caller) run(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeper
 	return a.GetGrant().GetPermit()
 }
 
-// A released request is not granted again, no matter how much others acquire and release, and however small the request
+// A released request is not granted again, however often others acquire and release, and however small the request
 // memory is.
 func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 		c.run(t, once("busy", fmt.Sprint(i)))
 	}
 	if requests, _, bytes, _ := s.machine.State().RequestMemory(); requests > 40 || bytes > 8192 {
-		t.Fatalf("got %d remembered requests of %d bytes, want at most 40 of 8192", requests, bytes)
+		t.Fatalf("got %d remembered requests in %d bytes, want at most 40 in 8192", requests, bytes)
 	}
 	_, err := c.TryAcquire(bounded(t), once("quiet", "first"))
 	if info := errorInfo(err); status.Code(err) != codes.FailedPrecondition || info.GetReason() != "REQUEST_ENDED" {
@@ -70,8 +70,8 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	}
 }
 
-// A request that was forgotten is refused if its caller states how old it is. The response allows the caller to
-// generate a new request id.
+// A forgotten request is rejected if its caller states how old it is. The response allows the caller to generate a new
+// request id.
 func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
@@ -111,7 +111,7 @@ func TestRequestID_UsedForAnotherRequest_IsRefusedAsReused(t *testing.T) {
 	}
 }
 
-// The request of a caller that has waited for a long time does not count as too old when its turn comes.
+// A request that has waited for a long time does not count as too old when its turn comes.
 func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
@@ -132,7 +132,7 @@ func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 	if r, err := waiting.Recv(); err != nil || r.GetPlace().GetPlace() != 1 {
 		t.Fatalf("Acquire stream = %v, %v, want place 1", r, err)
 	}
-	// Nobody can pass the waiter, but cancelled requests are remembered too.
+	// No request can overtake the waiter, but cancelled requests are remembered too.
 	for i := range 50 {
 		if _, err := c.Cancel(bounded(t), &gatekeeperv1.CancelRequest{
 			Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "other"}, RequestId: fmt.Sprint(i),
@@ -160,7 +160,7 @@ func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 	}
 }
 
-// setPermits sets the number of permits of a definition, and nothing else.
+// setPermits changes only the number of permits of a definition.
 func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeeperv1.DefinitionRecord, error) {
 	t.Helper()
 	got, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
@@ -195,7 +195,7 @@ func TestEdit_RepeatedAfterAnother_ReturnsItsFirstOutcome(t *testing.T) {
 	}
 	again, err := c.ReplaceDefinition(bounded(t), e1)
 	if err != nil || again.GetRecord().GetVersion() != first.GetRecord().GetVersion() || again.GetRecord().GetDefinition().GetPermits() != 5 {
-		t.Fatalf("retried edit = %v, %v, want the response of the first, %v", again, err, first)
+		t.Fatalf("retried edit = %v, %v, want the first response, %v", again, err, first)
 	}
 	deletion := &gatekeeperv1.DeleteDefinitionRequest{Name: "job", ExpectedVersion: first.GetRecord().GetVersion() + 1, RequestId: "d"}
 	c.grant(t, "job", "holder")
@@ -235,7 +235,7 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 	}
 }
 
-// All attempts of a resume get the same response, no matter which arrives first.
+// All attempts at a resume get the same response, no matter which arrives first.
 func TestResume_RetriedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)

@@ -18,12 +18,12 @@ var ErrBackup = errors.New("cannot use the backup")
 
 // RestoreConfig configures the creation of a cluster from a backup.
 type RestoreConfig struct {
-	// File is a file that gkctl snapshot save has written.
+	// File is a backup written by gkctl snapshot save.
 	File string
 	// DataDir is the data directory to create. It must be empty or not exist.
 	DataDir string
 	// ID is the id of the new server. It may be the id of a member of the old cluster, because servers of the two
-	// clusters refuse each other, but not the id of a removed member.
+	// clusters reject each other, but not the id of a removed member.
 	ID string
 	// LogStore selects how DataDir stores its log. Default LogStoreBolt.
 	LogStore LogStore
@@ -35,12 +35,12 @@ type RestoreConfig struct {
 }
 
 // Restore creates the data directory of a new single-server cluster from a backup. Other servers then join it as they
-// join any cluster. The new cluster has a different seed from the old one, so servers and clients of the two refuse
-// each other: unlike Recover, it does not replace the old cluster.
+// would any cluster. The new cluster has a different seed from the old one, so servers and clients of the two reject
+// each other: unlike Recover, Restore does not replace the old cluster.
 //
 // Changes since the backup are lost, and the old cluster may have granted permits that are not in it. For that reason
-// no live permit is carried over, tokens continue above all that were ever issued, older requests are refused as too
-// old, and nothing is granted until the longest permit has certainly ended. Bindings and tokens come from the backup:
+// no live permit is carried over, tokens continue above all those ever issued, older requests are rejected as too old,
+// and nothing is granted until the longest permit has certainly ended. Bindings and tokens come from the backup:
 // credentials that have been revoked since the backup are valid again.
 //
 // Restore works offline. After an error, no server can start from the directory. It returns a *ConfigError, ErrBackup,
@@ -63,7 +63,7 @@ func Restore(cfg RestoreConfig) (*Recovery, error) {
 	old := from.State
 	now := time.Now()
 	if now.Before(from.TakenAt) {
-		return nil, fmt.Errorf("%w: this machine's clock says %s, and the backup was taken at %s: set the clock, otherwise tokens could be issued twice",
+		return nil, fmt.Errorf("%w: this machine's clock reads %s, but the backup was taken at %s: set the clock, otherwise tokens could be issued twice",
 			ErrBackup, now.UTC().Format(time.RFC3339), from.TakenAt.UTC().Format(time.RFC3339))
 	}
 	if old.LastToken() >= uint64(now.Unix())<<20 {

@@ -59,8 +59,8 @@ func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery,
 	return r, s
 }
 
-// A backup is saved through each server while clients change everything. It contains everything that was acknowledged
-// earlier, and a cluster that is restored from it does not issue any token twice.
+// A backup is saved through each server under load. It contains everything that was acknowledged earlier, and a cluster
+// restored from it never issues a token twice.
 func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -74,7 +74,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 		t.Fatal(err)
 	}
 
-	// loading bounds the concurrent load.
+	// The concurrent load runs until loading is cancelled.
 	loading, end := context.WithCancel(bounded(t))
 	ended := make(chan uint64)
 	go func() {
@@ -122,7 +122,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 	}
 	old, err := consensus.ParseClusterID(r.OldClusterID)
 	if now, errNow := consensus.ParseClusterID(r.ClusterID); err != nil || errNow != nil || now.Seed == old.Seed || now.Succeeds(old) {
-		t.Errorf("cluster %s was restored from %s, want another seed: %v, %v", r.ClusterID, r.OldClusterID, err, errNow)
+		t.Errorf("cluster %s was restored from %s, want a different seed: %v, %v", r.ClusterID, r.OldClusterID, err, errNow)
 	}
 	n := callerOf(t, s)
 	if s.machine.State().Definition("before-gk1") == nil || s.machine.State().Job("j") == nil || s.machine.State().LastToken() <= last {
@@ -201,11 +201,11 @@ func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {
 		text string
 	}{
 		"a flipped bit":          {RestoreConfig{File: write(flipped)}, ErrBackup, "damaged"},
-		"cut short":              {RestoreConfig{File: write(data[:len(data)-1])}, ErrBackup, "damaged"},
+		"truncated":              {RestoreConfig{File: write(data[:len(data)-1])}, ErrBackup, "damaged"},
 		"taken in the future":    {RestoreConfig{File: write(late.Bytes())}, ErrBackup, "set the clock"},
 		"no such file":           {RestoreConfig{File: file + "x"}, os.ErrNotExist, "no such file"},
 		"a directory with files": {RestoreConfig{File: file, DataDir: full}, ErrDataDir, "not empty"},
-		"too long a wait":        {RestoreConfig{File: file, UnsafeGrantAfter: soon(3 * time.Hour)}, nil, "which is the safe value"},
+		"wait too long":          {RestoreConfig{File: file, UnsafeGrantAfter: soon(3 * time.Hour)}, nil, "which is the safe value"},
 	} {
 		if c.cfg.DataDir == "" {
 			c.cfg.DataDir = filepath.Join(t.TempDir(), "new")

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// rotation is a cluster whose certificates, CA files and tokens are replaced while clients work.
+// rotation is a cluster whose certificates, CA files and tokens are replaced while clients use it.
 type rotation struct {
 	*secured
 	// certificate and token are the clients' files.
@@ -25,7 +25,7 @@ type rotation struct {
 	token       string
 	// ca is the CA file with which clients verify servers.
 	ca      string
-	turns   []*atomic.Uint64 // for each client, the number of finished turns
+	turns   []*atomic.Uint64 // for each client, the number of completed iterations
 	running sync.WaitGroup
 	conn    *grpc.ClientConn // the administrator's
 }
@@ -96,8 +96,8 @@ func (r *rotation) replaceToken() {
 	}
 }
 
-// works runs a client that acquires and releases permits until the context ends, and keeps one more permit throughout.
-// If short is set, each turn uses a new client, and therefore new connections.
+// works starts a client that acquires and releases permits until the context ends, and holds one more permit
+// throughout. If short is set, each iteration uses a new client, and therefore new connections.
 func (r *rotation) works(ctx context.Context, name string, short bool, opts ...client.Option) {
 	r.t.Helper()
 	var endpoints []string
@@ -132,7 +132,7 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 			return fmt.Errorf("release: %w", err)
 		}
 		if held.Context().Err() != nil {
-			return fmt.Errorf("the kept permit: %w", context.Cause(held.Context()))
+			return fmt.Errorf("the held permit: %w", context.Cause(held.Context()))
 		}
 		return nil
 	}
@@ -142,7 +142,7 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 		defer kept.Close()
 		for ctx.Err() == nil {
 			if err := turn(); err != nil {
-				r.t.Errorf("%s failed after %d turns: %v", name, done.Load(), err)
+				r.t.Errorf("%s failed after %d iterations: %v", name, done.Load(), err)
 				return
 			}
 			done.Add(1)
@@ -150,7 +150,7 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 	})
 }
 
-// settles waits until every client has worked for a while, with new connections between the servers.
+// settles waits until every client has made progress over new connections between the servers.
 func (r *rotation) settles() {
 	r.t.Helper()
 	_, err := withRetry(r.t, gatekeeperv1.NewClusterServiceClient(r.conn).TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{})
@@ -163,8 +163,8 @@ func (r *rotation) settles() {
 	}
 }
 
-// Clients work with certificates and tokens, some over long-lived connections and some over new ones. All certificates,
-// the CAs and the token are replaced in the meantime. No call may fail, and no permit may be lost.
+// Clients authenticate with certificates and tokens, some over long-lived connections and some over new ones. All
+// certificates, the CAs and the token are replaced in the meantime. No call may fail, and no permit may be lost.
 func TestRotation_OfEverythingUnderLoad_NoCallFails(t *testing.T) {
 	t.Parallel()
 	r := &rotation{secured: newSecured(t, func(c *Config) { c.BearerTokens = true })}
@@ -186,7 +186,7 @@ func TestRotation_OfEverythingUnderLoad_NoCallFails(t *testing.T) {
 	for name, opts := range map[string][]client.Option{
 		"certificate": {byCertificate}, "token": {byToken, client.WithBearerTokenFile(r.token)},
 	} {
-		for _, how := range []string{"lasting", "new"} {
+		for _, how := range []string{"long-lived", "new"} {
 			client := how + "-" + name
 			admin.create(t, "kept/"+client)
 			admin.create(t, "pair/"+client)

@@ -35,7 +35,7 @@ type Server struct {
 	web       *web         // nil if off
 	admin     *http.Server // nil if off
 
-	// opened has a function to close each component, in the order of opening.
+	// opened lists the functions that close the components, in opening order.
 	opened  []func(context.Context) error
 	running sync.WaitGroup // goroutines of this package
 	stop    chan struct{}  // closed when those goroutines must stop
@@ -50,8 +50,8 @@ type Server struct {
 
 func (s *Server) member() member { return member{s.node, s.leading} }
 
-// Ready waits until this server leads and has declared its Definitions, or follows a leader. It fails when ctx ends,
-// and with ErrClosed or the fault when the server stops.
+// Ready waits until this server leads and has declared its Definitions, or follows a leader. It fails when ctx ends, or
+// with ErrClosed and any fault when the server stops.
 func (s *Server) Ready(ctx context.Context) error {
 	const poll = 10 * time.Millisecond
 	ticker := time.NewTicker(poll)
@@ -94,8 +94,8 @@ func (s *Server) end(err error) {
 	}
 }
 
-// fail stops serving after a fault, since this server must not continue. It sends clients away immediately and closes
-// Done, which notifies the embedding program.
+// fail stops serving after a fault, since this server must not continue. It drains clients immediately and closes Done,
+// which notifies the embedding program.
 func (s *Server) fail(err error) {
 	s.log.Error("stopping after a fault", slog.Any("error", err))
 	s.api.Drain()
@@ -105,7 +105,7 @@ func (s *Server) fail(err error) {
 // APIAddress returns the address on which the API listens, with the actual port.
 func (s *Server) APIAddress() string { return address(s.listeners.API) }
 
-// PeerAddress returns the address on which other members are served, with the actual port.
+// PeerAddress returns the address on which the server listens for other members, with the actual port.
 func (s *Server) PeerAddress() string { return address(s.listeners.Peer) }
 
 // HTTPAddress returns the address of the dashboard and the JSON API, with the actual port. It is empty if they are off.

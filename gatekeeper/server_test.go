@@ -24,13 +24,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for elections and clocks, not for processors
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for elections and clocks, not for CPU
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// within bounds every wait of these tests. It is long for the sake of busy machines; normally nothing takes that long.
+// within bounds every wait in these tests. It is generous for the sake of busy machines.
 const within = 60 * time.Second
 
 // bounded returns a context that bounds the waits of a test.
@@ -59,7 +59,7 @@ func (l *logbook) String() string {
 	return l.b.String()
 }
 
-// configOf returns the configuration of a server on free ports. If the test fails, its log is shown.
+// configOf returns the configuration of a server on free ports. If the test fails, the log is printed.
 func configOf(t *testing.T, id string) (Config, *logbook) {
 	t.Helper()
 	log := &logbook{}
@@ -75,7 +75,7 @@ func configOf(t *testing.T, id string) (Config, *logbook) {
 	}, log
 }
 
-// open opens a server and closes it at the end of the test, unless the test has closed it.
+// open opens a server and closes it at the end of the test, unless the test has already closed it.
 func open(t *testing.T, cfg Config) *Server {
 	t.Helper()
 	s, err := Open(bounded(t), cfg)
@@ -112,7 +112,7 @@ func closeServer(t *testing.T, s *Server) {
 	}
 }
 
-// listen returns a listener at an address that can be opened again.
+// listen returns a listener on an address that can be reopened.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := ports.Listen()
@@ -149,7 +149,7 @@ func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
 }
 
 // openAll opens servers that start a new cluster together. They are closed at the end of the test, unless the test has
-// closed them.
+// already closed them.
 func openAll(t *testing.T, configs ...Config) []*Server {
 	t.Helper()
 	ctx := bounded(t)
@@ -185,7 +185,7 @@ func leaderOf(t *testing.T, servers []*Server) (leader *Server, others []*Server
 		}
 	}
 	if leader == nil {
-		t.Fatalf("found no single leader: %v", found)
+		t.Fatalf("none of the servers is the leader: %v", found)
 	}
 	return leader, others
 }
@@ -216,7 +216,7 @@ func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	}
 }
 
-// withRetry retries a call until a server answers it, as clients do, because the leadership may change at any time on a
+// withRetry retries a call until a server answers it, as clients do, because leadership may change at any time on a
 // busy machine.
 func withRetry[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (a A, err error) {
 	t.Helper()

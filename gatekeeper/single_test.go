@@ -139,11 +139,11 @@ func TestServer_Dumps_WriteTheState(t *testing.T) {
 	line := regexp.MustCompile(`level=INFO msg="state of permit" id=gk1 semaphore=job group=default acquirer=app1 .* state=live .* expires_in=`)
 	eventually(t, func() bool { return line.MatchString(log.String()) })
 	if !strings.Contains(log.String(), "role=leader leader=gk1") {
-		t.Errorf("the log has no line with the role and the leader")
+		t.Errorf("the log does not show the role and the leader")
 	}
 }
 
-// eventually polls a condition that has no notification.
+// eventually polls a condition until it holds.
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
 	ctx := bounded(t)
@@ -194,7 +194,7 @@ func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
 		set(&cfg, taken.Addr().String())
 		_, err := Open(bounded(t), cfg)
 		if !errors.Is(err, ErrListen) || !strings.Contains(err.Error(), what+" address "+taken.Addr().String()) {
-			t.Errorf("%s: Open = %v, want ErrListen that names the address", what, err)
+			t.Errorf("%s: Open = %v, want ErrListen with the address", what, err)
 		}
 		if _, err := os.Stat(cfg.DataDir); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: the data directory was created", what)
@@ -235,7 +235,7 @@ func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
 	cfg.TLS = TLS{CertFile: "no-such-cert", KeyFile: "no-such-key", CAFile: "no-such-ca"}
 	_, err := Open(bounded(t), cfg)
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "TLS" || !strings.Contains(err.Error(), "no-such-cert") {
-		t.Errorf("Open = %v, want a ConfigError that names the certificate", err)
+		t.Errorf("Open = %v, want a ConfigError mentioning the certificate", err)
 	}
 }
 

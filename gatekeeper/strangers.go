@@ -7,20 +7,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// requireAuthentication returns a *ConfigError if other machines can reach a port that does not authenticate. With
-// Insecure, it logs a warning instead.
+// requireAuthentication returns a *ConfigError if other machines can reach a port that does not authenticate callers.
+// With Insecure, it logs a warning instead.
 func (c *Config) requireAuthentication(at addresses, log *slog.Logger) error {
 	if c.Insecure {
-		log.Warn("INSECURE: started with --insecure, so ports that other machines can reach may accept every caller")
+		log.Warn("INSECURE: started with --insecure, so ports that other machines can reach may accept any caller")
 	}
 	if c.authenticates() && c.TLS.CAFile != "" && c.sameAuthority() {
-		log.Warn("the same CA verifies clients and members: a client with a certificate that is also valid for servers, and names a member's host, can impersonate that member",
-			slog.String("file", c.TLS.CAFile), slog.String("remedy", "give members certificates from another CA: `gkctl cert init` creates one, and `gkctl cert peer ID HOST` uses it"))
+		log.Warn("the same CA verifies clients and members: a client can impersonate a member if its certificate is also valid for servers and contains the member's host",
+			slog.String("file", c.TLS.CAFile), slog.String("remedy", "give members certificates from a different CA: `gkctl cert init` creates one, and `gkctl cert peer ID HOST` uses it"))
 	}
 	for _, port := range []struct {
 		what, field string
 		address     net.Addr
-		trouble     string // why it does not authenticate; empty if it does
+		trouble     string // why it does not authenticate callers; empty if it does
 	}{
 		{"API", "APIAddress", at.api, c.apiTrouble()},
 		{"peer", "PeerAddress", at.peer, c.PeerTLS.trouble()},
@@ -40,7 +40,7 @@ func (c *Config) requireAuthentication(at addresses, log *slog.Logger) error {
 	return nil
 }
 
-const remedy = "make certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, or listen on loopback"
+const remedy = "create certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, or listen on loopback"
 
 // sameAuthority reports whether the API and the peer port verify certificates with the same CAs.
 func (c *Config) sameAuthority() bool {
@@ -55,7 +55,8 @@ func (c *Config) sameAuthority() bool {
 	return err == nil && clients.Equal(members)
 }
 
-// apiTrouble is like trouble for the API, HTTP and admin ports, where tokens can replace client certificates.
+// apiTrouble returns the reason why the API, HTTP and admin ports do not authenticate callers, or "" if they do. On
+// these ports, tokens can replace client certificates.
 func (c *Config) apiTrouble() string {
 	if c.TLS.CertFile != "" && c.optionalCerts() {
 		return ""
@@ -63,7 +64,7 @@ func (c *Config) apiTrouble() string {
 	return c.TLS.trouble()
 }
 
-// trouble says why a port with this configuration does not authenticate, or returns "" if it does.
+// trouble returns the reason why a port with this configuration does not authenticate callers, or "" if it does.
 func (t TLS) trouble() string {
 	switch {
 	case t == TLS{}:

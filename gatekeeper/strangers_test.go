@@ -24,7 +24,7 @@ func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
 		what    string
 		secure  func(*Config)
 		listen  func(*Config)
-		field   string // the refused field; empty if the configuration is accepted
+		field   string // the rejected field; empty if the configuration is accepted
 		refusal string
 	}{
 		{"the API", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
@@ -57,7 +57,7 @@ func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
 			_, err := Open(bounded(t), cfg)
 			e, ok := errors.AsType[*ConfigError](err)
 			if !ok || e.Field != c.field || !strings.Contains(e.Rule, c.refusal) || !strings.Contains(e.Rule, "--insecure") {
-				t.Fatalf("Open = %v, want a ConfigError for %s that contains %q", err, c.field, c.refusal)
+				t.Fatalf("Open = %v, want a ConfigError for %s containing %q", err, c.field, c.refusal)
 			}
 			checked, ok := errors.AsType[*ConfigError](cfg.Check())
 			if !ok || checked.Field != e.Field || checked.Rule != e.Rule {

@@ -32,8 +32,7 @@ func (c *Config) checkFiles() error {
 	return nil
 }
 
-// joinCredentials returns the credentials with which this server calls the API of the servers in Join. The error is a
-// *ConfigError.
+// joinCredentials returns the credentials for calling the API of the servers in Join. The error is a *ConfigError.
 func (c *Config) joinCredentials() (credentials.TransportCredentials, error) {
 	if c.TLS == (TLS{}) {
 		return insecure.NewCredentials(), nil
@@ -46,12 +45,12 @@ func (c *Config) joinCredentials() (credentials.TransportCredentials, error) {
 }
 
 // expiries returns when the certificates of the ports expire, according to the current files. A zero time means that
-// they cannot be used.
+// the files cannot be used.
 func (c *Config) expiries() map[string]time.Time {
 	all := make(map[string]time.Time)
 	for port, t := range map[string]TLS{"api": c.TLS, "peer": c.PeerTLS} {
 		if t != (TLS{}) {
-			_, all[port], _ = t.files().Expiry() // GetStatus says why
+			_, all[port], _ = t.files().Expiry() // GetStatus reports why
 		}
 	}
 	return all

@@ -31,7 +31,7 @@ func newAuthorities(t *testing.T) *authorities {
 	return &authorities{t, authoritytest.New(t), authoritytest.New(t)}
 }
 
-// secure gives a server the certificates of `gkctl cert server` and `gkctl cert peer`.
+// secure gives a server certificates like those from `gkctl cert server` and `gkctl cert peer`.
 func (a *authorities) secure(c *Config) {
 	c.Admin = "cert:client"
 	c.TLS = tlsOf(a.api, authority.Leaf{Name: "server-" + c.ID, Server: true, Hosts: []string{"127.0.0.1"}})
@@ -43,8 +43,8 @@ func tlsOf(ca *authoritytest.Authority, l authority.Leaf) TLS {
 	return TLS{CertFile: f.Cert, KeyFile: f.Key, CAFile: ca.File}
 }
 
-// client returns the dial option of a client whose certificate was issued by the given CA at the given time, or of a
-// client without a certificate if by is nil. The client presents its certificate even if the server asks only for
+// client returns the dial option for a client whose certificate was issued by the given CA at the given time, or for a
+// client without a certificate if the CA is nil. The client presents its certificate even if the server asks only for
 // certificates from other CAs.
 func (a *authorities) client(by *authoritytest.Authority, at time.Time, change func(*tls.Config)) grpc.DialOption {
 	a.t.Helper()
@@ -174,7 +174,7 @@ func TestOpen_JoinerWithAServerCertificate_IsRefused(t *testing.T) {
 	server := authority.Leaf{Name: "server-gk1", Server: true}
 	cfg, _ := configOf(t, "gk1")
 	cfg.TLS = tlsOf(a.api, server)
-	alone := open(t, cfg) // a single server dials nobody
+	alone := open(t, cfg) // a single server dials no other server
 	ready(t, alone)
 
 	cfg, _ = configOf(t, "gk2")
@@ -185,7 +185,7 @@ func TestOpen_JoinerWithAServerCertificate_IsRefused(t *testing.T) {
 	}
 }
 
-// Without this check, a server with one of these certificates would start, but nobody could connect to it.
+// Without this check, a server with one of these certificates would start, but nothing could connect to it.
 func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 	t.Parallel()
 	a, client := newAuthorities(t), authority.Leaf{Name: "ann", Client: true, Hosts: []string{"127.0.0.1"}}
@@ -207,7 +207,7 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 			_, err := Open(bounded(t), cfg)
 			e, ok := errors.AsType[*ConfigError](err)
 			if !ok || e.Field != test.field || e.Value != test.file(&cfg) || !strings.Contains(e.Rule, test.text) {
-				t.Errorf("Open() = %v, want a ConfigError that names the file", err)
+				t.Errorf("Open() = %v, want a ConfigError for the file", err)
 			}
 			if checked, ok := errors.AsType[*ConfigError](cfg.Check()); !ok || *checked != *e {
 				t.Errorf("Check = %v, want the same ConfigError", checked)
@@ -227,7 +227,7 @@ func TestOpen_PeerCertificateExpired_Starts(t *testing.T) {
 	ready(t, open(t, cfg))
 }
 
-// The port keeps its certificate, and the status names the unusable file.
+// The port keeps its certificate, and the status reports the unusable file.
 func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)

@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Expiry waits for frames that have already arrived. If a client sends and never reads, its frames are not processed
-// while its responses are stuck. The permits of others must still expire.
+// Expiry waits for frames that have already arrived. If a client sends but never reads, its responses back up and its
+// frames are not processed. Other clients' permits must still expire.
 func TestKeepAlive_AnswersAreNotRead_PermitsStillExpire(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
@@ -35,7 +35,7 @@ func TestKeepAlive_AnswersAreNotRead_PermitsStillExpire(t *testing.T) {
 		unknown[i] = &gatekeeperv1.TokenRefresh{Token: 1<<40 + uint64(i), Duration: durationpb.New(time.Second)}
 	}
 	var sending sync.WaitGroup
-	sending.Go(func() { // more than a stream buffers in either direction
+	sending.Go(func() { // more than a stream can buffer in either direction
 		for n := uint64(1); stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: n, Tokens: unknown}) == nil; n++ {
 			continue
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// ConfigError says which field of a Config breaks which rule.
+// ConfigError reports which field of a Config violates which rule.
 type ConfigError struct {
 	// Field is the name of the field in Config.
 	Field string
 	// Value is the invalid value.
 	Value string
-	// Rule says what the value must be, as the end of a sentence.
+	// Rule states what the value must be, in words that complete a sentence, for example "must be host:port".
 	Rule string
 }
 
@@ -38,7 +38,7 @@ const minDumpInterval = time.Second
 // maxMaxCalls is the largest limit that still protects a server.
 const maxMaxCalls = 100_000
 
-// Validate checks a configuration as far as that is possible without opening anything. It returns a *ConfigError, a
+// Validate checks as much of a configuration as it can without opening anything. It returns a *ConfigError, a
 // *DefinitionError or nil. Open calls it too.
 func (c Config) Validate() error {
 	c = c.withDefaults()
@@ -71,13 +71,13 @@ func (c *Config) checkData() error {
 	case c.Memory == nil && c.DataDir == "":
 		return &ConfigError{"DataDir", "", "must be given"}
 	case c.Memory != nil && c.DataDir != "":
-		return &ConfigError{"DataDir", c.DataDir, "cannot be given together with Memory, which replaces it"}
+		return &ConfigError{"DataDir", c.DataDir, "cannot be combined with Memory, which replaces it"}
 	case c.Memory != nil && c.LogStore != "":
-		return &ConfigError{"LogStore", string(c.LogStore), "cannot be given together with Memory, which stores the log"}
+		return &ConfigError{"LogStore", string(c.LogStore), "cannot be combined with Memory, which stores the log"}
 	case !c.LogStore.known():
 		return &ConfigError{"LogStore", string(c.LogStore), logStoreRule}
 	case c.Memory != nil && c.dial() == nil && len(c.Members)+len(c.Join) > 0:
-		return &ConfigError{"Memory", "", "cannot be given together with Members or Join: an in-memory server has no other members"}
+		return &ConfigError{"Memory", "", "cannot be combined with Members or Join: an in-memory server has no other members"}
 	}
 	return nil
 }
@@ -133,21 +133,21 @@ func (c *Config) listenAddress(l net.Listener, configured string) string {
 	return configured
 }
 
-// everyAddress reports whether an address is a wildcard for all addresses of a machine. A server can listen on it, but
-// others cannot dial it.
+// everyAddress reports whether an address is a wildcard for all of a machine's addresses. A server can listen on it,
+// but others cannot dial it.
 func everyAddress(address string) bool {
 	host, _, err := splitPort(address)
 	return err == nil && (host == "" || net.ParseIP(host).IsUnspecified())
 }
 
-// checkReachable refuses addresses that others cannot dial.
+// checkReachable rejects addresses that others cannot dial.
 func checkReachable(field, address string) error {
 	_, port, err := splitPort(address)
 	switch {
 	case err != nil || port == 0:
 		return &ConfigError{field, address, "must be host:port"}
 	case everyAddress(address):
-		return &ConfigError{field, address, "must be an address at which others can reach this server, not a wildcard for all addresses of the machine"}
+		return &ConfigError{field, address, "must be an address at which others can reach this server, not a wildcard for all of the machine's addresses"}
 	}
 	return nil
 }
@@ -157,22 +157,22 @@ func (c *Config) checkMembers() error {
 		return nil
 	}
 	if len(c.Join) > 0 {
-		return &ConfigError{"Join", strings.Join(c.Join, ","), "cannot be given together with the members of a new cluster: it is for joining an existing one"}
+		return &ConfigError{"Join", strings.Join(c.Join, ","), "cannot be combined with the members of a new cluster: it is for joining an existing one"}
 	}
 	ids, addresses := make(map[string]bool), make(map[string]string)
 	for _, m := range c.Members {
 		if !validID(m.ID) {
-			return &ConfigError{"Members", m.ID, "names a member whose id " + idRule}
+			return &ConfigError{"Members", m.ID, "lists a member whose id " + idRule}
 		}
 		if ids[m.ID] {
-			return &ConfigError{"Members", m.ID, "names this member twice"}
+			return &ConfigError{"Members", m.ID, "lists this member twice"}
 		}
 		ids[m.ID] = true
 		if err := checkReachable("Members", m.PeerAddress); err != nil {
 			return err
 		}
 		if other, ok := addresses[m.PeerAddress]; ok {
-			return &ConfigError{"Members", m.PeerAddress, fmt.Sprintf("is given as the address of both %s and %s", other, m.ID)}
+			return &ConfigError{"Members", m.PeerAddress, fmt.Sprintf("is the address of both %s and %s", other, m.ID)}
 		}
 		addresses[m.PeerAddress] = m.ID
 		if m.ID == c.ID && c.AdvertisePeer != m.PeerAddress {
@@ -180,7 +180,7 @@ func (c *Config) checkMembers() error {
 		}
 	}
 	if !ids[c.ID] {
-		return &ConfigError{"Members", "", fmt.Sprintf("must name this server too: its ID is %q", c.ID)}
+		return &ConfigError{"Members", "", fmt.Sprintf("must include this server: its ID is %q", c.ID)}
 	}
 	return nil
 }
@@ -203,10 +203,10 @@ func (c *Config) checkTLS() error {
 		TLS
 	}{{"TLS", c.TLS}, {"PeerTLS", c.PeerTLS}} {
 		if (files.CertFile == "") != (files.KeyFile == "") {
-			return &ConfigError{files.field, files.CertFile + files.KeyFile, "needs a certificate and its key together"}
+			return &ConfigError{files.field, files.CertFile + files.KeyFile, "needs both a certificate and its key"}
 		}
 		if files.CAFile != "" && files.CertFile == "" {
-			return &ConfigError{files.field, files.CAFile, "needs a certificate and its key in addition to the CA file"}
+			return &ConfigError{files.field, files.CAFile, "also needs a certificate and its key"}
 		}
 	}
 	if c.BearerTokens && c.TLS.CertFile == "" {
@@ -217,9 +217,9 @@ func (c *Config) checkTLS() error {
 	}
 	if c.PeerTLS.CertFile != "" && c.PeerTLS.CAFile == "" {
 		if c.PeerTLS == c.TLS { // the default
-			return &ConfigError{"PeerTLS", "", "must be given, or --tls-ca: members verify each other"}
+			return &ConfigError{"PeerTLS", "", "must be set unless --tls-ca is set, because members verify each other"}
 		}
-		return &ConfigError{"PeerTLS", c.PeerTLS.CertFile, "needs a CA file in addition: members verify each other"}
+		return &ConfigError{"PeerTLS", c.PeerTLS.CertFile, "also needs a CA file, because members verify each other"}
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (c *Config) checkOIDC() error {
 	o := &c.OIDC
 	if o.isZero() {
 		if o.Audience+o.KeysFile+o.KeysURL+o.CAFile+strings.Join(o.Claims, "") != "" {
-			return &ConfigError{"OIDC.Issuer", "", "must be given together with the other OIDC options"}
+			return &ConfigError{"OIDC.Issuer", "", "must be set if any other OIDC option is set"}
 		}
 		return nil
 	}
@@ -238,13 +238,13 @@ func (c *Config) checkOIDC() error {
 	case o.Audience == "":
 		return &ConfigError{"OIDC.Audience", "", "must be given: without it, a JWT for any other service would be accepted"}
 	case o.KeysFile != "" && o.KeysURL != "":
-		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "cannot be given together with a key file"}
+		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "cannot be combined with a key file"}
 	case o.KeysURL != "" && !isHTTPS(o.KeysURL):
 		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "must be an https URL without a user"}
 	case o.KeysFile == "" && o.KeysURL == "" && !isHTTPS(o.Issuer):
-		return &ConfigError{"OIDC.Issuer", o.Issuer, "must be an https URL, unless a key file or a key URL is given"}
+		return &ConfigError{"OIDC.Issuer", o.Issuer, "must be an https URL, unless a key file or a key URL is set"}
 	case o.KeysFile != "" && o.CAFile != "":
-		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be given together with a key file: keys are not fetched then"}
+		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be combined with a key file, because keys are not fetched in that case"}
 	}
 	for i, claim := range o.Claims {
 		if !oidc.ValidClaim(claim) || slices.Contains(o.Claims[:i], claim) {

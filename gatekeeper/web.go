@@ -24,8 +24,8 @@ type web struct {
 	conn     *grpc.ClientConn
 }
 
-// memoryBuffer is the buffer size of each direction of the in-memory connection. maxAnswer bounds the size of API
-// responses, with the same bound as for a forwarded call.
+// memoryBuffer is the buffer size of each direction of the in-memory connection. maxAnswer is the maximum size of an
+// API response, the same as for a forwarded call.
 const (
 	memoryBuffer = 256 << 10
 	maxAnswer    = 64 << 20
@@ -72,11 +72,11 @@ func (s *Server) openWeb() error {
 	return nil
 }
 
-// drainRequests is how long requests in progress may take once the streams have ended. A browser opens connections in
-// advance, and http.Server.Shutdown would wait five seconds for a request on them.
+// drainRequests is how long requests in progress may take once the streams have ended. Browsers open connections in
+// advance, and http.Server.Shutdown would wait five seconds for a request on such a connection.
 const drainRequests = 3 * time.Second
 
-// drain waits for the requests in progress. Streams have already ended, together with the API's streams.
+// drain waits for the requests in progress. Streams have already ended, along with the API's streams.
 func (w *web) drain(ctx context.Context) {
 	if w == nil {
 		return

@@ -24,8 +24,8 @@ func newSecuredWeb(t *testing.T) *secured {
 	return newSecuredAlone(t, func(c *Config) { c.HTTPAddress, c.BearerTokens = "0.0.0.0:0", true })
 }
 
-// browser returns a browser that uses the HTTP port of a server. It presents a client certificate with the given name,
-// or none if name is "".
+// browser returns a browser for the HTTP port of a server. It presents a client certificate with the given name, or
+// none if name is "".
 func (s *secured) browser(server int, name string) *browser {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
@@ -64,7 +64,7 @@ func TestWeb_Credentials_AreThoseOfTheAPI(t *testing.T) {
 	anybody.request("GET", "/v1/whoami", "", "Host", "gatekeeper.example.com", "Authorization", "Bearer "+secret).expect(t, http.StatusOK)
 }
 
-// Headers in which a caller describes itself are ignored, at the HTTP port and at the API.
+// Headers in which a caller claims an identity are ignored, by the HTTP port and by the API.
 func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
@@ -101,12 +101,12 @@ func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 	}
 	for _, l := range s.audited(t) {
 		if strings.HasPrefix(l.Source, "10.") {
-			t.Errorf("the audit log has a claimed source: %v", l)
+			t.Errorf("the audit log contains a spoofed source: %v", l)
 		}
 	}
 }
 
-// A member's certificate does not make its owner a member at the HTTP port. If the members' CA is separate, the
+// A member's certificate does not make its owner a member on the HTTP port. If the members' CA is separate, the
 // certificate is not accepted. If both ports share a CA, the owner is an ordinary caller.
 func TestWeb_CallerWithAMemberCertificate_IsNotAMember(t *testing.T) {
 	t.Parallel()
@@ -182,7 +182,7 @@ func TestWeb_Edits_NeedARoleAndAreAuditedWithTheirSource(t *testing.T) {
 	s.bind("editor", grantOf(gatekeeperv1.Role_ROLE_EDITOR, "report-*"))
 	for i := range s.servers {
 		name := "report-" + s.servers[i].cfg.ID
-		eventually(t, func() bool { // a server that lags behind refers the caller to the leader
+		eventually(t, func() bool { // a lagging server refers the caller to the leader
 			return s.browser(i, "viewer").request("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"}}`).StatusCode == http.StatusForbidden
 		})
 		eventually(t, func() bool {

@@ -75,13 +75,13 @@ func (s *events) next() (e event, ok bool) {
 	}
 }
 
-// until reads events up to the first one of the given kind whose data contains the given text, and returns that one.
+// until reads events up to the first one of the given kind whose data contains the given text, and returns it.
 func (s *events) until(kind, text string) event {
 	s.t.Helper()
 	for {
 		e, ok := s.next()
 		if !ok {
-			s.t.Fatalf("the stream ended without a %s event that contains %q", kind, text)
+			s.t.Fatalf("the stream ended without a %s event containing %q", kind, text)
 		}
 		if e.kind == kind && strings.Contains(e.data, text) {
 			return e
@@ -112,7 +112,7 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 			want = append(want, "job-"+strconv.Itoa(len(want)))
 			c.create(t, want[len(want)-1])
 			if len(want)%5 == 0 {
-				break // not read before the connection breaks
+				break // not received before the connection breaks
 			}
 			for len(got) < len(want) {
 				hear()
@@ -163,7 +163,7 @@ func TestWeb_StreamsOfPermitsJobsAndFirings_DeliverEvents(t *testing.T) {
 	follow := b.stream("GET", "/v1/jobs/j:follow", "")
 	follow.until("message", `"state":"JOB_STATE_OPEN"`)
 	follow.cancel()
-	b.request("POST", "/v1/jobs/j:cancel", `{"reason":"over"}`).expect(t, http.StatusOK)
+	b.request("POST", "/v1/jobs/j:cancel", `{"reason":"obsolete"}`).expect(t, http.StatusOK)
 	follow = b.stream("GET", "/v1/jobs/j:follow", "", "Last-Event-ID", follow.last)
 	follow.until("message", `"state":"JOB_STATE_CANCELLED"`)
 	follow.until("end", "{}")
@@ -177,7 +177,7 @@ func TestWeb_Close_EndsStreamsWithoutWaitingForIdleConnections(t *testing.T) {
 	c.create(t, "report")
 	stream := b.stream("GET", "/v1/watch", "")
 	stream.until("message", `"revision"`)
-	idle, err := net.Dial("tcp", s.HTTPAddress()) // as browsers open connections in advance
+	idle, err := net.Dial("tcp", s.HTTPAddress()) // browsers open connections in advance
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,8 +60,8 @@ func (p *page) field(path string) string {
 	return text
 }
 
-// request sends a request. headers alternates between names and values. A body is sent as JSON unless the headers say
-// otherwise.
+// request sends a request. headers alternates between names and values. A body is sent as JSON unless the headers
+// specify another type.
 func (b *browser) request(method, path, body string, headers ...string) *page {
 	b.t.Helper()
 	p, err := b.tryRequest(method, path, body, headers...)
@@ -99,7 +99,7 @@ func (b *browser) tryRequest(method, path, body string, headers ...string) (*pag
 	return &page{answer, string(text)}, nil
 }
 
-// expect checks that the response has the given status and contains each of the given parts.
+// expect checks that the response has the given status and contains all the given parts.
 func (p *page) expect(t *testing.T, status int, parts ...string) {
 	t.Helper()
 	if p.StatusCode != status {
@@ -160,7 +160,7 @@ func TestWeb_Responses_AreTheMessagesOfTheAPI(t *testing.T) {
 	b.request("POST", "/v1/jobs", `{"job":{"id":"j/1","semaphore":"report"},"tasks":["YQ=="]}`+"\n"+`{"tasks":["Yg=="],"last":true}`).expect(t, http.StatusOK, `"tasks":2`)
 	b.request("GET", "/v1/jobs/j%2F1/tasks?payloads=true", "").expect(t, http.StatusOK, `"payload":"Yg=="`)
 	version := b.request("GET", "/v1/definitions/50%25", "").field("record.version")
-	b.request("DELETE", "/v1/definitions/50%25?reason=over&expected_version="+version, "").expect(t, http.StatusOK, `"revision"`)
+	b.request("DELETE", "/v1/definitions/50%25?reason=obsolete&expected_version="+version, "").expect(t, http.StatusOK, `"revision"`)
 	b.request("GET", "/v1/definitions:summarize", "").expect(t, http.StatusOK, `"total":`)
 	b.request("GET", "/v1/openapi.json", "").expect(t, http.StatusOK, `"/v1/semaphores/{semaphore}:tryAcquire"`)
 }
@@ -183,10 +183,10 @@ func TestWeb_InvalidInput_IsNamedAndChangesNothing(t *testing.T) {
 	}{
 		"unknown field":                       {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
 		"unknown parameter":                   {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
-		"parameter of a route without any":    {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which has none"},
+		"parameter of a route that has none":  {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which takes none"},
 		"parameter with a body":               {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "omit the query"},
 		"body of a GET":                       {"GET", "/v1/definitions", `{}`, nil, 400, "omit the body"},
-		"a parameter's value":                 {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
+		"a bad parameter value":               {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
 		"a token that is not a number":        {"POST", "/v1/permits/one:clear", `{}`, nil, 400, "token"},
 		"broken JSON":                         {"POST", "/v1/definitions", `{"definition":{"name":"x"}`, nil, 400, "the body is not JSON"},
 		"two objects":                         {"POST", "/v1/definitions", `{"definition":{"name":"x"}}{}`, nil, 400, "more than one JSON object"},
@@ -222,14 +222,14 @@ func TestWeb_InvalidInput_IsNamedAndChangesNothing(t *testing.T) {
 	own := strings.TrimPrefix(b.base, "http://")
 	b.request("POST", "/v1/preview", `{"pause":{"selector":{"names":["report"]}}}`, "Origin", "http://"+own, "Sec-Fetch-Site", "same-origin").expect(t, http.StatusOK)
 	if after := s.machine.State().Revision(); after != before {
-		t.Errorf("Revision() = %d, want %d as before", after, before)
+		t.Errorf("Revision() = %d, want it unchanged at %d", after, before)
 	}
 	if jobs, err := gatekeeperv1.NewWorkServiceClient(c.conn).ListJobs(bounded(t), &gatekeeperv1.ListJobsRequest{}); err != nil || len(jobs.GetJobs()) > 0 {
 		t.Errorf("ListJobs() = %v, %v, want none", jobs, err)
 	}
 }
 
-// Malformed and ambiguous requests must be refused, whether net/http refuses them before the handler or not.
+// Malformed and ambiguous requests must be rejected, whether by net/http or by the handler.
 func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
 	t.Parallel()
 	s, c, _ := webbed(t)
@@ -259,7 +259,7 @@ func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
 		}
 	}
 	if after := s.machine.State().Revision(); after != before {
-		t.Errorf("Revision() = %d, want %d as before", after, before)
+		t.Errorf("Revision() = %d, want it unchanged at %d", after, before)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestWeb_Pages_AreServedByLinkWithStrictHeaders(t *testing.T) {
 			}
 		}
 		if h.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("GET %s: other sites may read the response", path)
+			t.Errorf("GET %s: other sites can read the response", path)
 		}
 	}
 }

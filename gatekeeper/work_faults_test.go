@@ -30,7 +30,7 @@ func chunkOf(size int) *gatekeeperv1.SubmitJobRequest {
 	return m
 }
 
-// A submitter dies when half of its job has been stored. That half must be deleted, and the same job can be submitted
+// A submitter dies after half of its job has been stored. That half must be deleted, and the same job can be submitted
 // again from the beginning.
 func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := chunkOf(10) // takes more than one entry
+	first := chunkOf(10) // spans more than one log entry
 	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
 	if err := stream.Send(first); err != nil {
 		t.Fatal(err)
@@ -60,12 +60,12 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	}
 }
 
-// A limit is reached when half of a job has been stored. That half must be deleted, existing jobs must continue, and
+// A limit is reached after half of a job has been stored. That half must be deleted, existing jobs must continue, and
 // workers must still be able to report that their tasks have ended.
 func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, jobs := working(t)
-	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "there", Semaphore: "import"}, []string{"a"}); err != nil {
+	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "existing", Semaphore: "import"}, []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
 	before := s.machine.State().WorkBytes()
@@ -79,7 +79,7 @@ func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	}
 	first := chunkOf(10)
 	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
-	for m := first; stream.Send(m) == nil; m = chunkOf(10) { // until it is refused
+	for m := first; stream.Send(m) == nil; m = chunkOf(10) { // until it is rejected
 	}
 	_, err = stream.CloseAndRecv()
 	if r := errorInfo(err); status.Code(err) != codes.ResourceExhausted || r.GetReason() != "WORK_LIMIT" || r.GetMetadata()["limit"] != "max_work_bytes" {

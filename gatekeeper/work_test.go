@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// worker is one stream of a worker, without the client library.
+// worker is a worker's stream, without the client library.
 type worker struct {
 	t      *testing.T
 	stream grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
@@ -70,7 +70,7 @@ func (w *worker) ended() *gatekeeperv1.TaskEnded {
 	w.t.Helper()
 	m := w.recv()
 	if m.GetEnded() == nil {
-		w.t.Fatalf("got %v, want an end", m)
+		w.t.Fatalf("got %v, want a TaskEnded", m)
 	}
 	return m.GetEnded()
 }
@@ -107,7 +107,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorker(t, jobs, "prod", "app1", 1) // it waits before there are any tasks
+	w := newWorker(t, jobs, "prod", "app1", 1) // waits before any tasks exist
 	if r, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
 		Semaphore: "import", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "other"},
 	}); err != nil || r.GetGrant() == nil {
@@ -129,7 +129,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: first.GetTask().GetToken(), Result: []byte("too long a result")})
 	if e := w.ended(); !e.GetRefused() || e.GetMessage() == "" {
-		t.Fatalf("end with a result that is too long = %v, want a refusal", e)
+		t.Fatalf("end with an oversized result = %v, want it refused", e)
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: first.GetTask().GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, Next: true})
 	var again *gatekeeperv1.TaskGrant
@@ -180,7 +180,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 		t.Fatalf("retried submission = %v, %v, want the same job with two tasks done", r, err)
 	}
 	if _, err := submit(t, jobs, spec, []string{"a", "b", "d"}); status.Code(err) != codes.AlreadyExists {
-		t.Fatalf("submission with other content = %v, want AlreadyExists", err)
+		t.Fatalf("submission with different content = %v, want AlreadyExists", err)
 	}
 	if r, err := jobs.RetryTasks(bounded(t), &gatekeeperv1.RetryTasksRequest{Id: "j"}); err != nil || r.GetTasks() != 1 {
 		t.Fatalf("RetryTasks() = %v, %v, want one task", r, err)
@@ -193,7 +193,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	}
 	workers, err := jobs.ListWorkers(bounded(t), &gatekeeperv1.ListWorkersRequest{})
 	if err != nil || len(workers.GetWorkers()) != 1 || len(workers.GetWorkers()[0].GetTasks()) != 1 {
-		t.Fatalf("ListWorkers() = %v, %v, want one with a task", workers, err)
+		t.Fatalf("ListWorkers() = %v, %v, want one worker with one task", workers, err)
 	}
 	if _, err := jobs.DeleteJob(bounded(t), &gatekeeperv1.DeleteJobRequest{Id: "j"}); status.Code(err) != codes.FailedPrecondition {
 		t.Fatalf("DeleteJob() of a job with a held task = %v, want FailedPrecondition", err)

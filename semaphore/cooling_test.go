@@ -15,7 +15,7 @@ func TestCooling_AfterReleaseAndLoss(t *testing.T) {
 		{60 * s, 0, 10 * s, 50 * s, 50 * s},
 		{60 * s, 0, 60 * s, 0, 0},
 		{60 * s, 0, time.Hour, 0, 0},
-		{60 * s, 0, -s, 60 * s, 60 * s}, // a clock that was set back does not extend the cooling
+		{60 * s, 0, -s, 60 * s, 60 * s}, // a clock that was set back does not prolong the cooldown
 		{0, 30 * s, 10 * s, 0, 30 * s},
 		{60 * s, 30 * s, 10 * s, 50 * s, 50 * s},
 		{60 * s, 30 * s, 40 * s, 20 * s, 30 * s},
@@ -29,7 +29,7 @@ func TestCooling_AfterReleaseAndLoss(t *testing.T) {
 		}
 	}
 	if ReleaseCooling(nil, 0) != 0 || LossCooling(nil, 0) != 0 {
-		t.Error("a permit of a deleted definition cools")
+		t.Error("got a cooldown for a deleted definition, want none")
 	}
 }
 

@@ -1,6 +1,6 @@
 package semaphore
 
-// A step is one step of the decision. Its number is shown to people and must not change.
+// A step is one step of the decision. Step numbers are shown to users and must not change.
 type step uint8
 
 const (
@@ -10,15 +10,15 @@ const (
 	stepOpen     step = 4 // neither a cordon nor a pause with stop excludes the caller
 	stepOwn      step = 5 // the caller's own permit, if it has one
 	stepPaused   step = 6 // not paused, and the weight does not exceed the permits
-	stepFiring   step = 7 // no other caller has claimed the firing; a task waits for a worker
+	stepFiring   step = 7 // no other caller has claimed the firing; a task is waiting for a worker
 	stepFree     step = 8 // there is room, and no waiter is ahead
 	stepFull     step = 9 // there is no room
 
 	lastAdmitting = stepOwn // the last step that a refresh must pass
 )
 
-// Decide decides a request. The steps run in the order of their numbers until one of them decides. Decide depends on
-// its arguments only, does not retain them, and allocates nothing.
+// Decide decides a request. It runs the steps in numerical order until one of them decides. Decide depends only on its
+// arguments, does not retain them, and does not allocate.
 //
 // The leader calls Decide with the results of pattern matching and the state of its queue. The state machine calls it
 // again when the grant is applied, with Admitted and without the queue. The order of the steps follows the article
@@ -33,10 +33,10 @@ func Decide(req *Request, f *Facts) Decision {
 	return stepFull.decide(req, f)
 }
 
-// DecideWaiting decides a request from a caller that prefers to wait if it would be denied because of a pause, or
-// because no permit or task is free. It returns the result of Decide, and waits reports whether the caller waits
-// instead of being denied. A caller waits during a pause only if, without the pause, it would get a permit or wait for
-// one. Otherwise waiting cannot help, and DecideWaiting returns the denial that the caller would get after the pause.
+// DecideWaiting decides a request from a caller that would rather wait than be denied because of a pause, or because no
+// permit or task is free. It returns the result of Decide, and waits reports whether the caller waits instead of being
+// denied. A caller waits during a pause only if, without the pause, it would get a permit or wait for one. Otherwise
+// waiting cannot help, and DecideWaiting returns the denial that the caller would get after the pause.
 func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 	d = Decide(req, f)
 	if d.Reason != Paused {
@@ -53,13 +53,13 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 
 // Admit decides whether the holder of the live permit p may keep it. It runs the steps of Decide up to the caller's own
 // permit, with p in place of f.Own. The outcome is Refreshed, or Denied with the reason and, in Stop, the cause of the
-// stop. A permit that is held for an operator is denied without a cause, because it has no holder. For a cooling
-// permit, Admit decides nothing and returns the zero Decision.
+// stop. A permit held for an operator is denied without a cause, because it has no holder. For a cooling permit, Admit
+// decides nothing and returns the zero Decision.
 //
-// A cause with a drain that covers p does not deny the refresh. The outcome is then Refreshed, with the first such
-// cause in Stop, because the holder must still stop. A single cause without a covering drain is enough for a denial and
-// is its reason. A drain does not cover p once it is over, or if it began before p was granted. There is no drain for
-// max_hold.
+// A cause whose drain covers p does not deny the refresh. The outcome is then Refreshed, with the first such cause in
+// Stop, because the holder must still stop. A single cause without a covering drain is enough to deny the refresh, and
+// determines the reason. A drain does not cover p once it is over, or if it began before p was granted. max_hold has no
+// drain.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
 	now := *f
@@ -88,8 +88,8 @@ func admit(req *Request, f *Facts) Decision {
 	return Decision{}
 }
 
-// decide returns the decision of one step, or the zero Decision if the step leaves it to the next one. Decide, Admit
-// and Explain all use it, so they cannot disagree.
+// decide returns the decision of one step, or the zero Decision if the step leaves the decision to the next one.
+// Decide, Admit and Explain all use it, so they cannot disagree.
 func (s step) decide(req *Request, f *Facts) Decision {
 	switch s {
 	case stepDefined:
@@ -149,7 +149,7 @@ func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	return d
 }
 
-// decideOwn decides a request by an identity that already has a permit of the semaphore. A retry of the request that
+// decideOwn decides a request from an identity that already has a permit of the semaphore. A retry of the request that
 // got the permit refreshes it. Any other request is another acquisition: the sender of the earlier request may still
 // rely on the response, so the permit continues under a new token. A permit with a firing or a task belongs to one run,
 // and is acquired only once.
@@ -180,7 +180,7 @@ func decideOwn(req *Request, f *Facts) Decision {
 	return Decision{Outcome: Reacquired}
 }
 
-// decideFiring decides whether a firing can still be claimed. The caller holds no permit here, so an existing claim
+// decideFiring decides whether a firing can still be claimed. The caller holds no permit here, so any existing claim
 // belongs to another run.
 func decideFiring(firing *Firing, f *Facts) Decision {
 	switch {

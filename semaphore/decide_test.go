@@ -9,7 +9,7 @@ import (
 
 var due = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
 
-// ask returns a request that is granted if the facts are those that open returns.
+// ask returns a request that is granted given the facts from newFacts.
 func ask() *Request {
 	return &Request{Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"}, Weight: 1}
 }
@@ -21,7 +21,7 @@ func open() *Facts {
 	return &Facts{Definition: d, Admission: Admitted(), Used: 1}
 }
 
-// mine returns a live permit of the identity that ask uses.
+// mine returns a live permit held by the identity in the request from newRequest.
 func mine() *Permit {
 	return &Permit{
 		Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"},
@@ -80,7 +80,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"5: a retry is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
 		{"5: refreshed even though no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed even though the permits were lowered", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition.Permits = 0 }}, Decision{Outcome: Refreshed}},
-		{"5: refreshed in a plain pause", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, Decision{Outcome: Refreshed}},
+		{"5: refreshed during a plain pause", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed with its own claim", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Outcome: Refreshed}},
 		{"5: due times are equal across time zones", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) {
 			r.Firing = nightly()
@@ -89,32 +89,32 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"5: another acquisition supersedes", []change{hold(asIs), another}, Decision{Outcome: Reacquired}},
 		{"5: another acquisition supersedes even though no permit is free", []change{hold(asIs), another, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
 		{"5: another acquisition of a permit with a firing", []change{hold(func(p *Permit) { p.Firing = nightly() }), another, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
-		{"5: another acquisition with another weight", []change{hold(func(p *Permit) { p.Weight = 2 }), another}, denied(AlreadyHeld)},
+		{"5: another acquisition with a different weight", []change{hold(func(p *Permit) { p.Weight = 2 }), another}, denied(AlreadyHeld)},
 		{"5: another acquisition of a permit that is being stopped", []change{hold(func(p *Permit) { p.Stop = StopRevoked }), another}, stopped(Stopping, StopRevoked)},
 		{"5: another acquisition of a permit held for an operator", []change{hold(func(p *Permit) { p.State = Held }), another}, denied(HeldForOperator)},
 		{"5: revoked", []change{hold(func(p *Permit) { p.Stop = StopRevoked })}, stopped(Stopping, StopRevoked)},
 		{"5: taken over", []change{hold(func(p *Permit) { p.Stop = StopTakenOver })}, stopped(Stopping, StopTakenOver)},
 		{"5: past max_hold", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopHeldTooLong)},
-		{"5: an operator's stop before max_hold", []change{hold(func(p *Permit) { p.Stop = StopDrained }), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopDrained)},
-		{"5: stopping before a different weight", []change{hold(func(p *Permit) { p.Stop, p.Weight = StopRevoked, 2 })}, stopped(Stopping, StopRevoked)},
+		{"5: an operator's stop takes precedence over max_hold", []change{hold(func(p *Permit) { p.Stop = StopDrained }), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopDrained)},
+		{"5: stopping takes precedence over a different weight", []change{hold(func(p *Permit) { p.Stop, p.Weight = StopRevoked, 2 })}, stopped(Stopping, StopRevoked)},
 		{"5: held for an operator", []change{hold(func(p *Permit) { p.State = Held })}, denied(HeldForOperator)},
 		{"5: held for an operator even though it was being stopped", []change{hold(func(p *Permit) { p.State, p.Stop = Held, StopRevoked })}, denied(HeldForOperator)},
-		{"5: another weight", []change{hold(func(p *Permit) { p.Weight = 2 })}, denied(AlreadyHeld)},
+		{"5: different weight", []change{hold(func(p *Permit) { p.Weight = 2 })}, denied(AlreadyHeld)},
 		{"5: the request adds a firing", []change{hold(asIs), func(r *Request, _ *Facts) { r.Firing = nightly() }}, denied(AlreadyHeld)},
 		{"5: the request drops the firing", []change{hold(func(p *Permit) { p.Firing = nightly() })}, denied(AlreadyHeld)},
 		{"5: the request changes the due time", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"nightly", due.Add(1)} }}, denied(AlreadyHeld)},
-		{"5: another name", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"daily", due} }}, denied(AlreadyHeld)},
+		{"5: different firing name", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"daily", due} }}, denied(AlreadyHeld)},
 		{"5: a cooling permit is not held by the caller", []change{hold(func(p *Permit) { p.State = Cooling })}, Decision{Outcome: Granted}},
 
 		{"5: a worker's retry is refreshed", []change{hold(asIs), working}, Decision{Outcome: Refreshed}},
-		{"5: a worker's other acquisition", []change{hold(asIs), another, working}, denied(AlreadyHeld)},
+		{"5: another acquisition by a worker", []change{hold(asIs), another, working}, denied(AlreadyHeld)},
 		{"5: the request adds a task", []change{hold(asIs), func(r *Request, _ *Facts) { r.Worker = true }}, denied(AlreadyHeld)},
 		{"5: the request drops the task", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnTask = true }}, denied(AlreadyHeld)},
 
 		{"6: pause", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, denied(Paused)},
 		{"6: weight above permits", []change{func(r *Request, _ *Facts) { r.Weight = 4 }}, denied(WeightExceedsPermits)},
 		{"6: no permits at all", []change{func(_ *Request, f *Facts) { f.Definition.Permits, f.Used = 0, 0 }}, denied(WeightExceedsPermits)},
-		{"6: pause before weight", []change{func(r *Request, f *Facts) { r.Weight, f.Pause = 4, &Pause{} }}, denied(Paused)},
+		{"6: pause takes precedence over weight", []change{func(r *Request, f *Facts) { r.Weight, f.Pause = 4, &Pause{} }}, denied(Paused)},
 
 		{"7: claimed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
 		{"7: spent", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
@@ -140,14 +140,14 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"7: done takes precedence over full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), won(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
 
 		{"7: no task", []change{func(r *Request, _ *Facts) { r.Worker = true }}, denied(NoTask)},
-		{"7: a task waits", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks = true, 1 }}, Decision{Outcome: Granted}},
+		{"7: a task is waiting", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks = true, 1 }}, Decision{Outcome: Granted}},
 		{"7: no task takes precedence over full", []change{func(r *Request, f *Facts) { r.Worker, f.Used = true, 3 }}, denied(NoTask)},
-		{"9: full even though tasks wait", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks, f.Used = true, 2, 3 }}, denied(NoFreePermit)},
+		{"9: full even though tasks are waiting", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks, f.Used = true, 2, 3 }}, denied(NoFreePermit)},
 
 		{"9: full", []change{func(_ *Request, f *Facts) { f.Used = 3 }}, denied(NoFreePermit)},
 		{"9: more than full", []change{func(_ *Request, f *Facts) { f.Used = 5 }}, denied(NoFreePermit)},
 		{"9: too heavy for the free permits", []change{func(r *Request, _ *Facts) { r.Weight = 3 }}, denied(NoFreePermit)},
-		{"9: another caller waits ahead", []change{func(_ *Request, f *Facts) { f.WaitsAhead = true }}, denied(NoFreePermit)},
+		{"9: another caller is ahead in the queue", []change{func(_ *Request, f *Facts) { f.WaitsAhead = true }}, denied(NoFreePermit)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			req, f := ask(), open()
@@ -162,7 +162,8 @@ func TestDecide_EveryRule(t *testing.T) {
 	}
 }
 
-// Each rule takes precedence over those after it: if the facts break several rules, the first one gives the reason.
+// Each rule takes precedence over those after it: if the facts break several rules, the first of these determines the
+// reason.
 func TestDecide_SeveralReasons_FirstIsReported(t *testing.T) {
 	breaks := []struct {
 		reason Reason
@@ -237,7 +238,7 @@ func TestDecide_AllocatesNothing(t *testing.T) {
 	}
 	f.Admission.Cordons = []Cordon{{"k", Drain{9, 1}}}
 	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
-		t.Errorf("Admit() of a permit that a cordon drains allocates %v times, want 0", n)
+		t.Errorf("Admit() for a permit with a cordon drain allocates %v times, want 0", n)
 	}
 }
 
@@ -295,7 +296,7 @@ func TestDecideWaiting_Paused_WaitsOnlyIfWaitingHelps(t *testing.T) {
 		{"paused", []change{paused}, Paused, true},
 		{"paused with stop", []change{stopped}, Paused, true},
 		{"paused and full", []change{paused, func(_ *Request, f *Facts) { f.Used = 3 }}, Paused, true},
-		{"paused, others wait ahead", []change{paused, func(_ *Request, f *Facts) { f.WaitsAhead = true }}, Paused, true},
+		{"paused, others ahead in the queue", []change{paused, func(_ *Request, f *Facts) { f.WaitsAhead = true }}, Paused, true},
 		{"paused, too heavy", []change{paused, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
 		{"paused with stop, too heavy", []change{stopped, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
 		{"paused, firing done", []change{paused, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, FiringDone, false},
@@ -313,7 +314,7 @@ func TestDecideWaiting_Paused_WaitsOnlyIfWaitingHelps(t *testing.T) {
 	}
 }
 
-// Admit treats the refresh as that of a worker, because the permit carries a task.
+// Admit treats the refresh as a worker's, because the permit carries a task.
 func TestAdmit_Worker_IsRefreshed(t *testing.T) {
 	f := open()
 	f.OwnTask = true

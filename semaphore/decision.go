@@ -21,15 +21,15 @@ const (
 	FiringDone
 	NoFreePermit
 	// FiringTooFarAhead means that the firing is due further ahead of the leader's clock than the definition allows.
-	// Only a leader gives this reason.
+	// Only a leader reports this reason.
 	FiringTooFarAhead
 	// FiringForgotten means that the firing is due at or before the low-water mark. It is unknown whether it ran.
 	FiringForgotten
-	// NoTask means that no task waits for a worker.
+	// NoTask means that no task is waiting for a worker.
 	NoTask
 )
 
-// Passes reports whether a caller that prefers waiting to a denial waits for the reason to pass.
+// Passes reports whether a caller that prefers waiting to being denied waits until the reason no longer applies.
 func (r Reason) Passes() bool { return r == NoFreePermit || r == NoTask }
 
 // An Outcome is the result of a decision. The zero value means that nothing was decided.
@@ -43,7 +43,7 @@ const (
 	Reacquired
 )
 
-// A Request is a request for a permit of a semaphore.
+// A Request asks for a permit of a semaphore.
 type Request struct {
 	Semaphore string
 	Identity  Identity
@@ -78,7 +78,7 @@ type Facts struct {
 	Admission  Admission
 	// Pause is nil unless the semaphore is paused.
 	Pause *Pause
-	// Drains are the unfinished drains of edits to this semaphore. The holder of a permit that one of them covers may
+	// Drains are the unfinished drains of edits to this semaphore. If one of them covers a permit, its holder may
 	// continue even if the definition excludes the holder or no longer exists.
 	Drains []Drain
 	// Own is the live or held permit of the same identity, or nil.
@@ -92,20 +92,20 @@ type Facts struct {
 	OwnTask bool
 	// Used is the total weight of the permits that occupy slots: live, held and cooling.
 	Used uint64
-	// Claim is the existing claim of the requested firing, or nil.
+	// Claim is the existing claim on the requested firing, or nil.
 	Claim *Claim
-	// Tasks is the number of the semaphore's tasks that wait for a worker.
+	// Tasks is the number of the semaphore's tasks that are waiting for a worker.
 	Tasks uint64
 	// LowWater is the latest due time that has been forgotten, or zero if none has.
 	LowWater time.Time
 	// LeaderClock is the wall-clock time of the deciding leader. Due times are compared with it. It is zero when a
-	// command is applied, so that no firing is too far ahead.
+	// command is applied, so no firing is too far ahead then.
 	LeaderClock time.Time
 	// CallerClock is the caller's wall-clock time at LeaderClock, or zero if unknown. It is for display only and does
 	// not influence decisions.
 	CallerClock time.Time
-	// WaitsAhead is true if another caller waits ahead of this one in the leader's queue. It is never set when a
-	// command is applied.
+	// WaitsAhead is true if another caller is ahead of this one in the leader's queue. It is never set when a command
+	// is applied.
 	WaitsAhead bool
 }
 

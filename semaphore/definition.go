@@ -13,13 +13,13 @@ const (
 	MaxPattern = 512
 	// MaxDescription is the maximum length in bytes of a description.
 	MaxDescription = 4096
-	// MaxLabels is the maximum number of labels of a definition. MaxName bounds keys and values.
+	// MaxLabels is the maximum number of labels per definition. MaxName bounds keys and values.
 	MaxLabels = 64
-	// MaxPermits is the maximum number of permits of a definition, and the maximum weight of a request.
+	// MaxPermits is the maximum number of permits per definition, and the maximum weight of a request.
 	MaxPermits = 1_000_000
 	// MaxRequestID is the maximum length in bytes of a request id.
 	MaxRequestID = 128
-	// MaxMetadata is the maximum number of metadata entries of a permit. Keys have at most 64 bytes, values at most
+	// MaxMetadata is the maximum number of metadata entries per permit. Keys have at most 64 bytes, values at most
 	// MaxName.
 	MaxMetadata = 16
 	// MinDuration is the shortest duration of a permit.
@@ -28,7 +28,7 @@ const (
 	DefaultMaxDuration = time.Hour
 )
 
-// Defaults of the fields of a definition, and bounds of some of them.
+// Defaults for the fields of a definition, and bounds on some of them.
 const (
 	DefaultPattern         = ".*"
 	DefaultPermits         = 1
@@ -63,7 +63,7 @@ const (
 type FiringOnLoss uint8
 
 const (
-	// FiringSpent leaves the firing claimed: it was cut short and does not run again.
+	// FiringSpent leaves the firing claimed: it was cut short and will not run again.
 	FiringSpent FiringOnLoss = 1
 	// FiringFree lets the firing be claimed again, after any cooling.
 	FiringFree FiringOnLoss = 2
@@ -102,7 +102,7 @@ type Definition struct {
 	// MisfireWindow is how long ago a missed firing may have been due. 0 means DefaultMisfireWindow. Use LateBy to read
 	// it.
 	MisfireWindow time.Duration
-	// The narrow fields are grouped to avoid padding: a server keeps a hundred thousand definitions.
+	// The narrow fields are grouped to avoid padding: a server may keep 100,000 definitions.
 
 	Permits      uint32
 	FiringLimit  uint32
@@ -144,11 +144,11 @@ type Pause struct {
 	Revision uint64
 	Author   string
 	// Drain is how long permits granted before Revision may continue even though Stop is set. It is the full duration,
-	// not the time that is left. 0 means that there is no drain, or that it is over.
+	// not the time remaining. 0 means that there is no drain, or that it is over.
 	Drain time.Duration
-	// Change is the change that first set the pause, if an undo restored it at Revision; else 0.
+	// Change is the change that originally set the pause if an undo restored it at Revision, and 0 otherwise.
 	Change uint64
 }
 
-// Origin returns the change that first set the pause, even if an undo restored it later.
+// Origin returns the change that originally set the pause, even if an undo restored it later.
 func (p *Pause) Origin() uint64 { return cmp.Or(p.Change, p.Revision) }

@@ -15,18 +15,18 @@ type Drain struct {
 // Covers reports whether the holder of p may continue because of the drain.
 func (d Drain) Covers(p *Permit) bool { return d.Duration > 0 && p.GrantedRevision < d.Revision }
 
-// A Stop is one reason why the holder of a live permit must stop.
+// A Stop is a reason why the holder of a live permit must stop.
 type Stop struct {
 	Cause StopCause
 	// Cordon is the id of the cordon, if the cause is a cordon.
 	Cordon string
 	// Drains are the drains that cover the permit. The holder may continue until the last of them is over. If there are
-	// none, it must stop now.
+	// none, it must stop immediately.
 	Drains []Drain
 }
 
 // Stops returns all reasons why the holder of the live permit p must stop, except max_hold, which cannot have a drain.
-// They are in the order of the decision's steps.
+// They are in the order of the decision steps.
 func Stops(p *Permit, f *Facts) (stops []Stop) {
 	add := func(s Stop, drains ...Drain) {
 		for _, d := range drains {
@@ -55,9 +55,9 @@ func (p *Pause) drain() Drain { return Drain{p.Revision, p.Drain} }
 
 func (o StopOrder) drain() Drain { return Drain{o.Revision, o.Drain} }
 
-// drained returns the facts without the causes that have a drain for p, and reports whether there are any such causes.
-// It serves Admit in the same way as Stops serves explanations, but does not allocate. If there is no definition,
-// drained substitutes one, so that the steps that need a definition still work.
+// drained returns the facts without the causes whose drains cover p, and reports whether there are any such causes. It
+// is to Admit what Stops is to explanations, but does not allocate. If there is no definition, drained substitutes one,
+// so that the steps that need a definition still work.
 func (f *Facts) drained(p *Permit) (drained Facts, drains bool) {
 	drained = *f
 	if slices.ContainsFunc(f.Drains, func(d Drain) bool { return d.Covers(p) }) {

@@ -13,8 +13,7 @@ type Step struct {
 }
 
 // Explain returns the steps of a decision up to the one that decided. The last step states the result of Decide, and
-// has passed unless the request is denied. If there is no room, both steps 8 and 9 are returned, and neither has
-// passed.
+// passes unless the request is denied. If there is no room, both steps 8 and 9 are returned, and neither passes.
 func Explain(req *Request, f *Facts) []Step {
 	steps := make([]Step, 0, stepFull)
 	for s := stepDefined; s <= stepFull; s++ {
@@ -57,8 +56,8 @@ func (s step) String() string {
 	return unknown("step ", uint8(s))
 }
 
-// text returns the sentence of the decision if the step decided. Otherwise it returns a sentence that says what the
-// step compared.
+// text returns the decision's sentence if the step decided. Otherwise it returns a sentence that says what the step
+// compared.
 func (s step) text(d Decision, req *Request, f *Facts) string {
 	if d.Outcome != 0 {
 		return d.Sentence(req, f)
@@ -74,17 +73,17 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 		return "No cordon applies to the caller, and no pause requires holders to stop."
 	case stepOwn:
 		if req.Worker {
-			return "A worker may hold several permits, one for each task."
+			return "A worker may hold several permits, one per task."
 		}
-		return "The caller holds no permit here."
+		return "The caller does not already hold a permit."
 	case stepPaused:
-		return "It is not paused, and weight " + count(uint64(req.Weight)) + " is within its " + permitCount(uint64(f.Definition.Permits)) + "."
+		return "The semaphore is not paused, and weight " + count(uint64(req.Weight)) + " is within its " + permitCount(uint64(f.Definition.Permits)) + "."
 	case stepFiring:
 		switch {
 		case req.Worker:
 			return tasksWait(f.Tasks)
 		case req.Firing == nil:
-			return "The request names no firing."
+			return "The request has no firing."
 		}
 		return "Firing " + req.Firing.text() + " is not claimed."
 	case stepFree:
@@ -94,18 +93,18 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 	return noRoom(req, f) + "."
 }
 
-// compareRoom describes the comparison that found no room. The next step says why the request is denied.
+// compareRoom describes the comparison that found no room. The next step states why the request is denied.
 func compareRoom(req *Request, f *Facts) string {
 	s := "Weight " + count(f.Used) + " of " + permitCount(uint64(f.Definition.Permits)) + " is taken: weight " + count(uint64(req.Weight))
 	if f.Used+uint64(req.Weight) > uint64(f.Definition.Permits) {
 		return s + " does not fit."
 	}
-	return s + " would fit, but others wait ahead."
+	return s + " would fit, but other callers are ahead in the queue."
 }
 
 func tasksWait(n uint64) string {
 	if n == 1 {
-		return "1 task waits for a worker."
+		return "1 task is waiting for a worker."
 	}
-	return count(n) + " tasks wait for a worker."
+	return count(n) + " tasks are waiting for a worker."
 }

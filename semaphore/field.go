@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxShown is the maximum number of bytes of a value that an error or a sentence repeats.
+// MaxShown is the maximum number of bytes of a value shown in an error or a sentence.
 const MaxShown = 80
 
-// A FieldError says which field of a definition or request breaks which rule. This package returns no other errors.
+// A FieldError reports a field of a definition or request that breaks a rule. This package returns no other errors.
 type FieldError struct {
 	// Field is the field's name in the API, in snake_case, with dots between levels: "group_pattern",
 	// "identity.acquirer".
@@ -32,12 +32,12 @@ func Invalid(field, value, rule string) *FieldError {
 	return &FieldError{Field: field, Value: show(value), Rule: rule}
 }
 
-// quote makes a value safe for printing and puts it between quotation marks. Unlike strconv.Quote it does not escape
-// backslashes and quotation marks, so that a pattern is shown as it was written.
+// quote makes a value safe for printing and puts it in quotation marks. Unlike strconv.Quote, it does not escape
+// backslashes and quotation marks, so a pattern is shown as written.
 func quote(s string) string { return `"` + show(s) + `"` }
 
 // show makes a value safe for printing. It writes control characters and bytes that are not valid UTF-8 as Go escapes,
-// and shortens the result to MaxShown bytes with an ellipsis. It is idempotent.
+// and truncates the result to MaxShown bytes with an ellipsis. It is idempotent.
 func show(s string) string {
 	const ellipsis = "…"
 	if len(s) <= MaxShown && !hasControl(s) && utf8.ValidString(s) {

@@ -2,7 +2,7 @@ package semaphore
 
 import "time"
 
-// Equal reports whether both are the same firing, with the same name and due time. Two nil firings are equal.
+// Equal reports whether both firings have the same name and due time. Two nil firings are equal.
 func (f *Firing) Equal(o *Firing) bool {
 	if f == nil || o == nil {
 		return f == o
@@ -17,12 +17,12 @@ func (f *Firing) Forgotten(lowWater time.Time) bool {
 	return !f.Due.IsZero() && !f.Due.After(lowWater)
 }
 
-// A JobEnd is what a release reports about the job that ran under the permit.
+// A JobEnd says how the job that ran under a permit ended, as reported by the release.
 type JobEnd uint8
 
 const (
 	JobDone     JobEnd = iota // it ran to completion, regardless of its result
-	JobNotRun                 // it never began
+	JobNotRun                 // it never started
 	JobCutShort               // it was stopped early
 	JobFailed                 // it ran to completion and returned an error
 )
@@ -31,7 +31,7 @@ const (
 type Run struct {
 	End  End
 	Job  JobEnd    // as reported by a release
-	Stop StopCause // why its holder had to stop; the first cause
+	Stop StopCause // why its holder had to stop (the first cause)
 	// Attempts counts the holders that claimed the firing, including this one. 0 counts as 1.
 	Attempts uint32
 }
@@ -50,13 +50,13 @@ func (r Run) CutShort() bool {
 	return false
 }
 
-// Began reports whether the job may have begun. A run that never began does not count as an attempt.
+// Began reports whether the job may have started. A run that never started does not count as an attempt.
 func (r Run) Began() bool {
 	return r.End != EndAbandoned && r.End != EndCancelled && (r.End != EndReleased || r.Job != JobNotRun)
 }
 
 // Claim returns the new state of the claim, which is ClaimOpen if the firing may be claimed again. d is the definition
-// when the permit ended, or nil if it had been deleted.
+// at the time the permit ended, or nil if it had been deleted.
 //
 // The new state applies immediately, with one exception: if a job was cut short, the claim remains held until the slot
 // is free, that is, until any cooling is over.
@@ -76,7 +76,7 @@ func (r Run) Claim(d *Definition) ClaimState {
 	return ClaimDone
 }
 
-// handedOver reports whether the firing of a job that was cut short goes to another holder. A takeover requests that
+// handedOver reports whether the firing of a job that was cut short can go to another holder. A takeover requests that
 // the firing run elsewhere, so it frees the firing regardless of firing_on_loss.
 func (r Run) handedOver(d *Definition) bool {
 	return d != nil && (d.FiringOnLoss == FiringFree || r.Stop == StopTakenOver) && d.MayAttempt(max(1, r.Attempts))

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A Label is a key and a value that people attach to a definition.
+// A Label is a key-value pair that users attach to a definition.
 type Label struct{ Key, Value string }
 
 // Labels holds a definition's labels, sorted by unique key. It is immutable, and nil if there are none. A map of two
-// labels takes four times the space, and a server keeps a hundred thousand definitions.
+// labels takes four times the space, and a server may keep 100,000 definitions.
 type Labels []Label
 
 // LabelsOf converts a map to Labels.

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// MaxMissed is the maximum number of due times in one query for the missed firings to run.
+// MaxMissed is the maximum number of due times in one query for missed firings.
 const MaxMissed = 1000
 
-// Misfires holds everything that determines which missed firings of one name to run.
+// Misfires holds everything that determines which missed firings of one name should run.
 type Misfires struct {
 	Definition *Definition // nil if the semaphore is not defined
-	// From is the time at which the definition got its current misfire policy. The previous policy, if any, applied to
-	// earlier firings.
+	// From is the time at which the current misfire policy was set. The previous policy, if any, applied to earlier
+	// firings.
 	From     time.Time
 	LowWater time.Time
 	Now      time.Time // by the leader's clock
-	// Claim returns the claim of a firing, or nil if there is none.
+	// Claim returns the claim on a firing, or nil if there is none.
 	Claim func(Firing) *Claim
 }
 
@@ -35,12 +35,12 @@ func (m *Misfires) Since() (time.Time, bool) {
 }
 
 // Missed returns the due times of the missed firings to run now, in ascending order. due holds the due times of the
-// caller's schedule in ascending order. Due times that lie in the future, or not after Since, are ignored.
+// caller's schedule in ascending order. Due times in the future, or not after Since, are ignored.
 //
 // MisfireOnce runs only the last firing, because that run makes up for those before it. If the last firing has already
-// been claimed, nothing runs. So a host that restarts later does not run an earlier firing instead.
+// been claimed, nothing runs, so that a host that restarts later does not run an earlier firing instead.
 //
-// The result is advice: another caller may get the same one. The claim of each firing decides which caller runs it.
+// The result is advice: another caller may get the same one. The claim on each firing decides which caller runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {
 	since, some := m.Since()
 	if !some {

@@ -32,8 +32,8 @@ func TestMissed(t *testing.T) {
 		"each: due within the window":         {policy: each, want: []int{2, 3, 4, 5}},
 		"each: the default window is an hour": {policy: func(d *Definition) { d.Misfire = MisfireEach }, want: []int{5}},
 		"each: except firings that ran":       {policy: each, states: map[int]ClaimState{2: ClaimDone, 4: ClaimFailed}, want: []int{3, 5}},
-		"each: except firings that are running or ended otherwise": {policy: each, states: map[int]ClaimState{2: ClaimHeld, 3: ClaimSpent, 4: ClaimCutShort}, want: []int{5}},
-		"each: including claims that are open again":               {policy: each, states: map[int]ClaimState{2: ClaimDone, 3: ClaimDone, 4: ClaimOpen, 5: ClaimDone}, want: []int{4}},
+		"each: except firings that are running or were cut short": {policy: each, states: map[int]ClaimState{2: ClaimHeld, 3: ClaimSpent, 4: ClaimCutShort}, want: []int{5}},
+		"each: including claims that are open again":              {policy: each, states: map[int]ClaimState{2: ClaimDone, 3: ClaimDone, 4: ClaimOpen, 5: ClaimDone}, want: []int{4}},
 		"each: except firings without attempts left": {
 			policy: func(d *Definition) { each(d); d.MaxAttempts = 1 }, states: map[int]ClaimState{2: ClaimDone, 3: ClaimDone, 4: ClaimOpen, 5: ClaimDone}},
 		"each: except forgotten firings":          {policy: each, lowWater: hour(3), want: []int{4, 5}},
@@ -68,8 +68,8 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// The advised firings are in order and would be granted. Once they are claimed, Missed does not advise any of them
-// again. With MisfireOnce it then advises nothing else either.
+// Missed returns firings in order, and each of them would be granted. After they are claimed, Missed returns none of
+// them again, and with MisfireOnce it returns no others either.
 func TestMissed_AfterClaims_ReturnsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time {

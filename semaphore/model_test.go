@@ -6,7 +6,7 @@ import (
 )
 
 // world is a single-threaded gatekeeper for tests. It keeps the facts for Decide and carries out its decisions, as the
-// state machine and the lessor do. Its clock is set by the test. Stories and property tests drive it.
+// state machine and the lessor do. The test sets its clock. Scenarios and property tests drive it.
 type world struct {
 	now   time.Duration // the leader's monotonic clock
 	token uint64
@@ -26,7 +26,7 @@ type gate struct {
 	drain    uint64 // the revision of the latest edit with an unfinished drain
 }
 
-// slot is a permit with the times that the lessor keeps for it.
+// slot is a permit with the times that the lessor tracks for it.
 type slot struct {
 	*Permit
 	granted, deadline time.Duration
@@ -49,7 +49,7 @@ func (w *world) gate(name string) *gate {
 	return g
 }
 
-// define creates or replaces a definition; nil deletes it. Permits, claims and a pause remain.
+// define creates or replaces a definition; nil deletes it. Permits, claims and any pause remain.
 func (w *world) define(name string, d *Definition) error {
 	g := w.gate(name)
 	if d == nil {
@@ -182,7 +182,7 @@ func (w *world) find(token uint64) (*gate, *slot) {
 	return nil, nil
 }
 
-// end ends a permit. Its slot cools for the given time, or is free.
+// end ends a permit. Its slot cools for the given time, or is free if that is 0.
 func (w *world) end(token uint64, how End, job JobEnd, cooling time.Duration) *slot {
 	g, s := w.find(token)
 	at := slices.Index(g.slots, s)

@@ -2,8 +2,8 @@ package semaphore
 
 import "strconv"
 
-// The texts in this file are part of the contract with users, logs and metrics. Reasons have their names in the API;
-// all other texts are lower-case words.
+// The strings in this file are a stable interface: users see them, and logs and metrics contain them. Reasons use their
+// API names; all other strings are lowercase words.
 
 // String returns the reason's name in the API, for example "NO_FREE_PERMIT".
 func (r Reason) String() string {

@@ -22,7 +22,7 @@ type Patterns struct {
 type Pattern struct {
 	text string
 	// kind distinguishes literal text and ".*", which most definitions use, from real patterns. Only real patterns are
-	// compiled, so a cluster with 100 000 definitions does not keep a program for each.
+	// compiled, so a cluster with 100,000 definitions does not keep a compiled program for each.
 	kind     patternKind
 	plain    string         // of a plainPattern
 	anchored *regexp.Regexp // of a realPattern
@@ -56,7 +56,7 @@ func CompilePatterns(group, acquirer string) (Patterns, error) {
 func CompilePattern(field, pattern string) (*Pattern, error) {
 	switch {
 	case pattern == "":
-		return nil, Invalid(field, pattern, `must not be empty: leave it out, or write ".*", to admit everybody`)
+		return nil, Invalid(field, pattern, `must not be empty: omit it, or use ".*", to admit everyone`)
 	case len(pattern) > MaxPattern:
 		return nil, Invalid(field, pattern,
 			"must be at most "+strconv.Itoa(MaxPattern)+" bytes, not "+strconv.Itoa(len(pattern)))
@@ -125,7 +125,7 @@ func (p *Pattern) Plain() (text string, plain bool) {
 	return p.plain, true
 }
 
-// String returns the pattern as it was written.
+// String returns the pattern as written.
 func (p *Pattern) String() string {
 	if p == nil {
 		return ""
@@ -133,10 +133,10 @@ func (p *Pattern) String() string {
 	return p.text
 }
 
-// whyRefused turns an error from the regexp package into a rule. People use features that they know from Perl, Java and
-// Python. If RE2 excludes a feature by design, the rule names the feature and gives the reason.
+// whyRefused turns an error from the regexp package into a rule. Users try features that they know from Perl, Java and
+// Python. If RE2 excludes a feature by design, the rule names the feature and states the reason.
 func whyRefused(pattern string, err error) string {
-	const linear = ": patterns are RE2, whose matching time is bounded, so they have "
+	const linear = ": patterns are RE2, which bounds matching time and so does not support "
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {
 		return "must be a pattern in RE2 syntax: " + show(err.Error())
@@ -144,12 +144,12 @@ func whyRefused(pattern string, err error) string {
 	expr := bad.Expr
 	switch {
 	case strings.HasPrefix(expr, "(?="), strings.HasPrefix(expr, "(?!"):
-		return "must not use look-ahead " + quote(expr) + linear + "no look-around; write the names to admit, as in a|b"
+		return "must not use look-ahead " + quote(expr) + linear + "look-around; list the names to admit, as in a|b"
 	case strings.HasPrefix(expr, "(?<="), strings.HasPrefix(expr, "(?<!"):
-		return "must not use look-behind " + quote(expr[:len("(?<=")]) + linear + "no look-around; write the names to admit, as in a|b"
+		return "must not use look-behind " + quote(expr[:len("(?<=")]) + linear + "look-around; list the names to admit, as in a|b"
 	case bad.Code == syntax.ErrInvalidEscape && len(expr) == 2 && strings.Contains("123456789kg", expr[1:]),
 		expr == "(?P" && strings.Contains(pattern, "(?P="):
-		return "must not use back-references " + quote(expr) + linear + "none"
+		return "must not use back-references " + quote(expr) + linear + "them"
 	}
 	rule := "must be a pattern in RE2 syntax: " + bad.Code.String()
 	if expr != "" && expr != pattern {

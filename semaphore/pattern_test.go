@@ -70,10 +70,10 @@ func TestPattern_LineFeed_DoesNotEndName(t *testing.T) {
 }
 
 func TestCompilePattern_Invalid_GivesReason(t *testing.T) {
-	const linear = ": patterns are RE2, whose matching time is bounded, so they have "
-	const names = linear + "no look-around; write the names to admit, as in a|b"
+	const linear = ": patterns are RE2, which bounds matching time and so does not support "
+	const names = linear + "look-around; list the names to admit, as in a|b"
 	for _, test := range []struct{ pattern, rule string }{
-		{"", `must not be empty: leave it out, or write ".*", to admit everybody`},
+		{"", `must not be empty: omit it, or use ".*", to admit everyone`},
 		{strings.Repeat("a", 513), "must be at most 512 bytes, not 513"},
 		{"a\xff", "must be valid UTF-8"},
 		{`a)|(b`, "must be a pattern in RE2 syntax: unexpected )"},
@@ -87,9 +87,9 @@ func TestCompilePattern_Invalid_GivesReason(t *testing.T) {
 		{`(?!prod).*`, `must not use look-ahead "(?!"` + names},
 		{`.*(?<=prod)`, `must not use look-behind "(?<="` + names},
 		{`.*(?<!prod)`, `must not use look-behind "(?<!"` + names},
-		{`(a)\1`, `must not use back-references "\1"` + linear + "none"},
-		{`(?P<n>a)(?P=n)`, `must not use back-references "(?P"` + linear + "none"},
-		{`(?<n>a)\k<n>`, `must not use back-references "\k"` + linear + "none"},
+		{`(a)\1`, `must not use back-references "\1"` + linear + "them"},
+		{`(?P<n>a)(?P=n)`, `must not use back-references "(?P"` + linear + "them"},
+		{`(?<n>a)\k<n>`, `must not use back-references "\k"` + linear + "them"},
 		{`(?>a)`, `must be a pattern in RE2 syntax: invalid or unsupported Perl syntax at "(?>"`},
 		{`a{1001}`, `must be a pattern in RE2 syntax: invalid repeat count at "{1001}"`},
 		{strings.Repeat(`\w{1000}`, 5), "must be smaller: it expands to 5002 steps, and the maximum is 4096"},
@@ -137,8 +137,8 @@ func TestPattern_Nil_MatchesNothing(t *testing.T) {
 	}
 }
 
-// FuzzPattern searches for a pattern that escapes from its group, is mistaken for plain text, or matches only a part of
-// a name. It checks Match against the longest match of the unwrapped pattern.
+// FuzzPattern searches for a pattern that escapes from its group, is mistaken for plain text, or matches only part of a
+// name. It checks Match against the longest match of the unwrapped pattern.
 func FuzzPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		p, err := CompilePattern("group_pattern", pattern)
@@ -152,7 +152,7 @@ func FuzzPattern(f *testing.F) {
 				t.Fatalf("the error %q is not printable", bad.Error())
 			}
 			if aloneErr == nil && pattern != "" && len(pattern) <= MaxPattern && !strings.Contains(bad.Rule, " steps, ") {
-				t.Fatalf("%q is refused, but regexp compiles it: %v", pattern, err)
+				t.Fatalf("%q is rejected, but regexp compiles it: %v", pattern, err)
 			}
 			return
 		}

@@ -2,7 +2,7 @@ package semaphore
 
 import "time"
 
-// An Identity identifies a holder or a caller. All requests of one identity come from the same holder.
+// An Identity identifies a holder or a caller. All requests with the same identity come from the same holder.
 type Identity struct {
 	Group    string
 	Acquirer string
@@ -12,10 +12,10 @@ type Identity struct {
 	Principal string
 }
 
-// An Owner selects, among the permits that a call names by their tokens, those that the call may affect. The zero Owner
-// selects all permits.
+// An Owner selects which of the permits that a call lists by token the call may affect. The zero Owner selects all
+// permits.
 type Owner struct {
-	// Identity is the identity that the call names, or nil. Its principal is ignored.
+	// Identity is the identity that the call specifies, or nil. Its principal is ignored.
 	Identity *Identity
 	// Principal is the caller's principal, or nil if callers are not authenticated.
 	Principal *string
@@ -32,7 +32,7 @@ func OwnerOf(principal string) Owner {
 	return Owner{Principal: &principal}
 }
 
-// Owns reports whether a permit of semaphore sem that belongs to the identity also belongs to the owner.
+// Owns reports whether the owner includes a permit of semaphore sem held by the identity.
 func (o Owner) Owns(sem string, id Identity) bool {
 	if o.Identity != nil {
 		named := *o.Identity
@@ -44,7 +44,7 @@ func (o Owner) Owns(sem string, id Identity) bool {
 	return o.Sees(sem, id)
 }
 
-// Sees reports whether the principal may know about a permit of semaphore sem that belongs to the identity.
+// Sees reports whether the principal may know about a permit of semaphore sem held by the identity.
 func (o Owner) Sees(sem string, id Identity) bool {
 	switch {
 	case o.Principal == nil:
@@ -65,7 +65,7 @@ type Firing struct {
 type PermitState uint8
 
 const (
-	// Live means that the identity holds the permit, which has a deadline.
+	// Live means that the identity holds the permit. A live permit has a deadline.
 	Live PermitState = 1
 	// Held means that the permit expired under on_expiry: hold. It keeps its slot until an operator clears it, and has
 	// no deadline.
@@ -95,7 +95,7 @@ const (
 type Permit struct {
 	Semaphore string
 	Identity  Identity
-	// Token is the fencing token. It increases strictly over the life of the cluster.
+	// Token is the fencing token. It strictly increases over the life of the cluster.
 	Token uint64
 	// Duration is the longest duration that the holder may still rely on. For a cooling permit it is the cooling time.
 	Duration time.Duration
@@ -112,12 +112,12 @@ type Permit struct {
 	Weight uint32
 	State  PermitState
 	// Stop is the cause of a replicated stop (revoked, drained, taken over). Causes that follow from the definition,
-	// from cordons and from max_hold are decided each time and are not stored in the permit.
+	// cordons and max_hold are evaluated each time and are not stored in the permit.
 	Stop StopCause
 	// Ended is how the holder of a cooling permit lost or gave up its permit.
 	Ended End
-	// Owes is true if holders of superseded tokens of this permit may still rely on them: for Duration from the grant
-	// of Token, or from the leader's promotion if that is later.
+	// Owes is true if holders of superseded tokens of this permit may still be relying on them. They may do so for
+	// Duration after the grant of Token, or after the leader's promotion if that is later.
 	Owes bool
 }
 
@@ -130,12 +130,12 @@ func (p *Permit) GrantedAt() time.Time {
 	return time.Unix(0, p.GrantedNanos).UTC()
 }
 
-// A StopOrder gives the holder details about a stop. It is immutable: copies of a permit share it.
+// A StopOrder has the details of a stop. It is immutable: copies of a permit share it.
 type StopOrder struct {
 	Reason string
-	// Revision is the revision of the change that ordered the stop. The end of its drain refers to it.
+	// Revision is the revision of the change that ordered the stop. The command that ends its drain refers to it.
 	Revision uint64
-	// Drain is how long a revoked permit may still be refreshed. It is the full duration, not the time that is left. 0
+	// Drain is how long a revoked permit may still be refreshed. It is the full duration, not the time remaining. 0
 	// means that there is no drain, or that it is over.
 	Drain time.Duration
 }
@@ -169,11 +169,11 @@ const (
 	// EndFreedUnsafely means that an unsafe revoke freed the slot even though the holder may still have relied on its
 	// permit. The number 6 is taken: the log uses it for edits.
 	EndFreedUnsafely End = 7
-	// EndSuperseded means that the identity acquired its permit again. The permit continues, but under another token.
+	// EndSuperseded means that the identity acquired its permit again. The permit continues under a new token.
 	EndSuperseded End = 8
 )
 
-// A ClaimState says what has become of a claimed firing. The numbers are frozen: they are in the log.
+// A ClaimState says what became of a claimed firing. The numbers are frozen: they are in the log.
 type ClaimState uint8
 
 const (
@@ -181,7 +181,7 @@ const (
 	ClaimHeld ClaimState = 1
 	// ClaimDone means that the job of the firing ran to completion.
 	ClaimDone ClaimState = 2
-	// ClaimSpent means that the permit was lost, or the job stopped early. The firing does not run again.
+	// ClaimSpent means that the permit was lost, or that the job was stopped early. The firing does not run again.
 	ClaimSpent ClaimState = 3
 	// ClaimForgotten means that the firing is at or below the semaphore's low-water mark. It occurs only in decisions
 	// and is never stored.
@@ -191,14 +191,14 @@ const (
 	ClaimFailed ClaimState = 5
 	// ClaimCutShort means that the holder stopped the job early and released its permit. The firing does not run again.
 	ClaimCutShort ClaimState = 6
-	// ClaimTakenOver means that another token has claimed the firing since. It is reported only to a caller that waits
-	// for the end of a claim, and is never stored.
+	// ClaimTakenOver means that another token has since claimed the firing. It is reported only to a caller that is
+	// waiting for a claim to end, and is never stored.
 	ClaimTakenOver ClaimState = 7
 	// ClaimOpen means that the holder was lost or stopped early, and the firing may be claimed again.
 	ClaimOpen ClaimState = 8
 )
 
-// A Claim is a holder's claim of a firing. It is immutable once it is stored.
+// A Claim is a holder's claim on a firing. It is immutable once it is stored.
 type Claim struct {
 	Semaphore string
 	Firing    Firing
@@ -209,8 +209,8 @@ type Claim struct {
 	At time.Time
 	// Failure is the error text that the holder of a failed run reported. It may be empty.
 	Failure string
-	// Attempts counts the holders that claimed the firing and may have begun its job. It is 0 if the firing was claimed
-	// below feature level 4.
+	// Attempts counts the holders that claimed the firing and may have started its job. It is 0 if the firing was
+	// claimed below feature level 4.
 	Attempts uint32
 	State    ClaimState
 }

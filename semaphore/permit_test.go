@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A server keeps a million permits in memory, so another field of 16 bytes costs 16 MB. Fields that few permits use
+// A server keeps a million permits in memory, so an additional 16-byte field costs 16 MB. Fields that few permits use
 // belong behind a pointer.
 func TestPermit_IsSmall(t *testing.T) {
 	if size := reflect.TypeFor[Permit]().Size(); size > 160 {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ruleBook is a second implementation of the decision, written from the design and not from the code. It returns the
-// outcome, the reason and the number of the deciding step.
+// ruleBook is an independent implementation of the decision, written from the design rather than the code. It returns
+// the outcome, the reason and the number of the deciding step.
 func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 	def, own := f.Definition, f.Own
 	if own != nil && own.State == Cooling {
@@ -53,7 +53,7 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 }
 
 // ruleBookOfDrains applies drains to the decision on a holder's retry. If every cause that excludes the holder has a
-// drain for it, the holder is refreshed. Otherwise the first cause without a drain is the reason.
+// drain that covers its permit, the permit is refreshed. Otherwise the first cause without such a drain is the reason.
 func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	if p.State != Live {
 		return asked
@@ -94,13 +94,14 @@ func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	return Decision{Outcome: Refreshed, Stop: first}
 }
 
-// checkAgreement checks that the rule book, Decide, Explain, Admit and the sentences agree.
+// checkAgreement checks that Decide, Explain, Admit and the sentences agree with each other and with the reference
+// implementation.
 func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 	t.Helper()
 	d := Decide(req, f)
 	outcome, reason, decisive := ruleBook(req, f)
 	if d.Outcome != outcome || d.Reason != reason {
-		t.Errorf("Decide() = %v %v, want %v %v as in the rule book", d.Outcome, d.Reason, outcome, reason)
+		t.Errorf("Decide() = %v %v, want %v %v as in the reference implementation", d.Outcome, d.Reason, outcome, reason)
 	}
 
 	steps := Explain(req, f)
@@ -125,7 +126,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 		repeat.Repeat = true
 		asked, admitted := Decide(&same, &repeat), Admit(f.Own, f)
 		if want := ruleBookOfDrains(f.Own, f, asked); admitted != want {
-			t.Errorf("Admit() = %+v, want %+v as in the rule book of drains; Decide() of a retry = %+v", admitted, want, asked)
+			t.Errorf("Admit() = %+v, want %+v as in the reference implementation; Decide() for a retry = %+v", admitted, want, asked)
 		}
 		checkStops(t, f, admitted)
 		if mentioned := strings.Contains(d.Sentence(req, f), "its drain is over"); mentioned != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
@@ -200,7 +201,7 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 		Repeat:      often("repeat"),
 		OwnOverheld: !often("not overheld"),
 		Used:        rapid.Uint64Range(0, 5).Draw(t, "used"),
-		WaitsAhead:  !often("nobody waits"),
+		WaitsAhead:  !often("no one ahead"),
 	}
 	if often("defined") {
 		f.Definition = plain("s")
@@ -254,8 +255,8 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 	return f
 }
 
-// The rules hold after every step of a random history of one semaphore: requests, edits, losses and clears in any
-// order.
+// The invariants hold after every step of a random history of one semaphore, with requests, edits, losses and clears in
+// any order.
 func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
@@ -302,7 +303,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 					}
 				case Denied:
 					if w.token != last {
-						t.Fatal("a denial used a token")
+						t.Fatal("a denial consumed a token")
 					}
 				}
 			},
@@ -364,7 +365,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 			"": func(t *rapid.T) {
 				now := g.used()
 				if granted && now > uint64(g.def.Permits) {
-					t.Fatalf("after a grant %d of %d permits are taken", now, g.def.Permits)
+					t.Fatalf("after a grant, %d of %d permits are taken", now, g.def.Permits)
 				}
 				if !granted && now > used {
 					t.Fatalf("the used weight rose from %d to %d without a grant", used, now)

@@ -6,10 +6,10 @@ import (
 )
 
 // Revert undoes a change to a definition. before and after are the definition before and after that change. Each field
-// that the change has set returns to its value in before. A field that has been set again since, so that current has
-// neither value, is left alone and reported in kept. kept has the order of the fields of a definition in the API, and
-// each label key counts as a field ("labels.team"). Revert never changes the name. It returns a new definition, which
-// equals current if there is nothing to undo.
+// that the change set is restored to its value in before. A field that has since been set to a third value is left
+// unchanged and listed in kept. The fields in kept are in API order, and each label key counts as a field
+// ("labels.team"). Revert never changes the name. It returns a new definition, which equals current if there is nothing
+// to undo.
 func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
 	r := *current
 	restored = &r
@@ -45,8 +45,8 @@ func back[T comparable](kept *[]string, field string, now *T, before, after T) {
 	}
 }
 
-// backLabels is like back, for each label key instead of a field. It modifies current. It treats an absent label as a
-// value.
+// backLabels does the same as revertField for each label key, and treats an absent label as a value. It modifies
+// current.
 func backLabels(kept *[]string, current, before, after map[string]string) map[string]string {
 	for _, key := range keysOf(before, after) {
 		was, had := before[key]
@@ -75,8 +75,8 @@ func keysOf(a, b map[string]string) []string {
 	return slices.Compact(keys)
 }
 
-// Changed returns the names of the fields in which two definitions differ, in the order of the fields of a definition
-// in the API. Each label key counts as a field ("labels.team").
+// Changed returns the names of the fields in which two definitions differ, in API order. Each label key counts as a
+// field ("labels.team").
 func Changed(before, after *Definition) []string {
 	var fields []string
 	differs := func(field string, same bool) {
@@ -87,8 +87,8 @@ func Changed(before, after *Definition) []string {
 	differs("description", before.Description == after.Description)
 	for _, key := range keysOf(before.Labels.Map(), after.Labels.Map()) {
 		was, had := before.Labels.Get(key)
-		is, has := after.Labels.Get(key)
-		differs("labels."+key, had == has && was == is)
+		set, has := after.Labels.Get(key)
+		differs("labels."+key, had == has && was == set)
 	}
 	differs("group_pattern", before.GroupPattern == after.GroupPattern)
 	differs("acquirer_pattern", before.AcquirerPattern == after.AcquirerPattern)

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawDefinition draws from only a few values, so that definitions often agree in a field.
+// drawDefinition draws from only a few values, so that two definitions often have equal fields.
 func drawDefinition(t *rapid.T, what string) *Definition {
 	pick := func(field string, from ...string) string { return rapid.SampledFrom(from).Draw(t, what+" "+field) }
 	d := plain("s")
@@ -47,19 +47,19 @@ func TestRevert_AnyEdit(t *testing.T) {
 		}
 
 		restored, kept := Revert(after, before, after)
-		same("nothing has been set since", restored, before)
+		same("no field set since", restored, before)
 		if len(kept) > 0 {
 			t.Fatalf("kept = %v even though no field has been set since", kept)
 		}
 		restored, kept = Revert(before, before, after)
-		same("it has already been reverted", restored, before)
+		same("already reverted", restored, before)
 		if len(kept) > 0 {
 			t.Fatalf("kept = %v even though the change has already been reverted", kept)
 		}
 
 		restored, kept = Revert(current, before, after)
-		same("current is not modified", current, keep)
-		// Each field gets its old value back only if the edit set it and it has not been set since.
+		same("Revert modified current", current, keep)
+		// A field is restored only if the edit set it and it has not been set since.
 		set, since := Changed(before, after), Changed(after, current)
 		var wantKept, wantBack []string
 		for _, field := range set {
@@ -78,11 +78,11 @@ func TestRevert_AnyEdit(t *testing.T) {
 		}
 		for _, field := range Changed(before, restored) {
 			if slices.Contains(wantBack, field) {
-				t.Fatalf("%s did not get its old value back", field)
+				t.Fatalf("%s was not restored to its old value", field)
 			}
 		}
 		again, _ := Revert(restored, before, after)
-		same("it has been reverted twice", again, restored)
+		same("reverted twice", again, restored)
 	})
 }
 

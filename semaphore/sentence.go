@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sentence returns the decision as one sentence that says what to do. The facts may be newer than those of the
-// decision. The sentence leaves out anything that the facts no longer show.
+// Sentence describes the decision in one sentence. The facts may be newer than the decision. The sentence omits
+// anything that the facts no longer show.
 func (d Decision) Sentence(req *Request, f *Facts) string {
 	switch d.Outcome {
 	case Granted:
@@ -56,7 +56,7 @@ func (d Decision) denial(req *Request, f *Facts) string {
 	case Stopping:
 		return stoppingSentence(d.Stop, f)
 	case HeldForOperator:
-		return capital(ownPermit(f)) + " of this caller expired and is held until an operator clears it"
+		return callersPermit(f) + " expired and is held until an operator clears it"
 	case AlreadyHeld:
 		return alreadyHeldSentence(req, f)
 	case WeightExceedsPermits:
@@ -70,7 +70,7 @@ func (d Decision) denial(req *Request, f *Facts) string {
 	case NoFreePermit:
 		return noRoom(req, f)
 	case NoTask:
-		return "No task waits for a worker of " + name
+		return "No task is waiting for a worker of " + name
 	case NoReason:
 	}
 	return "The request was denied"
@@ -91,7 +91,7 @@ func pauseDetails(p *Pause) string {
 }
 
 func stoppingSentence(cause StopCause, f *Facts) string {
-	s := capital(ownPermit(f)) + " of this caller is being stopped: " + cause.String()
+	s := callersPermit(f) + " is being stopped: " + cause.String()
 	if f.Own != nil && f.Own.Stop == cause && f.Own.StopOrder().Reason != "" {
 		s += " (" + show(f.Own.StopOrder().Reason) + ")"
 	}
@@ -121,11 +121,11 @@ func overweightSentence(req *Request, f *Facts) string {
 	name, weight := semaphoreName(req), count(uint64(req.Weight))
 	switch {
 	case f.Definition == nil:
-		return "Weight " + weight + " is more than the permits of " + name
+		return "Weight " + weight + " exceeds the permits of " + name
 	case f.Definition.Permits == 0:
 		return "The " + name + " has 0 permits and admits nobody"
 	}
-	return "Weight " + weight + " is more than " + permits(f.Definition) + " of " + name + ", and never fits"
+	return "Weight " + weight + " exceeds " + permits(f.Definition) + " of " + name + " and can never fit"
 }
 
 // tooFarAheadSentence does not blame a clock: the firing's due time, the caller's clock or the leader's clock may be
@@ -142,7 +142,7 @@ func tooFarAheadSentence(req *Request, f *Facts) string {
 	}
 	if f.Definition != nil {
 		if ahead, bounded := f.Definition.MaxAhead(); bounded {
-			s += "; " + semaphoreName(req) + " accepts " + FormatDuration(ahead) + " (firing_max_ahead)"
+			s += "; " + semaphoreName(req) + " accepts at most " + FormatDuration(ahead) + " (firing_max_ahead)"
 		}
 	}
 	return s
@@ -153,7 +153,7 @@ func forgottenSentence(req *Request, f *Facts) string {
 	if !f.LowWater.IsZero() {
 		s += ", like every firing due up to " + instant(f.LowWater)
 	}
-	return s + ": it is unknown whether it ran, so it does not run now"
+	return s + ": it is unknown whether it ran, so it will not run now"
 }
 
 func firingSentence(d Decision, req *Request) string {
@@ -168,17 +168,17 @@ func firingSentence(d Decision, req *Request) string {
 	case ClaimFailed:
 		return firing + " was run by " + winner + " and failed" + failure(d.Claim)
 	case ClaimCutShort:
-		return firing + " was cut short by " + winner + ", and does not run again"
+		return firing + " was cut short by " + winner + ", and will not run again"
 	case ClaimSpent:
-		return firing + " was cut short when " + winner + " lost its permit, and does not run again" + attempts(d.Claim)
+		return firing + " was cut short when " + winner + " lost its permit, and will not run again" + attempts(d.Claim)
 	case ClaimOpen:
-		return firing + " was cut short when " + winner + " lost its permit, and had " + count(uint64(d.Claim.Attempts)) +
-			" attempts, the most that max_attempts allows"
+		return firing + " was cut short when " + winner + " lost its permit, and has used all " + count(uint64(d.Claim.Attempts)) +
+			" attempts allowed by max_attempts"
 	case ClaimHeld, ClaimForgotten, ClaimTakenOver:
 	}
 	s := firing + " is claimed by " + winner
 	if d.Claim.Winner == req.Identity {
-		s += ", which is this caller under another request id"
+		s += ", which is this caller with a different request id"
 	}
 	return s
 }
@@ -190,7 +190,7 @@ func failure(c *Claim) string {
 	return ": " + c.Failure
 }
 
-// attempts says how many holders tried to run a firing that is not handed over again.
+// attempts says how many holders tried to run a firing that will not be handed over again.
 func attempts(c *Claim) string {
 	if c.Attempts < 2 {
 		return ""
@@ -213,10 +213,10 @@ func noRoom(req *Request, f *Facts) string {
 	case f.Used == all:
 		return "All " + permitCount(all) + " of " + name + " are taken"
 	case f.Used+uint64(req.Weight) > all:
-		return "Of " + permits(f.Definition) + " of " + name + " only " + count(all-f.Used) + " are free, and weight " +
+		return "The " + name + " has only " + count(all-f.Used) + " of " + permitCount(all) + " free, and weight " +
 			count(uint64(req.Weight)) + " does not fit"
 	case f.WaitsAhead:
-		return "Others wait ahead for " + name
+		return "Other callers are ahead in the queue for " + name
 	}
 	return "No permit of " + name + " was free"
 }
@@ -227,7 +227,7 @@ func room(req *Request, f *Facts) string {
 		return "weight " + count(uint64(req.Weight)) + " fits"
 	}
 	return "weight " + count(uint64(req.Weight)) + " fits: weight " + count(f.Used) + " of " + permits(f.Definition) + " of " + semaphoreName(req) +
-		" is taken, and no caller waits ahead"
+		" is taken, and no other caller is ahead in the queue"
 }
 
 func semaphoreName(req *Request) string { return "semaphore " + quote(req.Semaphore) }
@@ -246,6 +246,14 @@ func ownPermit(f *Facts) string {
 		return "its permit"
 	}
 	return "permit " + count(f.Own.Token)
+}
+
+// callersPermit is ownPermit for the beginning of a sentence.
+func callersPermit(f *Facts) string {
+	if f.Own == nil {
+		return "This caller's permit"
+	}
+	return "This caller's permit " + count(f.Own.Token)
 }
 
 func (id Identity) text() string {
@@ -269,10 +277,3 @@ func (f *Firing) text() string {
 func count(n uint64) string { return strconv.FormatUint(n, 10) }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
-func capital(s string) string {
-	if s != "" && 'a' <= s[0] && s[0] <= 'z' {
-		return string(s[0]-('a'-'A')) + s[1:]
-	}
-	return s
-}

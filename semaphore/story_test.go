@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite the recorded output of the stories in testdata")
+var update = flag.Bool("update", false, "rewrite the recorded output of the scenarios in testdata")
 
-// TestStories runs the stories in testdata. A story consists of comments (#), commands, and, indented below each
-// command, its output. With -update the output is rewritten; review it before you commit it.
+// TestStories runs the scenarios in testdata. A scenario consists of comments (#) and commands, with the output of each
+// command indented below it. With -update, the output is rewritten; review it before you commit it.
 //
 // SEM is a semaphore name, or a glob where a command may apply to several. WHO is group/acquirer or
 // group/acquirer/holder-id. The commands are:
@@ -32,12 +32,12 @@ var update = flag.Bool("update", false, "rewrite the recorded output of the stor
 //	tick DURATION    expire            holders SEM                    drained
 //
 // The argument drain adds a drain to an edit, a delete, a pause, a cordon or a revoke. The command drained ends all
-// drains. The command tick only moves the clock and lists the permits whose deadline has passed; expire then acts on
+// drains. The command tick only advances the clock and lists the permits whose deadline has passed; expire then acts on
 // them as the leader does.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no stories: %v", err)
+		t.Fatalf("no scenarios: %v", err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
@@ -62,12 +62,12 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// run runs a story and returns it with its output.
-func run(story string) (string, error) {
+// run runs a scenario and returns it with its output.
+func run(scenario string) (string, error) {
 	s := &player{world: newWorld()}
-	for n, line := range strings.Split(strings.TrimSuffix(story, "\n"), "\n") {
+	for n, line := range strings.Split(strings.TrimSuffix(scenario, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
-			continue // output that was recorded before
+			continue // previously recorded output
 		}
 		fmt.Fprintln(&s.out, line)
 		if line == "" || line[0] == '#' {
@@ -80,7 +80,7 @@ func run(story string) (string, error) {
 	return s.out.String(), nil
 }
 
-// A player executes commands in a world and records the output.
+// A runner executes commands in a world and records the output.
 type player struct {
 	*world
 	out strings.Builder
@@ -232,7 +232,7 @@ func (s *player) ask(command, name string, args []string) {
 	}
 }
 
-// handle executes a command on one permit, given by its token.
+// handle executes a command on the permit with the given token.
 func (s *player) handle(command string, token uint64, args []string) error {
 	g, held := s.find(token)
 	if held == nil || held.State == Cooling {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// This file parses the arguments of stories. A parse error is a mistake in a story: it panics, and the test reports the
-// line.
+// This file parses the arguments of scenario commands. A parse error is a mistake in a scenario, so it panics.
 
 // words splits a line at spaces outside quotation marks.
 func words(line string) []string {
@@ -69,7 +68,7 @@ func set(d *Definition, o map[string]string) *Definition {
 		}
 		v := reflect.ValueOf(d).Elem().FieldByName(name.String())
 		if !v.IsValid() {
-			panic("no field " + field)
+			panic("scenario: unknown field " + field)
 		}
 		switch v.Interface().(type) {
 		case string:
@@ -85,10 +84,17 @@ func set(d *Definition, o map[string]string) *Definition {
 		case bool:
 			v.SetBool(value == "true")
 		default:
-			panic("story: unknown field " + field)
+			panic("scenario: unsupported field " + field)
 		}
 	}
 	return d
+}
+
+func capital(s string) string {
+	if s != "" && 'a' <= s[0] && s[0] <= 'z' {
+		return string(s[0]-('a'-'A')) + s[1:]
+	}
+	return s
 }
 
 func number(s string) uint64 { return must(strconv.ParseUint(s, 10, 64)) }
@@ -107,7 +113,7 @@ func pattern(s string) *Pattern {
 
 func must[T any](v T, err error) T {
 	if err != nil {
-		panic(fmt.Sprint("story: ", err))
+		panic(fmt.Sprint("scenario: ", err))
 	}
 	return v
 }

@@ -112,8 +112,8 @@ func (f *Firing) Validate() error {
 // groups, acquirers, holder ids and firing names. The error is a *FieldError for the given field.
 func ValidName(field, s string) error { return validText(field, s, 1, MaxName) }
 
-// ValidSemaphoreName checks that s can name a semaphore. It must be a valid name without glob characters, so that a
-// name cannot be mistaken for a glob. The error is a *FieldError for the field "semaphore".
+// ValidSemaphoreName checks that s can be the name of a semaphore. It must be a valid name without glob characters, so
+// that a name cannot be mistaken for a glob. The error is a *FieldError for the field "semaphore".
 func ValidSemaphoreName(s string) error { return validSemaphoreName("semaphore", s) }
 
 // ValidateRequestID checks that s can be a request id. The empty string is valid and means none. The error is a
@@ -126,7 +126,7 @@ func ValidateMetadata(m map[string]string) error {
 	if len(m) > MaxMetadata {
 		return Invalid("metadata", strconv.Itoa(len(m))+" entries", "must be at most "+strconv.Itoa(MaxMetadata)+" entries")
 	}
-	for _, key := range slices.Sorted(maps.Keys(m)) { // sorted, so that the same map always gives the same error
+	for _, key := range slices.Sorted(maps.Keys(m)) { // sorted, so that the same map always produces the same error
 		if err := validText("metadata.key", key, 1, MaxMetadataKey); err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func validSemaphoreName(field, s string) error {
 		return err
 	}
 	if strings.ContainsAny(s, "*?[]") {
-		return Invalid(field, s, "must contain none of *?[], which are for globs")
+		return Invalid(field, s, "must contain none of *?[], which are reserved for globs")
 	}
 	return nil
 }
@@ -183,14 +183,14 @@ func validLabels(labels Labels) error {
 	for i, label := range labels {
 		key := label.Key
 		if i > 0 && labels[i-1].Key >= key {
-			// Definitions with other labels cannot be decoded from the log.
+			// Definitions with unsorted or duplicate labels cannot be decoded from the log.
 			return Invalid("labels.key", key, "must be unique, and labels must be sorted by key")
 		}
 		if err := validText("labels.key", key, 1, MaxName); err != nil {
 			return err
 		}
 		if strings.ContainsAny(key, "=,!()") || strings.ContainsFunc(key, unicode.IsSpace) {
-			return Invalid("labels.key", key, "must contain no space and none of =,!(), which are for selectors")
+			return Invalid("labels.key", key, "must contain no spaces and none of =,!(), which are reserved for selectors")
 		}
 		if err := validText("labels."+key, label.Value, 0, MaxName); err != nil {
 			return err
@@ -228,13 +228,13 @@ func validMaxAhead(d time.Duration) error {
 	return Invalid("firing_max_ahead", FormatDuration(d), "must be 0 (no bound) or "+FormatDuration(MinFiringMaxAhead)+" to "+FormatDuration(MaxSpan))
 }
 
-// validMisfireWindow keeps the window within the retention: whether an older firing ran is unknown.
+// validMisfireWindow keeps the window within the retention, because it is unknown whether older firings ran.
 func (d *Definition) validMisfireWindow() error {
 	if err := validOptionalSpan("misfire_window", d.MisfireWindow, MinMisfireWindow, MaxSpan); err != nil {
 		return err
 	}
 	if d.Misfire == MisfireSkip && d.MisfireWindow != 0 {
-		return Invalid("misfire_window", FormatDuration(d.MisfireWindow), "must be absent unless misfire is once or each: misfire: skip runs no missed firing")
+		return Invalid("misfire_window", FormatDuration(d.MisfireWindow), "must not be set unless misfire is once or each, because skip runs no missed firings")
 	}
 	if d.Misfire != MisfireSkip && d.LateBy() > d.FiringRetention {
 		return Invalid("misfire_window", FormatDuration(d.LateBy()), "must be at most firing_retention, which is "+FormatDuration(d.FiringRetention))
@@ -242,7 +242,7 @@ func (d *Definition) validMisfireWindow() error {
 	return nil
 }
 
-// validChoice checks an enumeration that has a String method returning its name in the API.
+// validChoice checks an enum whose String method returns its name in the API.
 func validChoice[T interface {
 	~uint8
 	String() string
@@ -254,5 +254,6 @@ func validChoice[T interface {
 	for i, c := range choices {
 		words[i] = c.String()
 	}
-	return Invalid(field, v.String(), "must be "+strings.Join(words, " or "))
+	last := len(words) - 1
+	return Invalid(field, v.String(), "must be "+strings.Join(words[:last], ", ")+" or "+words[last])
 }

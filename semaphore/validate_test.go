@@ -29,8 +29,8 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`name "a\xffb": must be valid UTF-8`, func(d *Definition) { d.Name = "a\xffb" }},
 		{`name "a\nb": must contain no control characters`, func(d *Definition) { d.Name = "a\nb" }},
 		{`name "a\u0085b": must contain no control characters`, func(d *Definition) { d.Name = "a\u0085b" }},
-		{`name "night*": must contain none of *?[], which are for globs`, func(d *Definition) { d.Name = "night*" }},
-		{`name "a]": must contain none of *?[], which are for globs`, func(d *Definition) { d.Name = "a]" }},
+		{`name "night*": must contain none of *?[], which are reserved for globs`, func(d *Definition) { d.Name = "night*" }},
+		{`name "a]": must contain none of *?[], which are reserved for globs`, func(d *Definition) { d.Name = "a]" }},
 
 		{``, func(d *Definition) { d.Description = "two\nlines,\ta tab, " + strings.Repeat("d", 4000) }},
 		{`description "` + strings.Repeat("d", 77) + `…": must be at most 4096 bytes, not 4097`, func(d *Definition) { d.Description = strings.Repeat("d", 4097) }},
@@ -42,15 +42,15 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		}},
 		{`labels "65 labels": must be at most 64 labels`, func(d *Definition) { d.Labels = LabelsOf(manyLabels) }},
 		{`labels.key "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"": "x"}) }},
-		{`labels.key "a b": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a b": "x"}) }},
+		{`labels.key "a b": must contain no spaces and none of =,!(), which are reserved for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a b": "x"}) }},
 		{`labels.key "a": must be unique, and labels must be sorted by key`, func(d *Definition) { d.Labels = Labels{{"a", "1"}, {"a", "2"}} }},
 		{`labels.key "a": must be unique, and labels must be sorted by key`, func(d *Definition) { d.Labels = Labels{{"b", "1"}, {"a", "2"}} }},
-		{`labels.key "!a": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"!a": "x", "z=": "x"}) }},
+		{`labels.key "!a": must contain no spaces and none of =,!(), which are reserved for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"!a": "x", "z=": "x"}) }},
 		{`labels.key "a\x00": must contain no control characters`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a\x00": "x"}) }},
 		{`labels.team "` + strings.Repeat("v", 77) + `…": must be at most 256 bytes, not 257`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"team": strings.Repeat("v", 257)}) }},
 		{`labels.team "\xff": must be valid UTF-8`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"team": "\xff"}) }},
 
-		{`group_pattern "": must not be empty: leave it out, or write ".*", to admit everybody`, func(d *Definition) { d.GroupPattern = "" }},
+		{`group_pattern "": must not be empty: omit it, or use ".*", to admit everyone`, func(d *Definition) { d.GroupPattern = "" }},
 		{`acquirer_pattern "app[": must be a pattern in RE2 syntax: missing closing ] at "["`, func(d *Definition) { d.AcquirerPattern = "app[" }},
 
 		{``, func(d *Definition) { d.Permits = 0 }},
@@ -78,9 +78,9 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`on_expiry "on_expiry 3": must be free or hold`, func(d *Definition) { d.OnExpiry = 3 }},
 		{`firing_on_loss "firing_on_loss 9": must be spent or free`, func(d *Definition) { d.FiringOnLoss = 9 }},
 		{`max_attempts "1001": must be 0 to 1000`, func(d *Definition) { d.MaxAttempts = 1001 }},
-		{`misfire "misfire 9": must be skip or once or each`, func(d *Definition) { d.Misfire = 9 }},
+		{`misfire "misfire 9": must be skip, once or each`, func(d *Definition) { d.Misfire = 9 }},
 		{`misfire_window "1ms": must be 0 (none) or 1s to 87600h`, func(d *Definition) { d.MisfireWindow = time.Millisecond }},
-		{`misfire_window "2h": must be absent unless misfire is once or each: misfire: skip runs no missed firing`, func(d *Definition) { d.MisfireWindow = 2 * time.Hour }},
+		{`misfire_window "2h": must not be set unless misfire is once or each, because skip runs no missed firings`, func(d *Definition) { d.MisfireWindow = 2 * time.Hour }},
 		{`misfire_window "1h": must be at most firing_retention, which is 30m`, func(d *Definition) { d.Misfire, d.FiringRetention = MisfireEach, 30*time.Minute }},
 
 		{``, func(d *Definition) { d.ExpectEvery = time.Second }},
@@ -95,7 +95,7 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`firing_max_ahead "-1s": must be 0 (no bound) or 1s to 87600h`, func(d *Definition) { d.FiringMaxAhead = -time.Second }},
 		{`firing_max_ahead "1ms": must be 0 (no bound) or 1s to 87600h`, func(d *Definition) { d.FiringMaxAhead = time.Millisecond }},
 
-		{`name "?": must contain none of *?[], which are for globs`, func(d *Definition) { d.Name, d.GroupPattern, d.Duration = "?", "(", 0 }},
+		{`name "?": must contain none of *?[], which are reserved for globs`, func(d *Definition) { d.Name, d.GroupPattern, d.Duration = "?", "(", 0 }},
 		{`group_pattern "(": must be a pattern in RE2 syntax: missing closing )`, func(d *Definition) { d.GroupPattern, d.Duration = "(", 0 }},
 	} {
 		d := plain("export")
@@ -120,7 +120,7 @@ func TestRequest_Validate_EachField(t *testing.T) {
 		{``, func(r *Request) { r.Identity.HolderID = strings.Repeat("h", 256) }},
 		{``, func(r *Request) { r.Weight, r.Firing = 1_000_000, &Firing{Name: "f"} }},
 		{`semaphore "": must be 1 to 256 bytes, not 0`, func(r *Request) { r.Semaphore = "" }},
-		{`semaphore "a*": must contain none of *?[], which are for globs`, func(r *Request) { r.Semaphore = "a*" }},
+		{`semaphore "a*": must contain none of *?[], which are reserved for globs`, func(r *Request) { r.Semaphore = "a*" }},
 		{`identity.group "": must be 1 to 256 bytes, not 0`, func(r *Request) { r.Identity.Group = "" }},
 		{`identity.acquirer "a\tb": must contain no control characters`, func(r *Request) { r.Identity.Acquirer = "a\tb" }},
 		{`identity.holder_id "\x80": must be valid UTF-8`, func(r *Request) { r.Identity.HolderID = "\x80" }},
@@ -155,7 +155,7 @@ func TestValidateMetadata_EachRule(t *testing.T) {
 	checkRule(t, ValidateMetadata(map[string]string{strings.Repeat("k", 65): ""}),
 		`metadata.key "`+strings.Repeat("k", 65)+`": must be 1 to 64 bytes, not 65`)
 	checkRule(t, ValidateMetadata(map[string]string{"pid": "\xff"}), `metadata.pid "\xff": must be valid UTF-8`)
-	for range 20 { // regardless of the order of the map
+	for range 20 { // regardless of map order
 		checkRule(t, ValidateMetadata(map[string]string{"a": "\n", "b": "\n", "c": "\n"}), `metadata.a "\n": must contain no control characters`)
 	}
 }
@@ -251,12 +251,12 @@ func TestDefinition_EqualAndClone_NilAndLabels(t *testing.T) {
 	var none *Definition
 	d := plain("export")
 	if none.Clone() != nil || !none.Equal(nil) || none.Equal(d) || d.Equal(none) {
-		t.Error("Equal or Clone of a nil definition has a wrong result")
+		t.Error("Equal or Clone returned the wrong result for a nil definition")
 	}
 	empty := plain("export")
 	empty.Labels = Labels{}
 	if !d.Equal(empty) {
-		t.Error("Equal: definitions with empty and with nil labels differ")
+		t.Error("Equal distinguishes empty labels from nil labels")
 	}
 	d.Labels = LabelsOf(map[string]string{"team": "data"})
 	c := d.Clone()

@@ -1,28 +1,26 @@
-// Command mutants injects known bugs into the product, one at a time, and requires that the tests named by each bug
-// fail.
+// Command mutants injects known bugs into the code, one at a time, and checks that the tests listed for each bug fail.
 //
-// A mutant is a file in .ci/mutants. It says what it breaks and which tests must fail, and contains a diff. The working
-// tree is not changed: the tool applies the diff to copies of the current files, and makes the go command read the
-// copies instead (-overlay). That includes builds started by a test, so fault runs use mutated servers.
+// A mutant is a file in .ci/mutants. It states what it breaks and which tests must fail, and contains a diff. The
+// working tree is not changed: the tool applies the diff to copies of the current files, and makes the go command read
+// the copies instead (-overlay). This includes builds started by a test, so fault-injection runs use mutated servers.
 //
 //	make mutants                     every mutant
 //	make mutants ARGS='-run Confirm' mutants whose names match
-//	make mutants ARGS=-check         only apply and compile them, as make test does
+//	make mutants ARGS=-check         only apply and compile them, like make test
 //
 // # Format
 //
 // A file begins with lines of the form "Key: value". A line that starts with a space continues the previous one.
 //
 //	Breaks:   the rule that the mutant breaks; or
-//	Harmless: why the diff breaks no rule even though it changes the code; the tests must then pass
+//	Harmless: why the diff changes the code but breaks no rule; the tests must then pass
 //	Test:     package, test and arguments of one test that must fail; may be repeated
-//	With:     another mutant, which is applied first
+//	With:     another mutant to apply first
 //
 // A unified diff follows. Line numbers in it are ignored: a line that starts with @@ opens a hunk, and the hunk's
 // context and removed lines must occur in the file exactly once. git apply and diff libraries use the line numbers, and
-// choose the nearest match if the numbers are wrong. As the tree changes, they could therefore silently apply a mutant
-// in the wrong place. To repair a mutant, copy the current lines from the file, and put a space or a minus in front of
-// each.
+// choose the nearest match if the numbers are wrong, so as the tree changes they could silently apply a mutant in the
+// wrong place. To repair a mutant, copy the current lines from the file, and put a space or a minus in front of each.
 package main
 
 import (
@@ -52,12 +50,12 @@ func main() {
 	}
 }
 
-// command runs the tool in the module with root as its directory.
+// command runs the tool on the module in the directory root.
 func command(ctx context.Context, root string, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	choice := flags.String("run", "", "only the mutants whose names match this regular expression")
+	choice := flags.String("run", "", "run only the mutants whose names match this regular expression")
 	check := flags.Bool("check", false, "apply and compile the mutants without running tests")
-	timeout := flags.Duration("timeout", 6*time.Minute, "timeout for each run of a test, including anything that the test builds, but excluding the build of the test")
+	timeout := flags.Duration("timeout", 6*time.Minute, "timeout for each test run, including anything the test builds, but not the build of the test itself")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 // mutant is a known bug.
 type mutant struct {
-	name     string // name of its file, without the extension
+	name     string // file name without the extension
 	breaks   string // the broken rule; empty for a harmless mutant
 	harmless string
 	with     string
@@ -24,14 +24,14 @@ type mutant struct {
 	files map[string]string
 }
 
-// test is a test in a package, and the arguments with which it must fail.
+// test is a test in a package, and the arguments it must fail with.
 type test struct{ pkg, name, args string }
 
 func (t test) String() string { return strings.TrimSpace(t.pkg + " " + t.name + " " + t.args) }
 
-// hunk is a change of some lines, which must occur in the file exactly once.
+// hunk replaces lines that must occur in the file exactly once.
 type hunk struct {
-	where    string // file and line of the mutant where it begins
+	where    string // file and line in the mutant where the hunk begins
 	file     string
 	old, new []string
 }
@@ -75,13 +75,13 @@ func load(root, dir string) ([]*mutant, error) {
 	return mutants, errors.Join(wrong...)
 }
 
-// parse parses a mutant's file. If it returns no error, the mutant has hunks.
+// parse parses a mutant's file. If it returns no error, the mutant has at least one hunk.
 func parse(file, text string) (*mutant, error) {
 	m := &mutant{name: strings.TrimSuffix(file, ".patch")}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	start := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "--- ") })
 	if start < 0 {
-		return m, fmt.Errorf("%s: it has no diff", file)
+		return m, fmt.Errorf("%s: no diff found", file)
 	}
 	for _, line := range strings.Split(strings.ReplaceAll(strings.Join(lines[:start], "\n"), "\n ", " "), "\n") {
 		if strings.TrimSpace(line) == "" {
@@ -100,11 +100,11 @@ func parse(file, text string) (*mutant, error) {
 			parts := append(strings.SplitN(value, " ", 3), "", "")
 			m.tests = append(m.tests, test{parts[0], parts[1], parts[2]})
 		default:
-			return m, fmt.Errorf("%s: invalid header line %q: want Breaks, Harmless, Test or With, a colon and a value", file, line)
+			return m, fmt.Errorf("%s: invalid header line %q: want Breaks, Harmless, Test or With, followed by a colon and a value", file, line)
 		}
 	}
 	if (m.breaks == "") == (m.harmless == "") || len(m.tests) == 0 {
-		return m, fmt.Errorf("%s: the header must have Breaks or Harmless, and a Test", file)
+		return m, fmt.Errorf("%s: the header must contain either Breaks or Harmless, and at least one Test", file)
 	}
 	return m, m.diff(file, lines, start)
 }
@@ -132,7 +132,7 @@ func (m *mutant) diff(file string, lines []string, start int) error {
 		case inHunk && (line == "" || strings.HasPrefix(line, " ")):
 			h.old, h.new = append(h.old, strings.TrimPrefix(line, " ")), append(h.new, strings.TrimPrefix(line, " "))
 		default:
-			return fmt.Errorf("%s: %q is not a line of a diff", where, line)
+			return fmt.Errorf("%s: %q is not a valid diff line", where, line)
 		}
 	}
 	for _, h := range m.hunks {
@@ -141,7 +141,7 @@ func (m *mutant) diff(file string, lines []string, start int) error {
 		}
 	}
 	if len(m.hunks) == 0 {
-		return fmt.Errorf("%s: its diff has no hunk", file)
+		return fmt.Errorf("%s: the diff has no hunks", file)
 	}
 	return nil
 }
@@ -187,16 +187,16 @@ func (h *hunk) apply(text string) (string, error) {
 	case len(places) == 1:
 		return strings.Join(slices.Concat(lines[:places[0]], h.new, lines[places[0]+len(h.old):]), "\n"), nil
 	case len(places) > 1:
-		return "", fmt.Errorf("%s: this hunk fits %d places in %s, first at lines %d and %d: give it more context",
+		return "", fmt.Errorf("%s: this hunk matches %d places in %s, first at lines %d and %d: add more context",
 			h.where, len(places), h.file, places[0]+1, places[1]+1)
 	case longest == 0:
-		return "", fmt.Errorf("%s: this hunk does not fit %s, which has no line\n\t%s", h.where, h.file, h.old[0])
+		return "", fmt.Errorf("%s: this hunk does not match %s, which does not contain the line\n\t%s", h.where, h.file, h.old[0])
 	default:
 		is := "the end of the file"
 		if at+longest < len(lines) {
 			is = lines[at+longest]
 		}
-		return "", fmt.Errorf("%s: this hunk does not fit %s: line %d is\n\t%s\nbut the mutant expects\n\t%s",
+		return "", fmt.Errorf("%s: this hunk does not match %s: line %d is\n\t%s\nbut the mutant expects\n\t%s",
 			h.where, h.file, at+longest+1, is, h.old[longest])
 	}
 }

@@ -25,14 +25,14 @@ const text = "package p\n\nfunc a() {\n\treturn\n}\n\nfunc b() {\n\treturn\n}\n"
 
 func TestHunk_Apply(t *testing.T) {
 	for _, test := range []struct{ name, diff, want, wrong string }{
-		{"FitsOnce_IsApplied", " func b() {\n-\treturn\n+\tpanic(1)\n }\n", strings.Replace(text, "b() {\n\treturn", "b() {\n\tpanic(1)", 1), ""},
-		{"FitsTwice_IsRefused", "-\treturn\n", "", "m.patch:5: this hunk fits 2 places in p.go, first at lines 4 and 8: give it more context"},
-		{"FitsNowhere_IsRefused", "-\tstop()\n", "", "m.patch:5: this hunk does not fit p.go, which has no line\n\t\tstop()"},
-		{"FitsPartially_NamesTheFirstDifferentLine", " func b() {\n-\tpanic(1)\n", "", "m.patch:5: this hunk does not fit p.go: line 8 is\n\t\treturn\nbut the mutant expects\n\t\tpanic(1)"},
-		{"PastTheEnd_IsRefused", " func b() {\n \treturn\n }\n \n \n+x\n", "", "line 11 is\n\tthe end of the file"},
-		{"ChangesNothing_IsRefused", " func b() {\n", "", "must change something"},
-		{"HasNoContext_IsRefused", "+x\n", "", "needs context"},
-		{"OtherLine_IsRefused", "=x\n", "", `m.patch:6: "=x" is not a line of a diff`},
+		{"MatchesOnce_IsApplied", " func b() {\n-\treturn\n+\tpanic(1)\n }\n", strings.Replace(text, "b() {\n\treturn", "b() {\n\tpanic(1)", 1), ""},
+		{"MatchesTwice_IsRejected", "-\treturn\n", "", "m.patch:5: this hunk matches 2 places in p.go, first at lines 4 and 8: add more context"},
+		{"MatchesNowhere_IsRejected", "-\tstop()\n", "", "m.patch:5: this hunk does not match p.go, which does not contain the line\n\t\tstop()"},
+		{"MatchesPartially_ReportsFirstMismatch", " func b() {\n-\tpanic(1)\n", "", "m.patch:5: this hunk does not match p.go: line 8 is\n\t\treturn\nbut the mutant expects\n\t\tpanic(1)"},
+		{"ExtendsPastEnd_IsRejected", " func b() {\n \treturn\n }\n \n \n+x\n", "", "line 11 is\n\tthe end of the file"},
+		{"ChangesNothing_IsRejected", " func b() {\n", "", "must change something"},
+		{"HasNoContext_IsRejected", "+x\n", "", "needs context"},
+		{"InvalidLine_IsRejected", "=x\n", "", `m.patch:6: "=x" is not a valid diff line`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := parse("m.patch", "Breaks: it\nTest: ./p TestP\n--- a/p.go\n+++ b/p.go\n@@ -7,3 +7,3 @@\n"+test.diff)
@@ -69,7 +69,7 @@ func TestParse_Header(t *testing.T) {
 	}
 }
 
-// This test runs a module with one package, three tests, and a mutant for each possible outcome.
+// This test runs the tool on a module with one package, three tests, and a mutant for each possible outcome.
 func TestCommand_ReportsTheOutcomeOfEachMutant(t *testing.T) {
 	root := t.TempDir()
 	write := func(file, content string) {
@@ -108,8 +108,8 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 	mutant("bug", "Breaks: it\nTest: ./p TestOne\n", "return 3")
 	mutant("control", "Harmless: it is\nTest: ./p TestOne\n", "return 2 - 1")
 	var out strings.Builder
-	if err := command(t.Context(), root, nil, &out); err != nil || !strings.Contains(out.String(), "2 mutants, 2 runs, 0 with a wrong result") {
-		t.Errorf("command() = %v, want nil and a summary without wrong results; output:\n%s", err, &out)
+	if err := command(t.Context(), root, nil, &out); err != nil || !strings.Contains(out.String(), "2 mutants, 2 runs, 0 unexpected results") {
+		t.Errorf("command() = %v, want nil and a summary with 0 unexpected results; output:\n%s", err, &out)
 	}
 
 	mutant("crash", "Breaks: it\nTest: ./p TestOne\n", "panic(1)")
@@ -128,7 +128,7 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 			found = found || strings.HasPrefix(line, mutant+" ") && strings.Contains(line, words)
 		}
 		if !found {
-			t.Errorf("the output for %s lacks %q", mutant, words)
+			t.Errorf("the output for %s does not contain %q", mutant, words)
 		}
 	}
 

@@ -45,7 +45,7 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 			result, took := r.test(ctx, overlay, t)
 			words, ok := m.judge(result, t)
 			if !healthy[t] {
-				words, ok = "UNHEALTHY", false // it does not pass without the mutant, either
+				words, ok = "UNHEALTHY", false // it fails without the mutant too
 			}
 			fmt.Fprintf(r.out, "%-36s %-9s %4.0fs  %s\n", m.name, words, took.Seconds(), t)
 			switch {
@@ -57,14 +57,14 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 			}
 		}
 	}
-	fmt.Fprintf(r.out, "%d mutants, %d runs, %d with a wrong result, in %v\n", len(mutants), ran, missed, time.Since(begun).Round(time.Second))
+	fmt.Fprintf(r.out, "%d mutants, %d runs, %d unexpected results, in %v\n", len(mutants), ran, missed, time.Since(begun).Round(time.Second))
 	if missed > 0 {
-		return errors.New("a mutant was not caught")
+		return errors.New("some mutants had unexpected results")
 	}
 	return nil
 }
 
-// healthy runs each test once without a mutant. The tests of a package run together.
+// healthy runs each test once without a mutant. Tests in the same package run together.
 func (r *runner) healthy(ctx context.Context, mutants []*mutant) (map[test]bool, error) {
 	type group struct{ pkg, parent, args string }
 	var order []group
@@ -122,7 +122,7 @@ func (r *runner) overlay(m *mutant) (string, error) {
 	return file, os.WriteFile(file, list, 0o600)
 }
 
-// test runs a test, with an overlay unless it is empty. Packages under deploy belong to another module.
+// test runs a test, with the overlay file if one is given. Packages under deploy belong to another module.
 func (r *runner) test(ctx context.Context, overlay string, t test) (*result, time.Duration) {
 	dir, pkg := r.root, t.pkg
 	if inside, ok := strings.CutPrefix(t.pkg, "./deploy/"); ok {
@@ -136,7 +136,7 @@ func (r *runner) test(ctx context.Context, overlay string, t test) (*result, tim
 	cmd.Dir, cmd.Env = dir, os.Environ()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if overlay != "" {
-		// Set in the environment, so that it also applies to builds that the test starts.
+		// Set in the environment, so that it also applies to builds started by the test.
 		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	}
 	begun := time.Now()
@@ -148,7 +148,7 @@ func (r *runner) test(ctx context.Context, overlay string, t test) (*result, tim
 	return res, time.Since(begun)
 }
 
-// pattern returns a pattern that matches only this test. The last part of the name may have alternatives.
+// pattern returns a pattern that matches only this test. The last part of the name may contain alternatives.
 func pattern(name string) string {
 	var parts []string
 	for part := range strings.SplitSeq(name, "/") {
@@ -193,7 +193,7 @@ func read(in io.Reader) *result {
 	}
 }
 
-// judge describes the result of the mutant's test, and reports whether it is as required: only that test fails, without
+// judge describes the result of the mutant's test, and reports whether it is as expected: only that test fails, without
 // a panic or a timeout. With a harmless mutant, the test must pass.
 func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	for name, how := range r.ended {
@@ -218,7 +218,7 @@ func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	}
 }
 
-// indented returns the last lines of an output, indented.
+// indented returns the last lines of the output, indented.
 func indented(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if len(lines) > 40 {

@@ -1,5 +1,5 @@
 // Command testsum summarizes the output of `go test -json`: one line per package, the output of every failed test, and
-// a last line "N passed, N failed, N skipped". Subtests count as tests.
+// a final line "N passed, N failed, N skipped". Subtests count as tests.
 //
 // The exit code is 1 if a test failed or did not finish, if a skipped test is not in the file given by -skips, or if no
 // test ran, because such a run proves nothing.
@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// module is removed from package paths, here and in the list of skips.
+// module is the prefix removed from package paths, here and in the skip list.
 const module = "github.com/gatekeeperd/gatekeeper/"
 
 func main() {
-	skips := flag.String("skips", "", "file with the tests that may be skipped")
+	skips := flag.String("skips", "", "file that lists the tests that may be skipped")
 	flag.Parse()
 	os.Exit(run(os.Stdin, os.Stdout, *skips))
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// runTestsum runs testsum on the events of one package p, with a list of skips, and returns its exit code and output.
+// runTestsum runs testsum on the events of one package p, with a skip list, and returns its exit code and output.
 func runTestsum(t *testing.T, skips string, lines ...string) (int, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "skips.txt")
@@ -40,16 +40,16 @@ func TestRun_Outcomes(t *testing.T) {
 		code  int
 		words []string
 	}{
-		{"EverythingPassed_IsSuccess", "", []string{passA, passed}, 0, []string{"ok    p  0.5s", "1 passed, 0 failed, 0 skipped"}},
-		{"ATestFailed_IsFailureWithItsOutput", "", []string{passA, whyB, failB, failed}, 1, []string{"because of b", "1 passed, 1 failed, 0 skipped"}},
-		{"UnlistedSkip_IsFailureWithItsOutput", "", []string{passA, whyB, skipB, passed}, 1, []string{"because of b", "TestB was skipped", "1 passed, 0 failed, 1 skipped"}},
-		{"ListedSkip_IsSuccessWithItsReason", "p TestB needs a printer\n", []string{passA, whyB, skipB, passed}, 0, []string{"TestB: needs a printer", "1 passed, 0 failed, 1 skipped"}},
-		{"NothingRan_IsFailure", "", []string{`{"Action":"skip",P!}`}, 1, []string{"no test passed", "0 passed, 0 failed, 0 skipped"}},
-		{"EmptyInput_IsFailure", "", nil, 1, []string{"no test passed"}},
-		{"PackageFailedWithoutATest_ShowsItsOutput", "", []string{passA, `{"Action":"output",P!,"Output":"panic: oh\n"}`, failed}, 1, []string{"panic: oh", "1 passed, 1 failed, 0 skipped"}},
-		{"PackageDidNotEnd_IsFailure", "", []string{passA, whyB}, 1, []string{"because of b", "did not finish", "1 passed, 1 failed"}},
-		{"BuildFailed_ShowsTheCompilerOutput", "", []string{`{"ImportPath":"p","Action":"build-output","Output":"x.go:1: bad\n"}`, passA, failed}, 1, []string{"x.go:1: bad"}},
-		{"SkipListWithoutReason_IsRefused", "p TestB\n", []string{passA, passed}, 1, []string{"want package, test and reason"}},
+		{"AllPassed_Succeeds", "", []string{passA, passed}, 0, []string{"ok    p  0.5s", "1 passed, 0 failed, 0 skipped"}},
+		{"TestFailed_FailsAndShowsOutput", "", []string{passA, whyB, failB, failed}, 1, []string{"because of b", "1 passed, 1 failed, 0 skipped"}},
+		{"UnlistedSkip_FailsAndShowsOutput", "", []string{passA, whyB, skipB, passed}, 1, []string{"because of b", "TestB was skipped", "1 passed, 0 failed, 1 skipped"}},
+		{"ListedSkip_SucceedsAndShowsReason", "p TestB needs a printer\n", []string{passA, whyB, skipB, passed}, 0, []string{"TestB: needs a printer", "1 passed, 0 failed, 1 skipped"}},
+		{"NothingRan_Fails", "", []string{`{"Action":"skip",P!}`}, 1, []string{"no test passed", "0 passed, 0 failed, 0 skipped"}},
+		{"EmptyInput_Fails", "", nil, 1, []string{"no test passed"}},
+		{"PackageFailedWithoutFailedTest_ShowsOutput", "", []string{passA, `{"Action":"output",P!,"Output":"panic: oh\n"}`, failed}, 1, []string{"panic: oh", "1 passed, 1 failed, 0 skipped"}},
+		{"PackageDidNotFinish_Fails", "", []string{passA, whyB}, 1, []string{"because of b", "did not finish", "1 passed, 1 failed"}},
+		{"BuildFailed_ShowsCompilerOutput", "", []string{`{"ImportPath":"p","Action":"build-output","Output":"x.go:1: bad\n"}`, passA, failed}, 1, []string{"x.go:1: bad"}},
+		{"SkipWithoutReason_IsRejected", "p TestB\n", []string{passA, passed}, 1, []string{"want package, test and reason"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			code, words := runTestsum(t, test.skips, test.lines...)
@@ -58,7 +58,7 @@ func TestRun_Outcomes(t *testing.T) {
 			}
 			for _, want := range test.words {
 				if !strings.Contains(words, want) {
-					t.Errorf("the output lacks %q:\n%s", want, words)
+					t.Errorf("the output does not contain %q:\n%s", want, words)
 				}
 			}
 		})

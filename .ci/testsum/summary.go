@@ -54,7 +54,7 @@ func (s *summary) line(line []byte) {
 		fmt.Fprint(s.out, e.Output)
 		return
 	case "build-fail":
-		return // The packages that need it fail separately.
+		return // The packages that depend on it fail separately.
 	}
 	name := testName{strings.TrimPrefix(e.Package, module), e.Test}
 	s.open[name.pkg] = true
@@ -87,9 +87,9 @@ func (s *summary) test(name testName, action string) {
 		s.show(name)
 	case "skip":
 		s.skipped = append(s.skipped, name)
-		return // its output has the reason; it is shown at the end unless the test is listed
+		return // its output contains the reason, and is shown at the end unless the test is listed
 	default:
-		return // run, pause, cont, bench: the test has not ended
+		return // run, pause, cont, bench: the test is still running
 	}
 	delete(s.output, name)
 }
@@ -154,7 +154,7 @@ func (s *summary) finish() bool {
 		}
 		ok = false
 		s.show(name)
-		fmt.Fprintf(s.out, "FAIL  %s %s was skipped, but .ci/skips.txt does not list it\n", name.pkg, name.test)
+		fmt.Fprintf(s.out, "FAIL  %s %s was skipped, but is not listed in .ci/skips.txt\n", name.pkg, name.test)
 	}
 	if s.passed == 0 {
 		fmt.Fprintln(s.out, "FAIL  no test passed")

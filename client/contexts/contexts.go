@@ -1,5 +1,5 @@
-// Package contexts reads gkctl's context file, which says how to reach each cluster. A program that uses it connects to
-// the same cluster as its operator.
+// Package contexts reads gkctl's context file, which describes how to reach each cluster. A program that uses it
+// connects to the same cluster as its operator.
 //
 //	c, err := contexts.Dial(ctx, "prod")
 //
@@ -36,9 +36,9 @@ func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Clie
 	return client.Dial(ctx, endpoints, append(of, opts...)...)
 }
 
-// Load returns the named context. An empty name selects the context in GK_CONTEXT, or else the current context of the
-// file. If neither is set, Load returns the zero Context. The paths in the result are absolute. Load fails if the file
-// cannot be read or has no context with that name.
+// Load returns the named context. An empty name selects the context named by GK_CONTEXT, or else the file's current
+// context. If neither is set, Load returns the zero Context. The paths in the result are absolute. Load fails if the
+// file cannot be read or has no context with that name.
 func Load(name string) (Context, error) {
 	path, err := Path()
 	if err != nil {
@@ -68,8 +68,8 @@ func Load(name string) (Context, error) {
 	return out, nil
 }
 
-// Setting returns the value of a setting, for example "tls-ca": the value saved in a context, or that of the
-// environment variable (GK_TLS_CA). If the context was chosen by name, its value takes precedence; otherwise the
+// Setting returns the value of a setting such as "tls-ca": either the value saved in a context or the value of the
+// environment variable, here GK_TLS_CA. If the context was chosen by name, its value takes precedence; otherwise the
 // variable does.
 func Setting(name, saved string, chosen bool) string {
 	if chosen && saved != "" {
@@ -78,7 +78,7 @@ func Setting(name, saved string, chosen bool) string {
 	return cmp.Or(os.Getenv("GK_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_"))), saved)
 }
 
-// Options returns the endpoints and options for client.Dial. Setting describes which value takes precedence.
+// Options returns the endpoints and options for client.Dial. See Setting for which values take precedence.
 func (c *Context) Options(chosen bool) (endpoints []string, opts []client.Option) {
 	if e := Setting("endpoints", strings.Join(c.Endpoints, ","), chosen); e != "" {
 		endpoints = strings.Split(e, ",")
@@ -109,7 +109,7 @@ func (c *Context) Options(chosen bool) (endpoints []string, opts []client.Option
 	return endpoints, opts
 }
 
-// Bearer returns either the path of the bearer token's file or the token in GK_BEARER_TOKEN. GK_BEARER_TOKEN_FILE takes
+// Bearer returns either the path of the bearer token file or the token in GK_BEARER_TOKEN. GK_BEARER_TOKEN_FILE takes
 // precedence over GK_BEARER_TOKEN. If the context was chosen by name and has a credential, both variables are ignored.
 func (c *Context) Bearer(chosen bool) (file, token string) {
 	switch {
@@ -123,7 +123,7 @@ func (c *Context) Bearer(chosen bool) (file, token string) {
 	return c.TokenFile, ""
 }
 
-// File is the content of a context file.
+// File holds the contents of a context file.
 type File struct {
 	Current  string    `yaml:"current-context,omitempty" json:"current_context,omitempty"`
 	Contexts []Context `yaml:"contexts" json:"items"`
@@ -137,7 +137,7 @@ type Context struct {
 	Group     string   `yaml:"group,omitempty" json:"group,omitempty"`
 	Acquirer  string   `yaml:"acquirer,omitempty" json:"acquirer,omitempty"`
 	TLS       TLS      `yaml:"tls,omitempty" json:"tls,omitzero"`
-	// TokenFile is the path of the bearer token's file, relative to the context file. The token is never stored in the
+	// TokenFile is the path of the bearer token file, relative to the context file. The token is never stored in the
 	// context file.
 	TokenFile string `yaml:"bearer-token-file,omitempty" json:"bearer_token_file,omitempty"`
 }
@@ -217,13 +217,13 @@ func (f *File) Write(path string) error {
 		err = os.Rename(t.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(t.Name()) // err already says what failed
+		_ = os.Remove(t.Name()) // err already describes the failure
 		return fmt.Errorf("contexts: %w", err)
 	}
 	return nil
 }
 
-// Find returns the context with that name, or nil if there is none.
+// Find returns the named context, or nil if it does not exist.
 func (f *File) Find(name string) *Context {
 	if i := slices.IndexFunc(f.Contexts, func(c Context) bool { return c.Name == name }); i >= 0 {
 		return &f.Contexts[i]

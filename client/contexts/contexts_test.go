@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// served starts a server with TLS, and sets GK_CONFIG to a context file for that server, with relative paths.
+// served starts a server with TLS and points GK_CONFIG to a context file for it that uses relative paths.
 func served(t *testing.T) (address string) {
 	t.Helper()
 	ca := authoritytest.New(t)
@@ -62,7 +62,7 @@ func TestDial_NamedContext_ConnectsWithItsCredential(t *testing.T) {
 	}
 	t.Setenv("GK_CONTEXT", "none")
 	t.Setenv("GK_ENDPOINTS", "127.0.0.1:2")
-	if got, err := who("prod"); got != "cert:admin" || err != nil { // a name takes precedence over variables
+	if got, err := who("prod"); got != "cert:admin" || err != nil { // an explicit name takes precedence over variables
 		t.Errorf("credential with context \"prod\" and variables set = %q, %v, want cert:admin", got, err)
 	}
 	if c, err := contexts.Load(""); err != nil || c.Name != "none" {

@@ -58,14 +58,14 @@ func TestCatchUp_AllHostsWereDown_RunsMissedFirings(t *testing.T) {
 					}
 				}
 				if !slices.Equal(ran, c.want) {
-					t.Errorf("the job ran for the due times %v, want %v", ran, c.want)
+					t.Errorf("the job ran for due times %v, want %v", ran, c.want)
 				}
 			})
 		})
 	}
 }
 
-// Firings that were due under an earlier policy are not missed.
+// Firings that were due under an earlier policy do not count as missed.
 func TestCatchUp_PolicyChanged_RunsNoEarlierFirings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "hourly")
@@ -90,14 +90,14 @@ func TestCatchUp_PolicyChanged_RunsNoEarlierFirings(t *testing.T) {
 		runs := func(want ...string) {
 			t.Helper()
 			if ran = nil; runner.CatchUp(t.Context(), schedule.Next) != nil || !slices.Equal(ran, want) {
-				t.Errorf("the job ran for the due times %v, want %v", ran, want)
+				t.Errorf("the job ran for due times %v, want %v", ran, want)
 			}
 		}
 		until(2) // bubbles start at midnight
 		policy(gatekeeperv1.Misfire_MISFIRE_EACH, "")
 		runs()
 		until(4)
-		policy(gatekeeperv1.Misfire_MISFIRE_EACH, "an edit of something else")
+		policy(gatekeeperv1.Misfire_MISFIRE_EACH, "an unrelated edit")
 		runs("03:00", "04:00")
 		until(6)
 		policy(gatekeeperv1.Misfire_MISFIRE_ONCE, "")
@@ -108,7 +108,7 @@ func TestCatchUp_PolicyChanged_RunsNoEarlierFirings(t *testing.T) {
 	})
 }
 
-// suspender is a logger that blocks the scheduler once, when it starts the first activation. To cron this looks as if
+// suspender is a logger that blocks the scheduler once, when it starts the first activation. To cron, it looks as if
 // the process had been suspended.
 type suspender struct {
 	once sync.Once
@@ -123,8 +123,8 @@ func (s *suspender) Info(message string, _ ...any) {
 
 func (s *suspender) Error(error, string, ...any) {}
 
-// The process is suspended from 01:00 to 03:30. Its timer of one hour continues from there, so cron wakes up at 04:30
-// and skips all activations but the first.
+// The process is suspended from 01:00 to 03:30. Its next one-hour timer starts only then, so cron wakes up at 04:30 and
+// skips all activations but the first.
 func TestAdd_ProcessWasSuspended_CatchesUpByPolicy(t *testing.T) {
 	for name, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire
@@ -155,7 +155,7 @@ func TestAdd_ProcessWasSuspended_CatchesUpByPolicy(t *testing.T) {
 				start(t, table)
 				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(5*time.Hour+time.Minute))) // bubbles start at midnight
 				if !slices.Equal(ran, c.want) {
-					t.Errorf("the job ran for the due times %v, want %v", ran, c.want)
+					t.Errorf("the job ran for due times %v, want %v", ran, c.want)
 				}
 			})
 		})

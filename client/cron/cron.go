@@ -9,12 +9,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Add schedules a job that runs only while it holds a permit. Among all processes with the same schedule, one claims
-// each activation. The job's context is cancelled when ctx is, and when the permit must be given up. Errors from the
-// job are logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
+// Add schedules a job that runs only while it holds a permit. Of all processes with the same schedule, one claims each
+// activation. The job's context is cancelled when ctx is, and when the permit must be given up. Errors from the job are
+// logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
 //
 // An activation does not run if its entry is removed before the job has requested a permit. To run the job by hand,
-// call runner.Run. Do not run the entry's own job, because that run would be taken for the previous activation.
+// call runner.Run. Do not run the entry's own job, because that run would be mistaken for the previous activation.
 func Add(ctx context.Context, c *cron.Cron, spec string, runner *client.Runner) (cron.EntryID, error) {
 	j := &entryJob{ctx: ctx, cron: c, runner: runner, known: make(chan struct{})}
 	id, err := c.AddJob(spec, j)
@@ -48,7 +48,7 @@ func (j *entryJob) Run() {
 	j.runner.Fire(j.ctx, due(e.Schedule, e.Prev))
 }
 
-// due returns the time that names an activation.
+// due returns the due time that identifies an activation.
 func due(s cron.Schedule, at time.Time) time.Time {
 	if every, ok := s.(cron.ConstantDelaySchedule); ok && !at.IsZero() {
 		at = at.Truncate(every.Delay)
@@ -72,14 +72,14 @@ func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 
 // JobWrapper returns a wrapper, for cron.NewChain and cron.WithChain, that makes jobs run only while they hold a permit
 // of sem. A ContextJob gets a context that is cancelled when ctx is, and when the permit must be given up. A plain
-// cron.Job cannot be stopped. If it keeps running when the permit must be given up, this is reported.
+// cron.Job cannot be stopped. If it keeps running when the permit must be given up, an overrun is reported.
 //
-// due returns the due time that names the activation; see Last. If due is nil or returns the zero time, jobs exclude
-// each other, but no activation is claimed: if the clocks of two hosts differ, a short job can run more than once. In
-// that case only one activation per host waits for a permit, as with client.WithOneWaiter. Jobs that share sem need
-// names; see client.WithFiringName.
+// due returns the due time that identifies the activation; see Last. If due is nil or returns the zero time, jobs
+// exclude each other, but no activation is claimed: if the clocks of two hosts differ, a short job can run more than
+// once. Without a due time, only one activation per host waits for a permit, as with client.WithOneWaiter. Jobs that
+// share sem need names; see client.WithFiringName.
 //
-// Put cron.Recover before it in the chain: a panic is passed on after the permit is released.
+// Put cron.Recover before it in the chain: a panic propagates after the permit is released.
 func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time, opts ...client.JobOption) cron.JobWrapper {
 	if due == nil {
 		due = func() time.Time { return time.Time{} }
@@ -126,8 +126,8 @@ func Latest(s cron.Schedule, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// CatchUp runs the missed activations of an entry according to the misfire policy of the definition; see
-// client.Runner.CatchUp. Call it after the cron has started. Entries created by Add also catch up after the host was
+// CatchUp runs the missed activations of an entry according to the definition's misfire policy; see
+// client.Runner.CatchUp. Call it after c has started. Entries created by Add also catch up after the host was
 // suspended. If the entry does not exist, CatchUp does nothing.
 func CatchUp(ctx context.Context, c *cron.Cron, id cron.EntryID, runner *client.Runner) error {
 	e := c.Entry(id)

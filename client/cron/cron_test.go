@@ -37,7 +37,7 @@ func start(t *testing.T, c *cron.Cron) {
 
 var everySecond = cron.WithSeconds()
 
-// There are two processes. The second one's clock is behind by more than the job takes.
+// Of two processes, the second has a clock that is behind by more than the job takes.
 func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	srv := gktest.Start(t, "tick")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -79,7 +79,7 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 		seen[due] = true
 		turns <- struct{}{}
 		if got := receive(t, refused, "a denial"); !seen[got] {
-			t.Errorf("the second process was denied %s, which the first has not run", got)
+			t.Errorf("the second process was denied %s, which the first did not run", got)
 		}
 	}
 }
@@ -163,6 +163,6 @@ func TestJobWrapper_InAChain_RunsEachFiringOnceUnderAPermit(t *testing.T) {
 	job.Run()
 	job.Run()
 	if plain != 2 {
-		t.Errorf("a job without due times ran %d times, want 2", plain)
+		t.Errorf("the job without due times ran %d times, want 2", plain)
 	}
 }

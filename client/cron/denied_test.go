@@ -17,8 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job runs every minute and is denied for a reason that only an edit can change. The denial must not be logged every
-// minute.
+// A job is due every minute, and is denied until the definition is edited. The denial must not be logged every minute.
 func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -38,7 +37,7 @@ func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 			t.Helper()
 			srv.Advance(t, 5*time.Minute)
 			if n := strings.Count(log.String(), "the job does not run"); n != want || !strings.Contains(log.String(), text) {
-				t.Errorf("logged %d denials, want %d, and the text %q:\n%s", n, want, text, log.String())
+				t.Errorf("logged %d denials, want %d, including the text %q:\n%s", n, want, text, log.String())
 			}
 		}
 		logged(1, "There is no semaphore")
@@ -59,7 +58,7 @@ func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	})
 }
 
-// Jobs in a chain are denied under the same rules and with the same warning.
+// Jobs in a chain are denied under the same rules, with the same warning.
 func TestJobWrapper_DeniedUntilAnEdit_LogsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

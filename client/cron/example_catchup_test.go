@@ -43,7 +43,7 @@ func ExampleCatchUp() {
 	// Output: <nil>
 }
 
-// A scheduler that starts runs itself can ask for the missed firings.
+// A scheduler that starts its own runs can query the missed firings.
 func Example_missed() {
 	srv := gktest.NewServer("hourly-export")
 	defer srv.Close()

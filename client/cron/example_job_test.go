@@ -42,7 +42,7 @@ func ExampleContextJob() {
 	// reporting totals under a permit: false
 }
 
-// Without a JobWrapper, a Func runs like any other job: without a permit, and without a context that is cancelled.
+// Without a JobWrapper, a Func runs like any other job: without a permit, and with a context that is never cancelled.
 func ExampleFunc() {
 	job := gkcron.Func(func(ctx context.Context) error {
 		fmt.Println("under a permit:", client.PermitOf(ctx) != nil)

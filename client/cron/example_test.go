@@ -66,7 +66,7 @@ func ExampleJobWrapper() {
 	// Output: exporting
 }
 
-// A program that starts jobs itself can name each run after its schedule.
+// A program that starts jobs itself can derive the due time of each run from the schedule.
 func ExampleLatest() {
 	schedule, err := cron.ParseStandard("CRON_TZ=Europe/Berlin 30 2 * * *")
 	if err != nil {

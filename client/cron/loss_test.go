@@ -33,11 +33,11 @@ func TestAdd_PermitLost_CancelsTheJobInTimeAndLaterActivationsRun(t *testing.T) 
 			func(t *testing.T, srv *gktest.Server, _ uint64) { group(t, srv, "elsewhere") },
 			func(t *testing.T, srv *gktest.Server) { group(t, srv, ".*") }, client.ErrMoved,
 		},
-		"no-server-answers": {
+		"partitioned": {
 			func(t *testing.T, srv *gktest.Server, _ uint64) { srv.Partition(t) },
 			func(t *testing.T, srv *gktest.Server) { srv.Heal(t) }, client.ErrExpiring,
 		},
-		"server-gone": {
+		"server-stopped": {
 			func(t *testing.T, srv *gktest.Server, _ uint64) { srv.Stop(t) },
 			func(t *testing.T, srv *gktest.Server) { srv.Restart(t) }, client.ErrExpiring,
 		},
@@ -82,7 +82,7 @@ func TestAdd_PermitLost_CancelsTheJobInTimeAndLaterActivationsRun(t *testing.T) 
 	}
 }
 
-// A plain cron.Job cannot be stopped. If it keeps running without its permit, this is reported.
+// A plain cron.Job cannot be stopped. If it keeps running without its permit, an overrun is reported.
 func TestJobWrapper_PlainJobOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "plain")

@@ -1,5 +1,5 @@
-// Package deffile reads and writes files of semaphore definitions. gatekeeperd --definitions loads such files, gkctl
-// apply sends them, and gkctl get -o yaml prints them.
+// Package deffile reads and writes semaphore definition files. gatekeeperd --definitions loads such files, gkctl apply
+// sends them, and gkctl get -o yaml prints them.
 //
 //	definitions:
 //	  - name: nightly-export
@@ -8,19 +8,19 @@
 //	    duration: 1m
 //
 // A file is YAML, which includes JSON. Parsing is strict, because a typo here can silently stop or duplicate somebody's
-// nightly job. Parse rejects the following, with line and column:
+// nightly job. Parse rejects the following, and reports the line and column:
 //   - an unknown key, and a duplicate key or name
 //   - a value of the wrong type, a duration without a unit, and a key without a value
-//   - a value that YAML would read differently from how it is written (a name 1e3, permits 010)
-//   - anchors, aliases and tags: a definition must be complete where it is written
+//   - a value that YAML would read differently from how it is written, such as the name 1e3 or permits 010
+//   - anchors, aliases and tags: each definition must be written out in full
 //   - a second document
 //
-// An entry may end with a version, such as version: 17. It is the version of the definition at the time the file was
-// written. The version belongs to the entry, not to the definition; see Entry.Version.
+// An entry may end with a version, such as version: 17. It is the version of the definition when the file was written.
+// The version belongs to the entry, not to the definition; see Entry.Version.
 //
 // An absent key stays absent in the message, and the server applies the default. This package knows the structure of a
-// definition but none of its rules, such as ranges and patterns. The server checks those. Entry.Position maps a field
-// in the server's error to a line of the file.
+// definition but none of its rules, such as ranges and patterns. The server validates those. Entry.Position maps a
+// field in the server's error to a line of the file.
 //
 // # Compatibility
 //

@@ -8,12 +8,12 @@ import (
 // Error is the first error found in a file.
 type Error struct {
 	File string
-	// Line and Column count from 1. A value of 0 means unknown.
+	// Line and Column are 1-based. 0 means unknown.
 	Line, Column int
 	Msg          string
 }
 
-// Error returns "file:line:column: message", the format of compilers, so that editors can jump to the place.
+// Error returns "file:line:column: message", the format that compilers use, so that editors can jump to the position.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)

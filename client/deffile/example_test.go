@@ -49,7 +49,7 @@ func ExampleError() {
 	// jobs.yaml:3:5: unknown key "group_patern"; did you mean "group_pattern"?
 }
 
-// Errors of the servers can also be shown with their position in the file.
+// Server errors can also be shown with their position in the file.
 func ExampleFile_Errorf() {
 	var file *deffile.File
 	file, err := deffile.Parse("jobs.yaml", []byte(nightly))
@@ -75,7 +75,7 @@ func ExampleMarshal() {
 	// <nil>
 }
 
-// A file with versions can only be applied over the versions that were read.
+// A file with versions can be applied only while the definitions are still at those versions.
 func ExampleMarshalRecords() {
 	text, err := deffile.MarshalRecords([]*gatekeeperv1.DefinitionRecord{{Definition: &gatekeeperv1.Definition{Name: "nightly-export"}, Version: 17}})
 	fmt.Print(string(text), err)

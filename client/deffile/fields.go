@@ -19,12 +19,12 @@ const versionKey = "version"
 
 const (
 	durationName = "google.protobuf.Duration"
-	// noForm is the message for a field of the API whose type this package does not support.
+	// noForm is the message for an API field of a type that this package does not support.
 	noForm = "this version does not support fields of this type in a file"
 )
 
-// Keys returns the keys of a definition in the order in which they are written. They are the field names of the API.
-// The key "version" is not among them, because it belongs to the entry.
+// Keys returns the keys of a definition in the order in which they are written. They are the API's field names. The key
+// "version" is not included, because it belongs to the entry.
 func Keys() []string {
 	fields := (*gatekeeperv1.Definition)(nil).ProtoReflect().Descriptor().Fields()
 	keys := make([]string, fields.Len())
@@ -126,7 +126,7 @@ func (p *parser) version(n *yaml.Node) (uint64, error) {
 			return v, nil
 		}
 	}
-	return 0, p.at(n, "%s must be a whole number above 0, as returned by the server, not %s: omit the key to apply over any version", versionKey, quoted(n))
+	return 0, p.at(n, "%s must be a positive whole number, as returned by the server, not %s: omit the key to apply over any version", versionKey, quoted(n))
 }
 
 func (p *parser) boolean(key string, n *yaml.Node) (bool, error) {
@@ -170,7 +170,7 @@ func wordOf(field protoreflect.FieldDescriptor, v protoreflect.EnumValueDescript
 	return strings.ToLower(strings.TrimPrefix(string(v.Name()), strings.ToUpper(field.TextName())+"_"))
 }
 
-// quoted returns the text of a scalar in quotes. For any other node it returns the description.
+// quoted returns the text of a scalar in quotes. For any other node, it returns a description.
 func quoted(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode {
 		return strconv.Quote(n.Value)
@@ -194,7 +194,7 @@ func describe(n *yaml.Node) string {
 	case "!!bool":
 		return "true or false"
 	case "!!null":
-		return "nothing"
+		return "null"
 	case "!!timestamp":
 		return "a date"
 	}

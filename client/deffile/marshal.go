@@ -34,7 +34,7 @@ func MarshalRecords(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	return marshal(definitions, records)
 }
 
-// marshal writes definitions, with the versions of records unless records is nil.
+// marshal writes definitions. Unless records is nil, it adds the versions of the records.
 func marshal(definitions []*gatekeeperv1.Definition, records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for i, d := range definitions {
@@ -68,8 +68,8 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	entry := &yaml.Node{Kind: yaml.MappingNode}
 	m := d.ProtoReflect()
 	if len(m.GetUnknown()) > 0 {
-		return nil, errors.New("a newer server returned fields that this version does not know and would lose: " +
-			"use a version of gkctl or the client library that is as new as the servers")
+		return nil, errors.New("a newer server returned fields that this version does not know and would drop: " +
+			"upgrade gkctl or the client library to the version of the servers")
 	}
 	for _, key := range Keys() {
 		field := m.Descriptor().Fields().ByTextName(key)

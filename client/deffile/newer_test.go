@@ -21,7 +21,7 @@ func TestMarshal_FieldFromANewerServer_ReturnsAnError(t *testing.T) {
 	} {
 		data, err := marshal()
 		if err == nil || !strings.Contains(err.Error(), `definition "a"`) || !strings.Contains(err.Error(), "gkctl") {
-			t.Errorf("%s = %v, want an error that names the definition and gkctl\n%s", name, err, data)
+			t.Errorf("%s = %v, want an error naming the definition and gkctl\n%s", name, err, data)
 		}
 	}
 }
@@ -33,11 +33,11 @@ func TestValue_UnsupportedType_ReturnsAnError(t *testing.T) {
 		m := r.ProtoReflect()
 		field := m.Descriptor().Fields().ByName(name)
 		if n, err := value(field, m.Get(field)); err == nil || !strings.Contains(err.Error(), string(name)) {
-			t.Errorf("value(%s) = %v, %v, want an error that names the field", name, n, err)
+			t.Errorf("value(%s) = %v, %v, want an error naming the field", name, n, err)
 		}
 		n := &yaml.Node{Kind: yaml.ScalarNode, Value: "1s"}
 		if v, err := new(parser).value(field, n); err == nil || !strings.Contains(err.Error(), string(name)) {
-			t.Errorf("parser.value(%s) = %v, %v, want an error that names the field", name, v, err)
+			t.Errorf("parser.value(%s) = %v, %v, want an error naming the field", name, v, err)
 		}
 	}
 }

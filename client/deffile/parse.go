@@ -17,26 +17,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// File is a parsed file of definitions.
+// File is a parsed definition file.
 type File struct {
 	Name    string
 	Entries []Entry
 }
 
-// Entry is one definition and its place in the file.
+// Entry is one definition and its position in the file.
 type Entry struct {
 	Definition *gatekeeperv1.Definition
-	// Line and Column are the start of the entry.
+	// Line and Column are the position where the entry starts.
 	Line, Column int
-	// Fields maps each key of the entry to the position of its value. The key "labels.team" is the label team.
+	// Fields maps each key of the entry to the position of its value. The key "labels.team" is for the label team.
 	Fields map[string]Position
 	// Version is the value of the key "version": the version of the definition when the entry was written, or 0 if the
 	// entry has none. It is not part of the definition. gkctl apply and diff reject an entry whose version is not the
-	// current one. gatekeeperd --definitions ignores it, because it only adds missing definitions.
+	// current one. gatekeeperd --definitions ignores the version, because it only adds missing definitions.
 	Version uint64
 }
 
-// Position is a place in a file. Line and column count from 1.
+// Position is a 1-based line and column in a file.
 type Position struct{ Line, Column int }
 
 // Position returns the position of a field's value. If the entry does not have the field, it returns the position of
@@ -64,13 +64,13 @@ func (f *File) Definitions() []*gatekeeperv1.Definition {
 }
 
 // Errorf returns an error at the position of a field of the i-th entry. Use it to show the user where a definition
-// breaks one of the server's rules.
+// violates one of the server's rules.
 func (f *File) Errorf(i int, field, format string, args ...any) *Error {
 	p := f.Entries[i].Position(field)
 	return &Error{File: f.Name, Line: p.Line, Column: p.Column, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Parse parses a file. name is only used in errors. Every error is an *Error and describes the first problem found.
+// Parse parses a file. name is used only in errors. Every error is an *Error and describes the first problem found.
 func Parse(name string, data []byte) (*File, error) {
 	p := parser{file: File{Name: name}}
 	if err := p.parse(data); err != nil {

@@ -16,5 +16,5 @@ type StaleError struct {
 }
 
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("token %d for %q is stale: token %d has been seen, so another holder has taken over: stop", e.Token, e.Resource, e.Newest)
+	return fmt.Sprintf("token %d for %q is stale: token %d has been seen, so another holder has taken over; stop writing", e.Token, e.Resource, e.Newest)
 }

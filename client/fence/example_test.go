@@ -38,7 +38,7 @@ func ExampleHandler() {
 		return r.URL.Path // the name of the data that one semaphore guards
 	}))
 
-	for _, token := range []string{"7", "8", "7"} { // the last holder wakes up late
+	for _, token := range []string{"7", "8", "7"} { // the previous holder wakes up late
 		r := httptest.NewRequest(http.MethodPut, "/export", http.NoBody)
 		r.Header.Set(fence.Header, token)
 		w := httptest.NewRecorder()
@@ -48,5 +48,5 @@ func ExampleHandler() {
 	// Output:
 	// written
 	// written
-	// token 7 for "/export" is stale: token 8 has been seen, so another holder has taken over: stop
+	// token 7 for "/export" is stale: token 8 has been seen, so another holder has taken over; stop writing
 }

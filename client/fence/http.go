@@ -13,13 +13,13 @@ const Header = "Gatekeeper-Token"
 
 // Handler passes a request to next if its token is not older than the newest token seen. GET, HEAD and OPTIONS requests
 // need no token. A request without a token gets status 428 Precondition Required, and a request with a stale token gets
-// 412 Precondition Failed. The body of both is a sentence for people to read.
+// 412 Precondition Failed. Both responses have a human-readable body.
 //
-// When a request with a newer token arrives, older tokens are rejected from that moment, and the request waits until
-// their running requests have ended. Requests from one holder run concurrently; requests from two holders never do.
-// Without a Store the newest token is lost when the process exits, and a stale token could then pass until the next
-// holder's first request. Handler does not authenticate tokens; the handlers in front of it must decide who can send
-// requests.
+// As soon as a request with a newer token arrives, older tokens are rejected, and the request waits until the requests
+// running under them have finished. Requests from one holder run concurrently; requests from two holders never do.
+// Without a Store the newest token is lost when the process exits, and a stale token could then be accepted until the
+// next holder's first request. Handler does not authenticate tokens; the handlers in front of it must decide who can
+// send requests.
 func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 	h := &handler{next: next, resource: func(*http.Request) string { return "" }, gates: make(map[string]*gate)}
 	for _, o := range opts {
@@ -31,9 +31,9 @@ func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 // HandlerOption is an option of Handler.
 type HandlerOption func(*handler)
 
-// WithResource sets a function that returns the name of the resource a request writes to. Tokens are compared within
-// one name; see the package comment. The handler keeps a small amount of memory for each name it has seen. By default
-// all requests write to one resource.
+// WithResource sets a function that returns the name of the resource a request writes to. Tokens are compared only
+// within one name; see the package comment. The handler uses a small amount of memory for each name it has seen. By
+// default, all requests write to a single resource.
 func WithResource(f func(*http.Request) string) HandlerOption {
 	return func(h *handler) { h.resource = f }
 }
@@ -45,8 +45,8 @@ type Store interface {
 	Raise(ctx context.Context, resource string, token uint64) error
 }
 
-// WithStore keeps the newest tokens in s, so that they survive a restart of the process; see SQL.Store. Raise is called
-// once for each new token. If it fails, the request gets status 503.
+// WithStore keeps the newest tokens in s, so that they survive process restarts; see SQL.Store. Raise is called once
+// for each new token. If it fails, the request gets status 503.
 func WithStore(s Store) HandlerOption { return func(h *handler) { h.store = s } }
 
 type handler struct {
@@ -67,7 +67,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	text := r.Header.Get(Header)
 	if text == "" {
-		http.Error(w, ErrNoToken.Error()+": send it in the header "+Header, http.StatusPreconditionRequired)
+		http.Error(w, ErrNoToken.Error()+": send it in the "+Header+" header", http.StatusPreconditionRequired)
 		return
 	}
 	token, err := strconv.ParseUint(text, 10, 64)
@@ -100,7 +100,7 @@ func (h *handler) gate(resource string) *gate {
 	return g
 }
 
-// gate admits the requests of one token at a time to a resource.
+// gate admits requests to a resource, one token at a time.
 type gate struct {
 	resource string
 
@@ -113,7 +113,8 @@ type gate struct {
 	changed chan struct{}
 }
 
-// enter waits until the running requests of older tokens have ended. The caller must call leave when its request ends.
+// enter waits until the running requests with older tokens have finished. The caller must call leave when its request
+// ends.
 func (g *gate) enter(ctx context.Context, token uint64, store Store) (leave func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -177,7 +178,7 @@ func (g *gate) wake() {
 	g.changed = make(chan struct{})
 }
 
-// Transport returns a RoundTripper that sends the token in a request's context as Header. A nil base means
+// Transport returns a RoundTripper that sends the token from the request's context in Header. A nil base means
 // http.DefaultTransport. In a job:
 //
 //	http.Client{Transport: fence.Transport(nil, client.TokenOf)}

@@ -51,10 +51,10 @@ func TestHandler_OlderToken_IsRejected(t *testing.T) {
 	} {
 		w := send(h, t.Context(), c.method, "/", c.token)
 		if w.Code != c.want {
-			t.Errorf("%s with token %d = %d %s", c.method, c.token, w.Code, w.Body)
+			t.Errorf("%s with token %d = %d %s, want %d", c.method, c.token, w.Code, w.Body, c.want)
 		}
 		if c.want == 412 && !strings.Contains(w.Body.String(), "token 9 has been seen") {
-			t.Errorf("body = %q, want the newest token", w.Body)
+			t.Errorf("body = %q, want it to contain the newest token", w.Body)
 		}
 	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", nil)
@@ -119,7 +119,7 @@ func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 	})
 }
 
-// memory is a Store that counts its calls, and returns fail if it is set.
+// memory is a Store that counts calls to Raise, and returns fail if it is set.
 type memory struct {
 	newest map[string]uint64
 	calls  int

@@ -64,8 +64,8 @@ func (f SQL) Do(ctx context.Context, db *sql.DB, resource string, token uint64, 
 }
 
 // Check checks the token in the caller's transaction. Call it before the first write of that transaction; Do does so
-// for you. Check locks the resource's row until the transaction ends, so that holders write one after the other. After
-// an error, roll back. With serializable transactions a conflict is an error from the database; retry the transaction
+// for you. Check locks the resource's row until the transaction ends, so that holders write one at a time. After an
+// error, roll back. With serializable transactions, the database reports a conflict as an error; retry the transaction
 // from the start.
 func (f SQL) Check(ctx context.Context, tx *sql.Tx, resource string, token uint64) error {
 	if token == 0 {

@@ -13,7 +13,7 @@ type sqlStore struct {
 	db *sql.DB
 }
 
-// Raise records the token with a write that does nothing else.
+// Raise records the token with an otherwise empty write.
 func (s sqlStore) Raise(ctx context.Context, resource string, token uint64) error {
 	return s.Do(ctx, s.db, resource, token, func(*sql.Tx) error { return nil })
 }

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// believers holds clients that take turns holding a permit, and records which of them believe that they hold it.
+// believers is a set of clients that take turns holding a permit. It records which of them believe they hold it.
 type believers struct {
 	srv     *Server
 	clients []*client.Client
@@ -60,7 +60,7 @@ func (b *believers) run(ctx context.Context, t *testing.T, random *rand.Rand) *s
 	return &all
 }
 
-// count returns the number of clients that now believe they hold the permit.
+// count returns the number of clients that currently believe they hold the permit.
 func (b *believers) count() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,8 +72,8 @@ func (b *believers) count() (n int) {
 	return n
 }
 
-// overlaps injects faults while time passes, and counts the moments at which more than one client believed that it held
-// the permit.
+// overlaps injects faults while time passes, and counts the steps at which more than one client believed it held the
+// permit.
 func (b *believers) overlaps(t *testing.T, random *rand.Rand, length time.Duration) (overlaps int) {
 	const step = 10 * time.Millisecond // the grace period is four steps
 	ctx, stop := context.WithCancel(context.Background())
@@ -129,7 +129,7 @@ func TestBelief_ClocksWithinOnePerCent_NeverOverlaps(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			b := newBelievers(t, 0.99, 1, 1.01, 0.995)
 			if n := b.overlaps(t, random, time.Minute); n > 0 {
-				t.Errorf("seed %d: more than one client believed that it held the permit at %d moments", seed, n)
+				t.Errorf("seed %d: more than one client believed it held the permit at %d steps", seed, n)
 			}
 			if b.grants < 5 {
 				t.Errorf("seed %d: got %d grants, want at least 5 for a meaningful test", seed, b.grants)

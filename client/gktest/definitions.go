@@ -11,10 +11,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// author is the author of a test's edits.
+// author is recorded as the author of every edit.
 const author = "gktest"
 
-// Define creates the given definitions in one edit. It replaces those that already exist.
+// Define creates the given definitions in a single edit. It replaces those that already exist.
 func (s *Server) Define(t testing.TB, definitions ...*gatekeeperv1.Definition) {
 	t.Helper()
 	s.do(t, "define", func(ctx context.Context) error {
@@ -35,7 +35,7 @@ func (s *Server) Define(t testing.TB, definitions ...*gatekeeperv1.Definition) {
 }
 
 // DefineFile is like Define, but reads the definitions from a file, as gkctl apply and gatekeeperd do. Use it to test
-// the definitions that run in production.
+// your production definitions.
 func (s *Server) DefineFile(t testing.TB, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

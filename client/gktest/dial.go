@@ -13,13 +13,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// endpoints returns the endpoints for clients created by this package. The name does not matter, because the clients
-// dial through their links.
+// endpoints returns the endpoints for clients created by this package. The address is ignored, because the clients dial
+// through their links.
 func endpoints() []string { return []string{"passthrough:///gktest"} }
 
 // Dial returns a client that represents one process on the host acquirer. It has a separate network, to which the
-// switches apply. It measures time with the test's clock and logs to t. Its group is "default", even if GK_GROUP is
-// set. opts are applied after these options. The client is closed at the end of the test.
+// switches apply. It uses the test's clock and logs to t. Its group is "default", even if GK_GROUP is set. opts are
+// applied after these options. The client is closed at the end of the test.
 func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *client.Client {
 	t.Helper()
 	l := newLink(s.enter)
@@ -55,9 +55,9 @@ func (l *link) options(acquirer string, log *slog.Logger) []client.Option {
 }
 
 // ClockRate returns an option for Dial that makes the client's permit clock run faster than the test's by the given
-// factor. A rate of 1.01 is one per cent fast, the largest difference that clocks may have; see client.Clock. A
-// permit's SafeUntil and Held follow the clock exactly. Its context and Done depend on timers of the test's clock, and
-// may be late by as much as the clocks drift apart in a second.
+// factor. A rate of 1.01 is one percent fast, the largest difference allowed; see client.Clock. A permit's SafeUntil
+// and Held follow the clock exactly. Its context and Done depend on timers of the test's clock, and may be late by as
+// much as the clocks drift apart in a second.
 func ClockRate(rate float64) client.Option {
 	return client.WithClock(clock{start: time.Now(), rate: rate})
 }

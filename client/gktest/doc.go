@@ -20,28 +20,28 @@
 //
 //	Expire, ExpireAll              end a permit
 //	Revoke, TakeOver, CancelJob    order a holder to stop, as an operator or another host
-//	Partition, Heal                silently drop the network of a client, and restore it
+//	Partition, Heal                silently cut off a client's network, and restore it
 //	SlowDown                       delay every response to a client
 //	Disconnect                     break connections; clients can reconnect
-//	Crash                          end a client as if its process had died; its permits are not released
+//	Crash                          kill a client as if its process had died; its permits are not released
 //	Stop, Restart                  stop the server, and start it again with its data
 //	ClockRate                      make a client's clock run fast or slow
 //	Define, DefineFile, Edit, Delete  change definitions as an operator would
-//	Pause, PauseAndStop, Resume    keep a semaphore from granting permits, and let it grant them again
+//	Pause, PauseAndStop, Resume    stop a semaphore from granting permits, and let it resume
 //	Move, Cordon, Uncordon, Drain  order holders to stop, with time to finish
 //	Advance, Await                 let time pass, or wait for a condition
 //	Holders, Waiters               list the holders and the waiters
 //	Tasks, Workers                 list the tasks of a job, and the workers
 //
-// The network switches apply to the given clients of Dial. Without arguments they apply to all of them, and to the
-// clients that dialled Endpoint.
+// The network switches apply to the given clients, which must come from Dial. Without arguments, they apply to all of
+// those clients and to the clients that dialled Endpoint.
 //
-// Everything that a server starts has ended when its test ends. In a bubble, synctest fails a test whose job is still
-// running. A server in memory is for tests only; see gatekeeper.Memory.
+// Everything that a server starts has stopped by the end of its test. In a bubble, synctest fails a test whose job is
+// still running. An in-memory server is for tests only; see gatekeeper.Memory.
 //
 // # Compatibility
 //
 // The compatibility promise of package client applies to the functions and methods here within major version 1. The
-// times that a test observes on virtual time follow the server's rules, which a minor version may improve. Test what a
-// job guarantees, not how many milliseconds a step takes.
+// timing that a test observes on virtual time follows the server's rules, which a minor version may improve. Test what
+// a job guarantees, not how many milliseconds a step takes.
 package gktest

@@ -8,7 +8,7 @@ import (
 
 var errStopped = errors.New("connection refused: the test has stopped the server")
 
-// door is a net.Listener for connections in memory.
+// door is a net.Listener for in-memory connections.
 type door struct {
 	address string
 	conns   chan net.Conn

@@ -19,7 +19,7 @@ func TestExport_ProductionDefinitionsAndAFastClock_KeepsItsPermit(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.DefineFile(t, file)
-		app1 := srv.Dial(t, "app1", gktest.ClockRate(1.01)) // the fastest clock that is allowed
+		app1 := srv.Dial(t, "app1", gktest.ClockRate(1.01)) // the fastest clock allowed
 		start(t, client.Wrap(app1.Semaphore("nightly-export"), export))
 		srv.Advance(t, 6*time.Hour)
 		if holders := srv.Holders(t, "nightly-export"); len(holders) != 1 || holders[0].GetDuration().AsDuration() != 30*time.Second {

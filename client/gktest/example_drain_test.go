@@ -33,7 +33,7 @@ func TestExport_MovedWithADrain_FinishesBeforeTheOtherZoneStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := <-ended; err != nil || time.Since(moved) != 30*time.Second {
-			t.Errorf("the export returned %v, and the other zone was granted the permit after %s, want 30 s", err, time.Since(moved))
+			t.Errorf("the export returned %v, and the other zone was granted the permit after %s, want nil and 30 s", err, time.Since(moved))
 		}
 	})
 }
@@ -57,9 +57,9 @@ func TestExport_HostIsCordoned_FinishesAndIsDenied(t *testing.T) {
 		srv.Uncordon(t, cordon)
 		ended = start(t, again)
 		srv.Advance(t, time.Minute)
-		srv.Drain(t, srv.Holders(t, "nightly-export")[0].GetToken(), "enough", time.Minute)
+		srv.Drain(t, srv.Holders(t, "nightly-export")[0].GetToken(), "maintenance", time.Minute)
 		if err := <-ended; err != nil {
-			t.Errorf("after a revoke with a drain the export returned %v", err)
+			t.Errorf("after a revoke with a drain, the export returned %v", err)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func timer(ctx context.Context, period time.Duration, job func(due time.Time)) {
 	}
 }
 
-// board records which workers ran each firing and which were denied.
+// board records which workers ran each firing and which were denied it.
 type board struct {
 	mu          sync.Mutex
 	ran, losers map[time.Time][]string

@@ -46,7 +46,7 @@ func TestExport_ServerRestarts_KeepsItsPermit(t *testing.T) {
 		srv.Restart(t)
 		srv.Advance(t, time.Hour)
 		if !p.Held() {
-			t.Error("the permit was lost with the server")
+			t.Error("the permit was lost when the server restarted")
 		}
 	})
 }
@@ -103,7 +103,7 @@ func TestExport_DefinitionEditedAndDeleted_FollowsTheEdits(t *testing.T) {
 			_, err := second.Acquire(t.Context())
 			granted <- err
 		}()
-		srv.Await(t, "app2 waits", func() bool { return len(srv.Waiters(t, "nightly-export")) == 1 })
+		srv.Await(t, "app2 to wait", func() bool { return len(srv.Waiters(t, "nightly-export")) == 1 })
 		srv.Edit(t, "nightly-export", func(d *gatekeeperv1.Definition) { d.Permits = new(uint32(2)) })
 		if err := <-granted; err != nil {
 			t.Fatal(err)

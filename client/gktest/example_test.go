@@ -48,7 +48,7 @@ func TestExport_CutOff_StopsBeforeAnotherHostStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
-		stopped := make(chan error, 1) // the run returns only after its release, which cannot reach the server now
+		stopped := make(chan error, 1) // the run returns only after its release, which cannot reach the server during the partition
 		start(t, client.Wrap(app1.Semaphore("nightly-export"), func(ctx context.Context) error {
 			err := export(ctx)
 			stopped <- err
@@ -110,7 +110,7 @@ func TestExport_IgnoresItsContext_ReportsAnOverrun(t *testing.T) {
 			t.Errorf("the run returned %v, want ErrLost", err)
 		}
 		if len(over) == 0 || !over[len(over)-1].Gone {
-			t.Errorf("overruns reported = %+v, want the last one with Gone", over)
+			t.Errorf("overruns reported = %+v, want the last one to have Gone set", over)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A worker that is cut off stops its task in time, and another one executes it.
+// A worker that is cut off stops its task in time, and another worker executes it.
 func TestResize_WorkerIsCutOff_AnotherExecutesItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "resize")
@@ -49,7 +49,7 @@ func TestResize_WorkerIsCutOff_AnotherExecutesItsTask(t *testing.T) {
 			t.Errorf("cause = %v, want ErrExpiring", cause)
 		}
 		if task := srv.Tasks(t, job.ID)[0]; string(task.GetResult()) != "done by w2" || task.GetAttempts() != 2 {
-			t.Errorf("task = %v, want the result of w2 in attempt 2", task)
+			t.Errorf("task = %v, want the result of w2 on attempt 2", task)
 		}
 		stop()
 		srv.Heal(t, first)

@@ -25,12 +25,12 @@ func life(t *testing.T, srv *Server) (*client.Client, *client.Semaphore) {
 	return c, c.Semaphore("job", client.WithHolderID("worker"))
 }
 
-// wantTaken checks that another host is denied while a process believes that it holds p.
+// wantTaken checks that another host is denied while a process believes it holds p.
 func wantTaken(t *testing.T, srv *Server, other *client.Client, p *client.Permit) {
 	t.Helper()
 	q, err := other.Semaphore("job").TryAcquire(t.Context())
 	if !errors.As(err, new(*client.DeniedError)) {
-		t.Errorf("TryAcquire by another host, while token %d is held (%t) = %v, %v; want a denial", p.Token(), p.Held(), q, err)
+		t.Errorf("TryAcquire by another host while token %d is held (%t) = %v, %v; want a denial", p.Token(), p.Held(), q, err)
 	}
 	if !p.Held() {
 		t.Errorf("token %d is no longer held: %v", p.Token(), context.Cause(p.Context()))
@@ -47,7 +47,7 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *test
 		failed := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { failed <- second(sem.TryAcquire(ctx)) }()
-		srv.Await(t, "the grant whose answer is late", func() bool { return len(srv.Holders(t, "job")) == 1 })
+		srv.Await(t, "the grant whose response is delayed", func() bool { return len(srv.Holders(t, "job")) == 1 })
 		srv.Partition(t, first)
 		cancel()
 		if err := <-failed; !errors.Is(err, client.ErrOutcomeUnknown) {
@@ -93,7 +93,7 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *tes
 		other := srv.Dial(t, "app2")
 		first, sem := life(t, srv)
 		old := take(t, sem)
-		srv.Advance(t, 0) // everything that follows the acquisition has been sent
+		srv.Advance(t, 0) // all messages that follow the acquisition have been sent
 		srv.Partition(t, first)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -111,8 +111,8 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *tes
 	})
 }
 
-// lives are successive processes with the same identity. Each may still believe that it holds a permit when the next
-// one acquires.
+// lives are successive processes with the same identity. Each may still believe it holds a permit when the next one
+// acquires.
 type lives struct {
 	srv    *Server
 	random *rand.Rand
@@ -178,8 +178,8 @@ func (l *lives) believed() *client.Permit {
 	return nil
 }
 
-// watch repeatedly tries to acquire the permit as another host. It counts how often this is granted while a process
-// believes that it holds the permit.
+// watch repeatedly tries to acquire the permit as another host. It counts how often this succeeds while a process
+// believes it holds the permit.
 func (l *lives) watch(t *testing.T, length time.Duration) (overlaps int) {
 	const step = 20 * time.Millisecond
 	for at := time.Duration(0); at < length; at += step {
@@ -213,7 +213,7 @@ func TestSameHolder_SlowNetwork_NeverOverlapsWithAnotherHolder(t *testing.T) {
 			for range 6 {
 				l.begin(t, &all)
 				if n := l.watch(t, l.below(time.Second)); n > 0 {
-					t.Errorf("seed %d: another host was granted the permit %d times while a process believed that it held it", seed, n)
+					t.Errorf("seed %d: another host was granted the permit %d times while a process believed it was the holder", seed, n)
 				}
 			}
 			if n := l.watch(t, 5*time.Second); n > 0 {

@@ -11,13 +11,13 @@ import (
 )
 
 // link is the network between one client and the server. It relays every connection, so that it can hold data back. As
-// on a real network, neither side notices. Data, and the end of a connection, arrive when the link is healed.
+// on a real network, neither side notices. Data, and the closing of a connection, arrive once the link is healed.
 type link struct {
 	enter func(net.Conn) error // passes the server its end of a connection
 
 	mu      sync.Mutex // guards everything below
 	healed  chan struct{}
-	delay   time.Duration // of data from the server
+	delay   time.Duration // for data from the server
 	changed chan struct{} // closed when delay changes
 	wires   map[*wire]struct{}
 	dead    bool
@@ -31,7 +31,7 @@ type wire struct {
 	once           sync.Once
 }
 
-// chunk is the data of one read. A chunk without data is the end of the connection.
+// chunk holds the data of one read. A chunk without data marks the end of the connection.
 type chunk struct {
 	data      []byte
 	sent, due time.Time
@@ -39,8 +39,8 @@ type chunk struct {
 
 const (
 	chunkSize = 32 << 10
-	// window is the number of chunks in transit in one direction. When it is full, the sender blocks, as it would for a
-	// slow peer.
+	// window is the maximum number of chunks in transit in one direction. When it is reached, the sender blocks, as it
+	// would with a slow peer.
 	window = 256
 )
 
@@ -52,7 +52,7 @@ func newLink(enter func(net.Conn) error) *link {
 	return l
 }
 
-// dial opens a connection to the server. While the link is partitioned it blocks, as if no answer came.
+// dial opens a connection to the server. While the link is partitioned, it blocks, as if there were no response.
 func (l *link) dial(ctx context.Context) (net.Conn, error) {
 	l.mu.Lock()
 	delay := l.delay
@@ -87,7 +87,7 @@ func (l *link) join(client net.Conn) error {
 	return nil
 }
 
-// carry relays both directions of a connection until both have ended.
+// carry relays both directions of a connection until both are closed.
 func (l *link) carry(w *wire) {
 	defer l.running.Done()
 	var directions sync.WaitGroup
@@ -100,7 +100,7 @@ func (l *link) carry(w *wire) {
 	delete(l.wires, w)
 }
 
-// direction relays data from one end to the other. late returns the delay at the time the data is sent.
+// direction relays data from one end to the other, with the delay in force when the data is sent.
 func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) {
 	sent := make(chan chunk, window)
 	var reading sync.WaitGroup
@@ -108,7 +108,7 @@ func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) 
 	defer reading.Wait()
 	for c := range sent {
 		if l.arrive(w.gone, c, late) != nil || l.pass(w.gone, time.Time{}) != nil {
-			continue // the connection is broken: nothing arrives any more
+			continue // the connection is broken: nothing more arrives
 		}
 		if c.data == nil {
 			_ = to.Close() // it may already be closed
@@ -145,8 +145,7 @@ func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration)
 
 var errGone = errors.New("gone")
 
-// arrive waits until a chunk is due. If the network becomes faster, neither the chunks in transit nor later chunks keep
-// the old delay.
+// arrive waits until a chunk is due. If the delay is reduced in the meantime, the shorter delay applies.
 func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) error {
 	for {
 		l.mu.Lock()
@@ -172,7 +171,8 @@ func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) 
 	}
 }
 
-// pass waits until the time due, and then until the link is no longer partitioned or gone is closed.
+// pass waits until due, and then until the link is no longer partitioned. It returns an error once gone is closed or
+// the link is dead.
 func (l *link) pass(gone <-chan struct{}, due time.Time) error {
 	if wait := time.Until(due); wait > 0 {
 		timer := time.NewTimer(wait)
@@ -261,7 +261,7 @@ func (l *link) disconnect() {
 	}
 }
 
-// serverGone closes the server's ends. The clients see this after all data sent earlier has arrived.
+// serverGone closes the server's ends. The clients see this once all data sent earlier has arrived.
 func (l *link) serverGone() {
 	for _, w := range l.present() {
 		_ = w.server.Close() // it may already be closed
@@ -274,7 +274,7 @@ func (l *link) present() []*wire {
 	return slices.Collect(maps.Keys(l.wires))
 }
 
-// kill breaks every connection and prevents new ones. It returns when all goroutines of the link have ended.
+// kill breaks every connection and prevents new ones. It returns once all goroutines of the link have exited.
 func (l *link) kill() {
 	l.mu.Lock()
 	l.dead = true

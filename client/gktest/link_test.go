@@ -31,7 +31,7 @@ func send(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// received records the data that arrives at one end, with a bar for the end of the connection.
+// received records the data that arrives at one end of a connection, and a bar when the connection is closed.
 type received struct {
 	mu   sync.Mutex // guards text
 	text strings.Builder
@@ -134,11 +134,11 @@ func TestLink_Killed_FailsWaitingAndLaterDials(t *testing.T) {
 		go func() { dialled <- second(l.dial(t.Context())) }()
 		synctest.Wait()
 		if len(dialled) > 0 {
-			t.Error("a dial through the partition returned")
+			t.Error("a dial during the partition returned")
 		}
 		l.kill()
 		if err := <-dialled; !errors.Is(err, errDead) {
-			t.Errorf("waiting dial = %v, want errDead", err)
+			t.Errorf("pending dial = %v, want errDead", err)
 		}
 		if _, err := l.dial(t.Context()); !errors.Is(err, errDead) {
 			t.Errorf("later dial = %v, want errDead", err)

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// logTo returns a logger that writes to the output of a test.
+// logTo returns a logger that writes to a test's output.
 func logTo(t testing.TB, level slog.Level) *slog.Logger {
 	o := &output{to: t.Output()}
 	t.Cleanup(o.end)
 	return slog.New(slog.NewTextHandler(o, &slog.HandlerOptions{Level: level}))
 }
 
-// output writes to the output of a test until the test ends. After that it discards the text, because a job that is
-// still running must not make another test panic.
+// output writes to a test's output until the test ends. After that it discards the text, because a job that is still
+// running must not make another test panic.
 type output struct {
 	mu sync.Mutex // guards to
-	to io.Writer  // nil after end
+	to io.Writer  // nil once the test has ended
 }
 
 func (o *output) Write(p []byte) (int, error) {

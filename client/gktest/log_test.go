@@ -15,6 +15,6 @@ func TestLogTo_AfterTheTest_DiscardsText(t *testing.T) {
 	o.end()
 	log.Info("after")
 	if !strings.Contains(out.String(), "during") || strings.Contains(out.String(), "after") {
-		t.Errorf("logged %q, want only the message during the test", out.String())
+		t.Errorf("logged %q, want only the message logged during the test", out.String())
 	}
 }

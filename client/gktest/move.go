@@ -9,9 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Move moves semaphores from one group to another in one edit, as gkctl move does. Without names, it moves every
+// Move moves semaphores from one group to another in a single edit, as gkctl move does. Without names, it moves every
 // semaphore that admits the old group but not the new one. Holders in the old group must stop. Their refreshes succeed
-// during the drain; with a drain of 0 they fail immediately.
+// during the drain; with a drain of 0, they fail immediately.
 func (s *Server) Move(t testing.TB, from, to string, drain time.Duration, semaphores ...string) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("move from %s to %s", from, to), func(ctx context.Context) error {

@@ -14,7 +14,7 @@ import (
 )
 
 // zones is a server with the semaphore "job" in the zone "east", a client there that holds it, and a client in "west"
-// that waits for it. granted receives the permit of the second client.
+// that waits for it. granted receives the second client's permit.
 type zones struct {
 	*Server
 	east, west *client.Client
@@ -37,7 +37,7 @@ func inZones(t *testing.T, job func(context.Context) error, test func(t *testing
 	})
 }
 
-// wait makes the client in "west" wait for the job.
+// wait makes the client in "west" wait for the semaphore.
 func (z *zones) wait(t *testing.T) {
 	go func() {
 		p, err := z.west.Semaphore("job").TryAcquireFor(t.Context(), 10*time.Minute)
@@ -159,7 +159,7 @@ func TestDrain_HolderMustStopAndKeepsItsPermitMeanwhile(t *testing.T) {
 		}
 		srv.Advance(t, 3*time.Minute)
 		if p.Held() {
-			t.Error("the permit was held longer than its drain and duration")
+			t.Error("the permit was still held after its drain and duration")
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Partition cuts off the given clients, or all clients if none is given. Calls and streams hang, connections do not
+// Partition cuts off the given clients, or all clients if none are given. Calls and streams hang, connections do not
 // break, and new ones cannot be opened. Data sent in the meantime is held back and arrives after Heal, unless its
-// sender has closed the connection by then, as a client does after some seconds without a response.
+// sender has closed the connection by then, as a client does after a few seconds without a response.
 func (s *Server) Partition(t testing.TB, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -19,7 +19,7 @@ func (s *Server) Partition(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// Heal ends a Partition. Data that was held back arrives now.
+// Heal ends a Partition. Data that was held back arrives.
 func (s *Server) Heal(t testing.TB, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -27,8 +27,8 @@ func (s *Server) Heal(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// SlowDown delays all data from the server to the given clients, or to all clients if none is given, by d. A d of 0
-// removes the delay, and data in transit arrives. Data from clients is not delayed, so a d longer than every timeout
+// SlowDown delays all data from the server to the given clients, or to all clients if none are given, by d. A d of 0
+// removes the delay, including for data in transit. Data from clients is not delayed, so a d longer than every timeout
 // simulates a network that works in one direction only.
 func (s *Server) SlowDown(t testing.TB, d time.Duration, clients ...*client.Client) {
 	t.Helper()
@@ -37,8 +37,8 @@ func (s *Server) SlowDown(t testing.TB, d time.Duration, clients ...*client.Clie
 	}
 }
 
-// Disconnect breaks the connections of the given clients, or of all if none is given. Both sides see it immediately,
-// responses in transit are lost, and clients can reconnect.
+// Disconnect breaks the connections of the given clients, or of all clients if none are given. Both sides see it
+// immediately, responses in transit are lost, and clients can reconnect.
 func (s *Server) Disconnect(t testing.TB, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -46,9 +46,9 @@ func (s *Server) Disconnect(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// Crash ends a client as if its process had died: its connections break, and it sends nothing more. Its permits are not
-// released, so they become free only when they expire. Goroutines cannot be killed; jobs see their context cancelled
-// with client.ErrClosed.
+// Crash kills a client as if its process had died: its connections break, and it sends nothing more. Its permits are
+// not released, so they become free only when they expire. Goroutines cannot be killed; jobs see their context
+// cancelled with client.ErrClosed.
 func (s *Server) Crash(t testing.TB, c *client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, []*client.Client{c}) {
@@ -75,7 +75,7 @@ func (s *Server) linksOf(t testing.TB, clients []*client.Client) []*link {
 	return links
 }
 
-// Stop stops the server, which is the only member and so the leader, as a crash would: connections break without
+// Stop stops the server, which is the only member and therefore the leader, as a crash would: connections break without
 // notice, and new ones are refused until Restart. The server keeps everything it has acknowledged.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
@@ -86,8 +86,8 @@ func (s *Server) Stop(t testing.TB) {
 	}
 }
 
-// Restart starts the server again with its data. It calls Stop first if necessary, and returns when the server is the
-// leader. Like every new leader, the server gives every permit its full duration again.
+// Restart starts the server again with its data. It calls Stop first if necessary, and returns once the server is the
+// leader. Like every new leader, the server renews every permit for its full duration.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	s.changing.Lock()

@@ -70,7 +70,7 @@ func TestHeal_DataSentMeanwhile_Arrives(t *testing.T) {
 		srv.Partition(t, c)
 		released := make(chan error, 1)
 		go func() { released <- p.Release(t.Context()) }()
-		srv.Advance(t, 3*time.Second) // shorter than an attempt, so that it is not retried
+		srv.Advance(t, 3*time.Second) // shorter than one attempt, so that the release is not retried
 		if len(srv.Holders(t, "job")) != 1 || len(released) > 0 {
 			t.Error("the release reached the server during the partition")
 		}

@@ -14,7 +14,7 @@ func (s *Server) Pause(t testing.TB, semaphore, reason string) {
 	s.pause(t, client.PauseRequest{Selector: only(semaphore), Reason: reason})
 }
 
-// PauseAndStop is like Pause, but the holders must stop. Their refreshes succeed during the drain; with a drain of 0
+// PauseAndStop is like Pause, but the holders must stop. Their refreshes succeed during the drain; with a drain of 0,
 // they fail immediately.
 func (s *Server) PauseAndStop(t testing.TB, semaphore, reason string, drain time.Duration) {
 	t.Helper()

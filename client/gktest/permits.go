@@ -11,10 +11,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Expire ends a permit now, as if its deadline had passed. For a permit that is cooling, it ends the cooling. The next
+// Expire ends a permit immediately, as if its deadline had passed. For a cooling permit, it ends the cooldown. The next
 // waiter is granted a permit, and the holder is notified on its stream if it has one and is not cut off. Until then,
-// the holder believes that it holds the permit; real servers would wait until it no longer does. To let a permit expire
-// as in production, cut its holder off with Partition, and then call Advance with more than the duration.
+// the holder believes it holds the permit; real servers would wait until it no longer does. To let a permit expire as
+// in production, cut off its holder with Partition, and then Advance by more than the duration.
 func (s *Server) Expire(t testing.TB, token uint64) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("expire token %d", token), func(ctx context.Context) error { return s.expire(ctx, token) })
@@ -40,14 +40,14 @@ func (s *Server) expire(ctx context.Context, token uint64) error {
 	return server.ExpireNow(ctx, token)
 }
 
-// Revoke orders the holder of a permit to stop, as an operator would. The slot stays occupied until the holder releases
-// the permit or it expires.
+// Revoke orders the holder of a permit to stop, as an operator would. The slot remains occupied until the holder
+// releases the permit or it expires.
 func (s *Server) Revoke(t testing.TB, token uint64, reason string) {
 	t.Helper()
 	s.revoke(t, "revoke", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason})
 }
 
-// Drain is like Revoke with a drain: the holder must stop, but its refreshes succeed for that long.
+// Drain is like Revoke, but gives the holder time to stop: its refreshes succeed during the drain.
 func (s *Server) Drain(t testing.TB, token uint64, reason string, drain time.Duration) {
 	t.Helper()
 	s.revoke(t, "drain", &gatekeeperv1.RevokeRequest{Token: token, Reason: reason, Drain: durationpb.New(drain)})
@@ -82,7 +82,7 @@ func (s *Server) Holders(t testing.TB, semaphore string) (permits []*gatekeeperv
 func (s *Server) Waiters(t testing.TB, semaphore string) (waiters []*gatekeeperv1.Waiter) {
 	t.Helper()
 	s.do(t, "waiters for "+semaphore, func(ctx context.Context) error {
-		waiters = nil // drop the results of an earlier attempt
+		waiters = nil // discard the results of an earlier attempt
 		for w, err := range s.ops.AllWaiters(ctx, &gatekeeperv1.ListWaitersRequest{Names: []string{semaphore}}) {
 			if err != nil {
 				return err

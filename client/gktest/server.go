@@ -27,14 +27,14 @@ const (
 	virtualPeer = "gktest:7421"
 )
 
-// Server is a Gatekeeper server for tests. It is safe for concurrent use, except that methods with a testing.TB end the
-// test when they fail and must be called on the test's goroutine.
+// Server is a Gatekeeper server for tests. It is safe for concurrent use, except that methods that take a testing.TB
+// end the test on failure, so they must be called from the test's goroutine.
 type Server struct {
 	memory  *gatekeeper.Memory
 	log     *slog.Logger
 	virtual bool
 	tcp     net.Listener // nil on virtual time
-	outside *link        // link of the clients that dial Endpoint
+	outside *link        // shared by the clients that dial Endpoint
 	ops     *client.Client
 	opsLink *link // not affected by switches
 	running sync.WaitGroup
@@ -82,10 +82,10 @@ func (s *Server) Close() {
 }
 
 // Endpoint returns the loopback address for clients that were not created by Dial. It does not change on Restart.
-// Endpoint panics on virtual time, because a goroutine that waits for a socket stops the clock of the bubble.
+// Endpoint panics on virtual time, because a goroutine waiting on a socket stops the bubble's clock.
 func (s *Server) Endpoint() string {
 	if s.virtual {
-		panic("gktest: on virtual time a server has no endpoint: use Dial")
+		panic("gktest: a server on virtual time has no endpoint: use Dial")
 	}
 	return s.tcp.Addr().String()
 }

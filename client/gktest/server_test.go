@@ -49,7 +49,7 @@ func TestStart_OnRealTime_ServesDialAndEndpoint(t *testing.T) {
 	}
 	denied, err := other.Semaphore("job").TryAcquire(t.Context())
 	if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Holders[0].GetToken() != p.Token() {
-		t.Errorf("TryAcquire by app2 = %v, %v; want a denial that names token %d", denied, err, p.Token())
+		t.Errorf("TryAcquire by app2 = %v, %v; want a denial naming token %d", denied, err, p.Token())
 	}
 	if err := p.Release(t.Context()); err != nil {
 		t.Error(err)
@@ -138,11 +138,11 @@ func TestStop_LongerThanTheDuration_HolderStopsBeforeAnotherGrant(t *testing.T) 
 		srv.Advance(t, time.Minute)
 		wantCause(t, p.Context(), client.ErrExpiring)
 		if p.Held() {
-			t.Error("the permit was held for longer than its duration")
+			t.Error("the permit was still held after its duration")
 		}
 		srv.Restart(t)
 		if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
-			t.Errorf("TryAcquire after the restart = %v, want a denial while the permit has its full duration again", d)
+			t.Errorf("TryAcquire after the restart = %v, want a denial, because the permit was renewed for its full duration", d)
 		}
 	})
 }

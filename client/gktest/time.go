@@ -7,19 +7,19 @@ import (
 )
 
 // Advance lets virtual time pass, and returns when every goroutine of the bubble is blocked, so that all effects have
-// happened. With a d of 0 it only waits for that. It fails the test outside a testing/synctest bubble, where time is
+// happened. With a d of 0, it only waits for that. It fails the test outside a testing/synctest bubble, where time is
 // real.
 func (s *Server) Advance(t testing.TB, d time.Duration) {
 	t.Helper()
 	if !s.virtual {
-		t.Fatal("gktest: Advance requires virtual time: start the server in synctest.Test of testing/synctest")
+		t.Fatal("gktest: Advance requires virtual time: start the server inside testing/synctest.Test")
 	}
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// Await waits until cond returns true. It fails the test if that takes more than half a minute, which is virtual time
-// in a bubble. what describes the condition for the failure message.
+// Await waits until cond returns true. It fails the test after 30 seconds, which are virtual in a bubble. what
+// describes the condition for the failure message.
 func (s *Server) Await(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	const poll = 10 * time.Millisecond

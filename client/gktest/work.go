@@ -9,8 +9,8 @@ import (
 )
 
 // TakeOver stops the holder of a permit, as another host would if it judged the holder dead. The definition must set
-// Takeover and admit "ops@gktest" in the group "default". The slot stays occupied until the holder releases the permit
-// or it expires.
+// Takeover and admit "ops@gktest" in the group "default". The slot remains occupied until the holder releases the
+// permit or it expires.
 func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason string) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("take over token %d", token), func(ctx context.Context) error {
@@ -19,8 +19,8 @@ func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason s
 	})
 }
 
-// CancelJob cancels a job as an operator would: no more of its tasks are handed out, and workers that hold one must
-// stop. The other switches treat a worker like any other holder of a permit.
+// CancelJob cancels a job as an operator would: no more of its tasks are handed out, and workers holding one must stop.
+// The other switches treat a worker like any other holder of a permit.
 func (s *Server) CancelJob(t testing.TB, id, reason string) {
 	t.Helper()
 	s.do(t, "cancel job "+id, func(ctx context.Context) error {
@@ -29,7 +29,7 @@ func (s *Server) CancelJob(t testing.TB, id, reason string) {
 	})
 }
 
-// Tasks returns the tasks of a job by index, with their payloads and results.
+// Tasks returns the tasks of a job in index order, with their payloads and results.
 func (s *Server) Tasks(t testing.TB, job string) (tasks []*gatekeeperv1.Task) {
 	t.Helper()
 	s.do(t, "tasks of job "+job, func(ctx context.Context) error {
@@ -48,7 +48,7 @@ func (s *Server) Tasks(t testing.TB, job string) (tasks []*gatekeeperv1.Task) {
 	return tasks
 }
 
-// Workers returns the workers that offer to work for a semaphore, with the tasks that they hold.
+// Workers returns the workers available for a semaphore, with the tasks they hold.
 func (s *Server) Workers(t testing.TB, semaphore string) (workers []*gatekeeperv1.Worker) {
 	t.Helper()
 	s.do(t, "workers for "+semaphore, func(ctx context.Context) error {

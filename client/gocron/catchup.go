@@ -11,9 +11,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// CatchUp runs the missed firings of a job according to the misfire policy of the definition; see
-// client.Runner.CatchUp. Call it after the scheduler has started, and after the host was suspended. task is the
-// function of the job. CatchUp calls it directly and not through gocron, so listeners of the job are not called.
+// CatchUp runs the missed firings of a job according to the definition's misfire policy; see client.Runner.CatchUp.
+// Call it after the scheduler has started, and after the host was suspended. task is the job's function. CatchUp calls
+// it directly, not through gocron, so the job's event listeners are not called.
 //
 // CatchUp supports CronJob and DurationJob. For other kinds of jobs it returns an error, because gocron only reports
 // when they are due next.
@@ -58,10 +58,10 @@ func (l *Locker) runner(job gocron.Job, task func(context.Context) error) *clien
 }
 
 func noPast(job gocron.Job) error {
-	return fmt.Errorf("job %q: the earlier due times are known only for a CronJob or a DurationJob", job.Name())
+	return fmt.Errorf("job %q: past due times are known only for a CronJob or a DurationJob", job.Name())
 }
 
-// past returns the schedule of a job. known is false if only gocron can compute it, since gocron does not report past
+// past returns the schedule of a job. known is false if only gocron can compute it, because gocron does not report past
 // due times.
 func (l *Locker) past(job gocron.Job) (past func(time.Time) time.Time, known bool, err error) {
 	next := following(job.Schedule())
@@ -93,8 +93,8 @@ func following(s gocron.JobSchedule) func(time.Time) time.Time {
 	return nil
 }
 
-// twinless returns the next activation after a time. When clocks are put back, it skips the second of two activations
-// with the same local time, as firing does.
+// twinless returns the next activation after a given time. When clocks are set back, it skips the second of two
+// activations with the same local time, as firing does.
 func twinless(s cron.Schedule, after time.Time) time.Time {
 	at := s.Next(after)
 	for !at.IsZero() && !twin(s, at).Equal(at) {

@@ -52,14 +52,14 @@ func TestCatchUp_AllSchedulersWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 					}
 					s.Start()
 					if err := locker.CatchUp(t.Context(), job, task); (err == nil) != (c.want != nil) {
-						t.Errorf("CatchUp = %v", err)
+						t.Errorf("CatchUp = %v, want an error only if the past due times are unknown", err)
 					}
 					if err := s.Shutdown(); err != nil {
 						t.Error(err)
 					}
 				}
 				if !slices.Equal(ran, c.want) {
-					t.Errorf("the job ran for the due times %v, want %v", ran, c.want)
+					t.Errorf("the job ran for due times %v, want %v", ran, c.want)
 				}
 			})
 		})

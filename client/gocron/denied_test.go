@@ -17,8 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job is denied at each of its runs for a reason that only an edit can change. The denial must not be logged each
-// time.
+// A job is due every minute, and is denied until the definition is edited. The denial must not be logged every minute.
 func TestLocker_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -34,7 +33,7 @@ func TestLocker_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 			}
 			srv.Advance(t, 5*time.Minute)
 			if n := strings.Count(log.String(), "the job does not run"); n != want+1 || !strings.Contains(log.String(), text) {
-				t.Errorf("logged %d denials, want %d, and the text %q:\n%s", n, want+1, text, log.String())
+				t.Errorf("logged %d denials, want %d, including the text %q:\n%s", n, want+1, text, log.String())
 			}
 		}
 		if !strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {

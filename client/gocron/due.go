@@ -9,7 +9,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// behind is the number of due times tracked per job.
+// behind is the maximum number of due times tracked per job.
 const behind = 16
 
 // due returns the due time, in UTC, of the run of a job that starts now. It returns the zero time for an unscheduled
@@ -27,7 +27,7 @@ func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 		err error
 	}
 	got := make(chan answer, 1)
-	go func() { // A scheduler that is stopping answers only after its jobs have ended, and this job is one of them.
+	go func() { // A scheduler that is stopping responds only after its jobs have returned, and this job is one of them.
 		s, err := read(ctx, s, name)
 		got <- answer{s, err}
 	}()
@@ -68,15 +68,15 @@ func (l *Locker) timetable(ctx context.Context) *timetable {
 	return t
 }
 
-// snapshot is the state of a job as its scheduler reports it.
+// snapshot is the state of a job as reported by its scheduler.
 type snapshot struct {
 	schedule gocron.JobSchedule
-	// runs starts with the due times that the scheduler keeps for the job, in any order. Some may belong to runs that
-	// have already started. After these, runs contains the due times that follow the latest one.
+	// runs lists the due times that the scheduler keeps for the job, in any order, and then the due times that follow
+	// the latest of these. Some may belong to runs that have already started.
 	runs []time.Time
 }
 
-// read reads the state of a job from the scheduler. It retries until the scheduler answers or ctx ends.
+// read reads the state of a job from the scheduler. It retries until the scheduler responds or ctx ends.
 func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error) {
 	var job gocron.Job
 	for _, j := range s.Jobs() {
@@ -84,7 +84,7 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 			continue
 		}
 		if job != nil {
-			return snapshot{}, errors.New("two jobs of the scheduler have that name: distinguish them with gocron.WithName")
+			return snapshot{}, errors.New("the scheduler has two jobs with that name: distinguish them with gocron.WithName")
 		}
 		job = j
 	}
@@ -103,7 +103,7 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 			return got, nil
 		}
 		// gocron returns ErrJobNotFound for a removed job, whose context has ended, but also if the scheduler is too
-		// busy to answer within a second. Retry in the second case.
+		// busy to respond within a second. Retry in the second case.
 		if !errors.Is(err, gocron.ErrJobNotFound) || ctx.Err() != nil {
 			return got, fmt.Errorf("cannot read its due time: %w", err)
 		}

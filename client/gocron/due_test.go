@@ -9,8 +9,8 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// leaping is a clock that jumps to the due time as soon as a timer is set. At that moment the scheduler does not yet
-// know that the run which set the timer was locked. When it learns this, it drops all due times that have passed.
+// leaping is a clock that jumps to the due time as soon as a timer is set. At that moment, the scheduler does not yet
+// know that the run that set the timer was locked. When it learns this, it drops all due times that have passed.
 type leaping struct {
 	*clockwork.FakeClock
 	jumps chan struct{} // one token per jump
@@ -20,7 +20,7 @@ func (c leaping) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	t := c.FakeClock.AfterFunc(d, f)
 	select {
 	case <-c.jumps:
-		c.Advance(d + time.Millisecond) // at exactly the due time gocron would schedule the same run again
+		c.Advance(d + time.Millisecond) // at exactly the due time, gocron would schedule the same run again
 	default:
 	}
 	return t
@@ -47,7 +47,7 @@ func (p probe) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	return free{}, nil
 }
 
-// A scheduler may drop the due time of a run before the run asks for it. The Locker must still find it.
+// A scheduler may drop the due time of a run before the run reads it. The Locker must still find it.
 func TestDue_DroppedByTheScheduler_IsStillFound(t *testing.T) {
 	const runs = 200
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// ErrNotLeader is returned while this scheduler is not the leader. Either another scheduler is the leader, or there is
-// none.
+// ErrNotLeader is returned while this scheduler is not the leader. Another scheduler may be the leader, or there may be
+// no leader.
 var ErrNotLeader = errors.New("this scheduler is not the leader")
 
 // Elector is a gocron.Elector. Among the schedulers whose Electors share a semaphore, as many are leaders as the
@@ -76,7 +76,7 @@ func (e *Elector) IsLeader(context.Context) error {
 }
 
 // Task returns a task that runs only while this scheduler is the leader. Its context is cancelled, with the cause, when
-// the leadership is lost or when gocron stops the job. The next leader starts only after the task has returned. Plain
+// leadership is lost or when gocron stops the job. The next leader starts only after the task has returned. Plain
 // gocron tasks are neither cancelled nor waited for.
 func (e *Elector) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(gocronCtx context.Context) error {

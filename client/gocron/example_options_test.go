@@ -50,7 +50,7 @@ func ExampleNewLocker() {
 		log.Fatal(err)
 	}
 	s.Start()
-	if err := locker.CatchUp(context.Background(), job, export); err != nil { // runs missed firings if the definition says so
+	if err := locker.CatchUp(context.Background(), job, export); err != nil { // runs missed firings if the definition requires it
 		log.Fatal(err)
 	}
 	if missed, err := locker.Missed(context.Background(), job); len(missed) > 0 || err != nil { // what CatchUp would run
@@ -65,7 +65,7 @@ func ExampleNewLocker() {
 	// Output: exporting under nightly-export
 }
 
-// A listener learns why a job did not run.
+// A listener can find out why a job did not run.
 func ExampleLocker_Lock() {
 	srv := gktest.NewServer("nightly-export")
 	defer srv.Close()
@@ -87,7 +87,7 @@ func ExampleLocker_Lock() {
 		case errors.Is(err, gkgocron.ErrUnscheduled):
 			fmt.Println(name, "is not due; WithUnscheduled would let it run")
 		case errors.Is(err, client.ErrUnavailable):
-			fmt.Println("no server answers")
+			fmt.Println("no server responded")
 		}
 		skipped <- struct{}{}
 	})

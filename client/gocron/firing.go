@@ -9,8 +9,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// firing converts a due time of this scheduler to the due time that names the run in all schedulers. It returns the
-// zero time for a run that exists only in this scheduler, such as one started by gocron.WithStartImmediately.
+// firing converts a due time of this scheduler to the due time that identifies the run in all schedulers. It returns
+// the zero time for a run that exists only in this scheduler, such as one started by gocron.WithStartImmediately.
 func firing(s gocron.JobSchedule, at time.Time) time.Time {
 	if at.IsZero() {
 		return at
@@ -75,8 +75,8 @@ func parse(crontab string) cron.Schedule {
 	return s
 }
 
-// twin handles the day on which clocks are put back. If at is the second time with the same local time, and gocron
-// skips the second, twin returns the first. gocron does not skip the second if it was started between the two.
+// twin handles the day on which clocks are set back. If at is the second activation with the same local time, and
+// gocron skips the second, it returns the first. gocron does not skip the second if it was started between the two.
 func twin(s cron.Schedule, at time.Time) time.Time {
 	change, _ := at.ZoneBounds()
 	if change.IsZero() {

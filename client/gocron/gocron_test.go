@@ -88,7 +88,7 @@ func (n *node) settle() {
 	ctx, cancel := context.WithTimeout(n.t.Context(), patience)
 	defer cancel()
 	if err := n.clock.BlockUntilContext(ctx, 1); err != nil {
-		n.t.Fatal("no run is scheduled")
+		n.t.Fatal("no run was scheduled")
 	}
 }
 
@@ -112,8 +112,8 @@ func wantDenied(t *testing.T, err error, reason client.Reason) {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// This test reproduces gocron issue 841: the first scheduler has run and unlocked the job when it becomes due in the
-// second one.
+// This test reproduces gocron issue 841: by the time the job is due in the second scheduler, the first has already run
+// and unlocked it.
 func TestLocker_SkewedClocks_ShortJobRunsOncePerFiring(t *testing.T) {
 	srv := gktest.Start(t, "tick", "every")
 	fast := newNode(t, srv.Dial(t, "app1"), noon.Add(-5*time.Second))
@@ -137,8 +137,7 @@ func TestLocker_SkewedClocks_ShortJobRunsOncePerFiring(t *testing.T) {
 	}
 }
 
-// A DurationJob counts from the start of each scheduler. The due times of two schedulers have only their interval in
-// common.
+// A DurationJob counts from the start of each scheduler. The due times of two schedulers share only their interval.
 func TestLocker_DurationJob_RunsOncePerInterval(t *testing.T) {
 	srv := gktest.Start(t, "every")
 	a := newNode(t, srv.Dial(t, "app1"), noon.Add(-4*time.Minute)) // due at 12:01, 12:06, ...

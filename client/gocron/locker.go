@@ -18,15 +18,15 @@ var (
 	// same time, even if the semaphore has free permits.
 	ErrRunning = errors.New("the job is still running in this scheduler")
 	// ErrNotLocked is returned by a task from Locker.Task that runs without its Locker.
-	ErrNotLocked = errors.New("the job holds no lock: give the Locker to its scheduler, or to the job")
+	ErrNotLocked = errors.New("the job holds no lock: pass the Locker to its scheduler or to the job")
 	// ErrNotFollowing is returned if the Locker has no scheduler from which to read due times.
-	ErrNotFollowing = errors.New("the Locker follows no scheduler: call Follow")
+	ErrNotFollowing = errors.New("the Locker is not following a scheduler: call Follow")
 	// ErrUnscheduled is returned for a run without a scheduled due time; see WithUnscheduled.
 	ErrUnscheduled = errors.New("the run has no scheduled due time")
 )
 
 // Locker is a gocron.Locker. A lock is a permit of the semaphore with the job's name, and claims the firing that is
-// due. Give a Locker to one scheduler, or to some of its jobs, and call Follow with that scheduler.
+// due. Pass a Locker to one scheduler, or to some of its jobs, and call Follow with that scheduler.
 type Locker struct {
 	client      *client.Client
 	semaphore   func(job string) *client.Semaphore
@@ -59,21 +59,21 @@ func WithSemaphore(f func(job string) *client.Semaphore) Option {
 // WithJobOptions adds options to all runs. gocron reschedules a job only after Lock has returned, so waiting for a
 // permit or for a server delays the job's own schedule. Firings are named after the job.
 //
-// If runs may wait, give a OneTimeJob only one time. If an earlier run is still waiting when the last of several times
-// has passed, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
+// If runs may wait, set only one time for a OneTimeJob. If an earlier run is still waiting when the last of several
+// times has passed, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
 }
 
 // WithBegin sets the function that starts a run. f must return the result of DueRun.Begin, but it can do other work
-// first. It can call Begin several times, for example after a denial, and with another context: the context of the run
-// is derived from the context of the last call. f must also meet the contract of Lock.
+// first. It can call Begin several times, for example after a denial, and with a different context: the context of the
+// run is derived from the context of the last call. f must also meet the contract of Lock.
 func WithBegin(f func(context.Context, DueRun) (*client.Run, error)) Option {
 	return func(l *Locker) { l.begin = f }
 }
 
 // WithUnscheduled lets runs without a scheduled due time, such as those started by Job.RunNow or
-// gocron.WithStartImmediately, run under a permit alone, without a firing. Do not combine it with gocron.LimitModeWait,
+// gocron.WithStartImmediately, run with only a permit, without a firing. Do not combine it with gocron.LimitModeWait,
 // because runs that were queued after a slow run count as unscheduled.
 func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } }
 
@@ -84,7 +84,7 @@ func WithNow(now func() time.Time) Option { return func(l *Locker) { l.now = now
 type DueRun struct {
 	// Job is the name of the job.
 	Job string
-	// Due is the due time, in UTC, which names the firing. It is zero for an unscheduled run.
+	// Due is the due time, in UTC, which identifies the firing. It is zero for an unscheduled run.
 	Due time.Time
 	// AfterGap reports that due times before Due passed without a run here, for example because the host was suspended.
 	// Locker.Missed returns those that should still run.
@@ -112,7 +112,7 @@ func NewLocker(c *client.Client, opts ...Option) *Locker {
 	return l
 }
 
-// Follow sets the scheduler whose jobs the Locker locks. No job runs before that.
+// Follow sets the scheduler whose jobs the Locker locks. No job runs until then.
 func (l *Locker) Follow(s gocron.Scheduler) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,8 +177,8 @@ func (k *lock) Unlock(context.Context) error {
 }
 
 // Task returns a task for use with the Locker. Its context is cancelled, with the cause, when the permit must be given
-// up or when gocron stops the job. A plain gocron task also runs under the Locker, but is not notified of a loss. If it
-// keeps running after a loss, this is only reported.
+// up or when gocron stops the job. A plain gocron task also runs under the Locker, but is not notified when the permit
+// is lost. If it keeps running, an overrun is reported.
 func (l *Locker) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		l.mu.Lock()

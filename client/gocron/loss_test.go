@@ -38,11 +38,11 @@ func losses(name string) map[string]loss {
 		"moved": {
 			func(t *testing.T, srv *gktest.Server, _ uint64) { group("elsewhere")(t, srv) }, group(".*"), client.ErrMoved,
 		},
-		"no-server-answers": {
+		"partitioned": {
 			func(t *testing.T, srv *gktest.Server, _ uint64) { srv.Partition(t) },
 			func(t *testing.T, srv *gktest.Server) { srv.Heal(t) }, client.ErrExpiring,
 		},
-		"server-gone": {
+		"server-stopped": {
 			func(t *testing.T, srv *gktest.Server, _ uint64) { srv.Stop(t) },
 			func(t *testing.T, srv *gktest.Server) { srv.Restart(t) }, client.ErrExpiring,
 		},
@@ -111,7 +111,7 @@ func TestLocker_PermitLost_CancelsTheTaskInTimeAndLaterRunsSucceed(t *testing.T)
 	}
 }
 
-// A plain gocron task cannot be stopped. If it keeps running without its permit, this is reported.
+// A plain gocron task cannot be stopped. If it keeps running without its permit, an overrun is reported.
 func TestLocker_PlainTaskOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const name = "plain"

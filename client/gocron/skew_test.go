@@ -14,7 +14,7 @@ import (
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
 )
 
-// skewed is a node with one job and a clock that is wrong by skew.
+// skewed is a node with one job and a clock that is off by skew.
 type skewed struct {
 	*node
 	job  gocron.Job
@@ -67,13 +67,13 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 			"2026-03-01 11:00:00", "2026-03-01 11:01:00", "2026-03-01 11:02:00", "2026-03-01 11:03:00"}},
 		"at-every": {at("2026-03-01 12:00:00"), gocron.CronJob("@every 1m", false), nil, []string{
 			"2026-03-01 11:00:00", "2026-03-01 11:01:00", "2026-03-01 11:02:00", "2026-03-01 11:03:00"}},
-		"cron-clocks-put-forward": {at("2026-03-27 12:00:00"), gocron.CronJob("30 2 * * *", false), nil, []string{
+		"cron-clocks-set-forward": {at("2026-03-27 12:00:00"), gocron.CronJob("30 2 * * *", false), nil, []string{
 			"2026-03-28 01:30:00", "2026-03-30 00:30:00", "2026-03-31 00:30:00"}},
-		"cron-clocks-put-back": {at("2026-10-24 12:00:00"), gocron.CronJob("30 2 * * *", false), nil, []string{
+		"cron-clocks-set-back": {at("2026-10-24 12:00:00"), gocron.CronJob("30 2 * * *", false), nil, []string{
 			"2026-10-25 00:30:00", "2026-10-26 01:30:00", "2026-10-27 01:30:00"}},
-		"daily-clocks-put-forward": {at("2026-03-27 12:00:00"), gocron.DailyJob(1, halfPastTwo), nil, []string{
+		"daily-clocks-set-forward": {at("2026-03-27 12:00:00"), gocron.DailyJob(1, halfPastTwo), nil, []string{
 			"2026-03-28 01:30:00", "2026-03-29 01:30:00", "2026-03-30 00:30:00"}}, // 03:30 on the day without 02:30
-		"daily-clocks-put-back": {at("2026-10-24 12:00:00"), gocron.DailyJob(1, halfPastTwo), nil, []string{
+		"daily-clocks-set-back": {at("2026-10-24 12:00:00"), gocron.DailyJob(1, halfPastTwo), nil, []string{
 			"2026-10-25 01:30:00", "2026-10-26 01:30:00", "2026-10-27 01:30:00"}},
 		"weekly": {at("2026-10-24 12:00:00"), gocron.WeeklyJob(1, gocron.NewWeekdays(time.Sunday), halfPastTwo), nil, []string{
 			"2026-10-25 01:30:00", "2026-11-01 01:30:00"}},
@@ -123,12 +123,12 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 				}
 				for due, times := range ran {
 					if times != 1 {
-						t.Errorf("the firing of %s ran %d times, want 1", due, times)
+						t.Errorf("the firing due at %s ran %d times, want 1", due, times)
 					}
 				}
 				for _, due := range c.want {
 					if ran[due] != 1 {
-						t.Errorf("the firing of %s ran %d times, want 1; all runs: %v", due, ran[due], ran)
+						t.Errorf("the firing due at %s ran %d times, want 1; all runs: %v", due, ran[due], ran)
 					}
 				}
 			})

@@ -13,18 +13,18 @@ import (
 // gocron (v2.21.2) does not expose the due time of a run. It keeps a list of due times in the job, in scheduler.go.
 // Apart from calls to Lock, three things affect the list:
 //
-//   - Rescheduling adds the next due time. This normally happens after Lock, but with singleton and limit modes before
-//     or during it.
+//   - Rescheduling adds the next due time. This normally happens after Lock, but before or during it in singleton and
+//     limit modes.
 //   - After a run has been locked or refused, each past due time is dropped (selectExecJobsOutCompleted,
 //     updateNextScheduled). This happens after the rescheduling. So if the next run is very near, its due time may be
 //     dropped before that run calls Lock. A Job.RunNow run that ends at that moment can also have this effect.
 //   - A run that a singleton or limit mode skips leaves its due time in the list.
 //
-// So the first due time of the list may be past and skipped, the last may be in the future, and the one in question may
-// be missing. But any due time that was dropped between two calls to Lock either was in the list at the first call, or
-// directly follows a time in that list. A timetable therefore remembers the due times it has seen. A run belongs to the
-// latest due time that has passed and that no earlier run has taken. If several runs are late or were queued, the first
-// takes the latest due time and the others find none.
+// The first due time in the list may therefore be past and skipped, the last may be in the future, and the one in
+// question may be missing. But any due time dropped between two calls to Lock either was in the list at the first call
+// or directly follows a time in that list. A timetable therefore remembers the due times it has seen. A run belongs to
+// the latest due time that has passed and has not been taken by an earlier run. If several runs are late or were
+// queued, the first takes the latest due time and the others find none.
 type timetable struct {
 	mu sync.Mutex // guards everything below
 	// ahead lists the due times after taken, in order.
@@ -39,11 +39,11 @@ type timetable struct {
 	gap bool
 }
 
-// rounding is how early a timer can fire even if the clock was not set.
+// rounding is how early a timer can fire even if the clock has not been changed.
 const rounding = time.Millisecond
 
-// take returns the due time of a run that starts now, or the zero time if the run is not scheduled. drift is the
-// current drift.
+// take returns the due time of a run starting now, or the zero time if the run is not scheduled. drift is the current
+// drift.
 func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,8 +71,8 @@ func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Ti
 	return t.taken
 }
 
-// pass marks the due times that have passed as taken, for a run that does not take place, so that no later run takes
-// them.
+// pass marks the due times that have passed as taken, on behalf of a run that does not take place, so that no later run
+// takes them.
 func (t *timetable) pass(now time.Time, drift time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +101,7 @@ func (t *timetable) passed(now time.Time) int {
 	return n
 }
 
-// advance takes the first n due times of ahead and limits the number of the remaining ones.
+// advance takes the first n due times from ahead and limits how many remain.
 func (t *timetable) advance(n int, drift time.Duration) {
 	before := t.taken
 	t.taken, t.drift = t.ahead[n-1], drift
@@ -111,7 +111,7 @@ func (t *timetable) advance(n int, drift time.Duration) {
 	t.ahead = slices.Clone(t.ahead[n:min(len(t.ahead), n+2*behind)])
 }
 
-// drift returns how far the wall clock has been set forward since base, measured by the monotonic clock. It returns 0
+// drift returns how far the wall clock has been set forward since base, relative to the monotonic clock. It returns 0
 // for a clock without monotonic readings.
 func drift(base, now time.Time) time.Duration {
 	return now.Round(0).Sub(base.Round(0)) - now.Sub(base)

@@ -16,8 +16,8 @@ func at(minutes ...float64) (all []time.Time) {
 	return all
 }
 
-// Each step is a run, with the due times that the scheduler reports at that time and the due time that the run takes.
-// Due times are in whole minutes after noon.
+// Each step is a run, with the due times the scheduler reports at that point and the due time the run takes. Due times
+// are in whole minutes after noon.
 func TestTake_ReturnsTheDueTimeOfEachRun(t *testing.T) {
 	type run struct {
 		now   float64
@@ -26,21 +26,21 @@ func TestTake_ReturnsTheDueTimeOfEachRun(t *testing.T) {
 		takes []time.Time // empty if the run takes no due time
 	}
 	for name, runs := range map[string][]run{
-		"on time":                              {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1, runs: at(1, 2, 3), takes: at(1)}},
-		"late, after the next due time":        {{now: 2.5, runs: at(0, 1, 2, 3, 4), takes: at(2)}, {now: 3, runs: at(3, 4), takes: at(3)}},
-		"rescheduled before Lock":              {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 1, runs: at(1, 2), takes: at(1)}},
-		"previous run skipped":                 {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 2, runs: at(1, 2, 3), takes: at(2)}},
-		"due times not in order":               {{now: 0.1, runs: at(0, -1, 1), takes: at(0)}},
-		"due time dropped":                     {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1, takes: at(1)}, {now: 2, runs: at(3, 4), takes: at(2)}},
-		"due time dropped, the next is near":   {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1.999, runs: at(2, 3), takes: at(1)}, {now: 2, takes: at(2)}},
-		"by hand":                              {{now: -0.5, runs: at(0, 1)}, {now: 0, runs: at(0, 1), takes: at(0)}, {now: 0.5, runs: at(0, 1)}, {now: 1, runs: at(1), takes: at(1)}},
-		"by hand, shortly before the due time": {{now: -0.001, runs: at(0, 1)}, {now: 0, runs: at(0, 1), takes: at(0)}},
-		"by hand at the due time":              {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 0, runs: at(0, 1)}, {now: 0, runs: at(1)}},
-		"queued":                               {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 3.5, runs: at(1, 2, 3, 4), takes: at(3)}, {now: 3.6, runs: at(4)}, {now: 4, runs: at(4), takes: at(4)}},
-		"clock set back by 10 s":               {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 0.84, runs: at(1, 2), drift: -10 * time.Second, takes: at(1)}, {now: 1.9, runs: at(2, 3), drift: -10 * time.Second}, {now: 2, runs: at(2, 3), drift: -10 * time.Second, takes: at(2)}},
-		"clock set back by 1 s, long before":   {{now: 0.5, runs: at(1, 2), drift: -time.Second}},
-		"clock set forward by 1 h":             {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 61, runs: at(1, 2, 3), drift: time.Hour, takes: at(3)}, {now: 62, runs: at(62, 63), drift: time.Hour, takes: at(62)}},
-		"not due again":                        {{now: 0, runs: []time.Time{noon, {}}, takes: at(0)}, {now: 1, runs: []time.Time{{}, {}}}},
+		"on time":                                         {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1, runs: at(1, 2, 3), takes: at(1)}},
+		"late, after the next due time":                   {{now: 2.5, runs: at(0, 1, 2, 3, 4), takes: at(2)}, {now: 3, runs: at(3, 4), takes: at(3)}},
+		"rescheduled before Lock":                         {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 1, runs: at(1, 2), takes: at(1)}},
+		"previous run skipped":                            {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 2, runs: at(1, 2, 3), takes: at(2)}},
+		"due times out of order":                          {{now: 0.1, runs: at(0, -1, 1), takes: at(0)}},
+		"due time dropped":                                {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1, takes: at(1)}, {now: 2, runs: at(3, 4), takes: at(2)}},
+		"due time dropped, next one is near":              {{now: 0, runs: at(0, 1, 2), takes: at(0)}, {now: 1.999, runs: at(2, 3), takes: at(1)}, {now: 2, takes: at(2)}},
+		"manual run":                                      {{now: -0.5, runs: at(0, 1)}, {now: 0, runs: at(0, 1), takes: at(0)}, {now: 0.5, runs: at(0, 1)}, {now: 1, runs: at(1), takes: at(1)}},
+		"manual run shortly before the due time":          {{now: -0.001, runs: at(0, 1)}, {now: 0, runs: at(0, 1), takes: at(0)}},
+		"manual run at the due time":                      {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 0, runs: at(0, 1)}, {now: 0, runs: at(1)}},
+		"queued":                                          {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 3.5, runs: at(1, 2, 3, 4), takes: at(3)}, {now: 3.6, runs: at(4)}, {now: 4, runs: at(4), takes: at(4)}},
+		"clock set back by 10 s":                          {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 0.84, runs: at(1, 2), drift: -10 * time.Second, takes: at(1)}, {now: 1.9, runs: at(2, 3), drift: -10 * time.Second}, {now: 2, runs: at(2, 3), drift: -10 * time.Second, takes: at(2)}},
+		"clock set back by 1 s, long before the due time": {{now: 0.5, runs: at(1, 2), drift: -time.Second}},
+		"clock set forward by 1 h":                        {{now: 0, runs: at(0, 1), takes: at(0)}, {now: 61, runs: at(1, 2, 3), drift: time.Hour, takes: at(3)}, {now: 62, runs: at(62, 63), drift: time.Hour, takes: at(62)}},
+		"never due again":                                 {{now: 0, runs: []time.Time{noon, {}}, takes: at(0)}, {now: 1, runs: []time.Time{{}, {}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var table timetable

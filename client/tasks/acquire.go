@@ -33,17 +33,16 @@ func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run
 			if err := a.takeOver(ctx, denied, token); err != nil {
 				return nil, err
 			}
-			policy = client.DenialWait // the dead holder's slot is free only after its permit has ended
+			policy = client.DenialWait // the dead holder's slot is not free until its permit has ended
 		case a.missed && policy == client.DenialSkip && (denied.Reason == client.ReasonNoFreePermit || denied.Reason == client.ReasonPaused):
-			policy = client.DenialWait // this due time will not come again, and hosts that catch up take turns
+			policy = client.DenialWait // this due time will not recur, and hosts that are catching up take turns
 		default:
 			return nil, err
 		}
 	}
 }
 
-// judge judges the holders that keep the task from running, until it finds a dead one. token is the token of that
-// holder.
+// judge judges the holders that keep the task from running until it finds a dead one. token is the dead holder's token.
 func (e *entry) judge(ctx context.Context, d *client.DeniedError, attempt int) (v Verdict, token uint64) {
 	v = Alive
 	for _, token := range suspects(d) {
@@ -89,9 +88,9 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	record, err := m.client.Verify(bounded, semaphore, token)
 	switch {
 	case errors.As(err, new(*client.NotValidError)):
-		return Retry // the permit has ended in the meantime
+		return Retry // the permit has since ended
 	case err != nil:
-		m.settings.logger.Warn("gatekeeper: cannot read the holder of a denied task", "task", e.name, "token", token, "error", err)
+		m.settings.logger.Warn("gatekeeper: cannot look up the holder that blocks a denied task", "task", e.name, "token", token, "error", err)
 		return Alive
 	case record.Permit.GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER:
 		return Dead // another host judged the holder dead
@@ -101,7 +100,7 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	evidence.Holder = record.Permit
 	evidence.Answer, evidence.Err = m.settings.probe.Alive(bounded, record.Permit)
 	verdict := m.settings.strategy.Judge(ctx, evidence)
-	m.settings.logger.Debug("gatekeeper: the holder of a denied task was judged", "task", e.name, "verdict", verdict, "token", token,
+	m.settings.logger.Debug("gatekeeper: judged the holder that blocks a denied task", "task", e.name, "verdict", verdict, "token", token,
 		"acquirer", record.Permit.GetIdentity().GetAcquirer(), "answer", evidence.Answer, "error", evidence.Err, "attempt", attempt)
 	return verdict
 }
@@ -118,12 +117,12 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	holder, err := semaphore.TakeOver(ctx, token, fmt.Sprintf("task %s: judged dead", e.name))
 	switch {
 	case errors.As(err, new(*client.NoSuchPermitError)):
-		return nil // the permit has ended in the meantime
+		return nil // the permit has since ended
 	case err != nil:
 		m.settings.logger.Warn("gatekeeper: the task cannot take over from a dead holder", "task", e.name, "token", token, "error", err)
 		return fmt.Errorf("%w The takeover failed: %w", d, err)
 	}
-	m.settings.logger.Warn("gatekeeper: the task takes over from a dead holder", "task", e.name, "token", token,
+	m.settings.logger.Warn("gatekeeper: the task is taking over from a dead holder", "task", e.name, "token", token,
 		"acquirer", holder.GetIdentity().GetAcquirer(), "group", holder.GetIdentity().GetGroup())
 	if d.Reason != client.ReasonFiringClaimed {
 		return nil
@@ -135,7 +134,7 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	}
 	for claim, err := range semaphore.WatchFiring(ctx, f.GetName(), due, token) {
 		if err != nil {
-			return fmt.Errorf("%w Waiting for the end of its holder failed: %w", d, err)
+			return fmt.Errorf("%w Waiting for its holder to stop failed: %w", d, err)
 		}
 		if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED {
 			break

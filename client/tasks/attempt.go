@@ -24,7 +24,7 @@ type attempt struct {
 
 type attemptKey struct{}
 
-// begin acquires the permit of a task that is due.
+// begin acquires the permit for a task that is due.
 func (m *Manager) begin(_ context.Context, due gkgocron.DueRun) (*client.Run, error) {
 	m.mu.Lock()
 	e := m.entries[due.Job]
@@ -43,7 +43,7 @@ func (e *entry) begin(due gkgocron.DueRun, missed bool) (*client.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The attempt needs a separate context. Remove ends the acquisition but not the run, and the scheduler ends
+	// The attempt needs its own context: Remove cancels the acquisition but not the run, and the scheduler cancels
 	// neither.
 	ctx, end := context.WithCancelCause(context.WithValue(e.life, attemptKey{}, a))
 	a.end = end
@@ -78,7 +78,7 @@ func (e *entry) enter(missed bool) (*attempt, error) {
 	return a, nil
 }
 
-// takeTurn lets the attempt run, unless another attempt of the task is running. In that case the due time counts as
+// takeTurn lets the attempt run, unless another attempt of the task is running, in which case the due time counts as
 // missed.
 func (a *attempt) takeTurn() bool {
 	e := a.entry
@@ -102,7 +102,7 @@ func (a *attempt) leave() {
 	a.end(nil)
 	m.mu.Lock()
 	switch a {
-	case e.current: // the next attempt may start while the permit of this one is being released
+	case e.current: // the next attempt may start while this one's permit is being released
 		e.current = nil
 	case e.missed:
 		e.missed = nil
@@ -120,7 +120,7 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("the task panicked: %v", e.Value) }
 
-// run is the job that the scheduler runs. It runs the task under the permit of ctx, and calls Reset first if the last
+// run is the job that the scheduler runs. It runs the task under the permit in ctx, and calls Reset first if the last
 // run ended abnormally.
 func (m *Manager) run(ctx context.Context) (err error) {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
@@ -140,7 +140,7 @@ func (m *Manager) run(ctx context.Context) (err error) {
 		}
 	}()
 	if t, ok := e.task.(Restartable); ok && (abnormal || m.endedAbnormally(ctx, permit)) {
-		m.settings.logger.Info("gatekeeper: the task is reset, because its last run ended abnormally", "task", e.name, "token", client.TokenOf(ctx))
+		m.settings.logger.Info("gatekeeper: resetting the task, because its last run ended abnormally", "task", e.name, "token", client.TokenOf(ctx))
 		if err := t.Reset(ctx); err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
@@ -148,7 +148,7 @@ func (m *Manager) run(ctx context.Context) (err error) {
 	return e.task.Run(ctx)
 }
 
-// start records that the task is running. After that, remove can call Cancel during the run.
+// start records that the task is running. From then on, remove may call Cancel during the run.
 func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	e := a.entry
 	m := e.manager
@@ -166,8 +166,8 @@ func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	return a.tookOver || e.abnormal, nil
 }
 
-// finished is a hook of the client. It is called when a run has ended and its permit has been released, and when a run
-// with a permit never started.
+// finished is a client hook. It is called after a run has ended and its permit has been released, and also if a run
+// that got a permit never started.
 func finished(ctx context.Context, r client.Report) {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
@@ -186,7 +186,7 @@ func finished(ctx context.Context, r client.Report) {
 	}
 	m.mu.Unlock()
 	if r.Ran && r.Err != nil {
-		m.settings.logger.Warn("gatekeeper: the run of the task failed", "task", e.name, "token", r.Token, "cut_short", r.CutShort, "error", r.Err)
+		m.settings.logger.Warn("gatekeeper: the task run failed", "task", e.name, "token", r.Token, "cut_short", r.CutShort, "error", r.Err)
 	}
 	a.leave()
 }

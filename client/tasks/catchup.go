@@ -9,8 +9,8 @@ import (
 // errGoexit is the error of a run that called runtime.Goexit.
 var errGoexit = errors.New("the task called runtime.Goexit")
 
-// catchUpSoon starts to make up for missed due times if there may be any. The caller holds the mutex, and the task is
-// in use.
+// catchUpSoon starts making up for missed due times if there may be any. The caller holds the mutex, and the task is in
+// use.
 func (e *entry) catchUpSoon() {
 	if e.behind && !e.catching && !e.removed && e.job != nil {
 		e.catching = true
@@ -19,7 +19,7 @@ func (e *entry) catchUpSoon() {
 	}
 }
 
-// catchUp makes up for missed due times, according to the misfire policy of the definition, until none are left.
+// catchUp makes up for missed due times, according to the definition's misfire policy, until none are left.
 func (e *entry) catchUp() {
 	m := e.manager
 	defer e.active.Done()
@@ -46,8 +46,8 @@ func (e *entry) catchUp() {
 	over = true
 }
 
-// stillBehind reports whether catchUp should ask for the due times missed up to now. It returns false during a run of
-// the current due time, because the end of that run starts catchUp again.
+// stillBehind reports whether catchUp should look up the due times missed so far. It returns false during a run for the
+// current due time, because the end of that run restarts catchUp.
 func (e *entry) stillBehind() bool {
 	m := e.manager
 	m.mu.Lock()

@@ -21,8 +21,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hours is a server on virtual time that defines a semaphore with a misfire policy. It records the due times for which
-// an hourly task ran.
+// hours is a server on virtual time with a semaphore that has a misfire policy. It records the due times for which an
+// hourly task ran.
 type hours struct {
 	*testing.T
 	srv *gktest.Server
@@ -42,7 +42,7 @@ func newHours(t *testing.T, misfire gatekeeperv1.Misfire, permits uint32) *hours
 	return h
 }
 
-// until lets time pass until the given time of day. Bubbles start at midnight.
+// until advances the time to the given time of day. Bubbles start at midnight.
 func (h *hours) until(at time.Duration) {
 	h.Helper()
 	h.srv.Advance(h.T, time.Until(time.Now().Truncate(24*time.Hour).Add(at)))
@@ -65,7 +65,7 @@ func (h *hours) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
 	return m
 }
 
-// register registers the hourly task, whose runs take the given time.
+// register registers an hourly task whose runs take the given time.
 func (h *hours) register(m *tasks.Manager, takes time.Duration) {
 	h.Helper()
 	h.registerFunc(m, gocron.CronJob("0 * * * *", false), func(ctx context.Context, _ string) error {
@@ -141,7 +141,7 @@ func TestRegister_HostsWereDown_RunsMissedDueTimes(t *testing.T) {
 	}
 }
 
-// The host that makes up for missed due times dies while the other one waits for the permit.
+// The host making up for missed due times dies while the other is waiting for the permit.
 func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,8 +161,8 @@ func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	})
 }
 
-// A due time that passes during a catch-up run is itself missed. A task never runs twice at the same time on one host,
-// even with two permits.
+// A due time that passes during a catch-up run is itself missed. A task never runs twice concurrently on one host, even
+// with two permits.
 func TestCatchUp_NewDueTimesMeanwhile_RunsThemAfterwards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestCatchUp_NewDueTimesMeanwhile_RunsThemAfterwards(t *testing.T) {
 	})
 }
 
-// The host is suspended from 00:30 to 04:30. Its clock and its timers continue from there.
+// The host is suspended until 04:30. Its clock and timers then resume.
 func TestManager_HostWasSuspended_CatchesUpByPolicy(t *testing.T) {
 	t.Parallel()
 	for policy, c := range map[string]struct {
@@ -215,7 +215,7 @@ func TestManager_HostWasSuspended_CatchesUpByPolicy(t *testing.T) {
 	}
 }
 
-// A run that calls runtime.Goexit has failed, and the remaining runs still take place.
+// A run that calls runtime.Goexit counts as failed, and the remaining runs still take place.
 func TestCatchUp_RunFailsPanicsOrExits_RemainingOnesRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestCatchUp_RunFailsPanicsOrExits_RemainingOnesRun(t *testing.T) {
 	})
 }
 
-// If the past due times of a schedule are unknown, none of them are run, and the task runs when it is next due.
+// If a schedule's past due times are unknown, the task does not run for them. It runs when it is next due.
 func TestRegister_PastIsUnknown_RunsWhenDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestRegister_PastIsUnknown_RunsWhenDue(t *testing.T) {
 	})
 }
 
-// Remove gives up a run that waits for its permit.
+// Remove abandons runs that are waiting for their permits.
 func TestRemove_WhileCatchingUp_GivesUpRunsNotStarted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

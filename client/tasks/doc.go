@@ -10,7 +10,7 @@
 //
 // If your program already has a gocron scheduler and its jobs only need to run once, use package client/gocron instead.
 //
-// # The life of a task
+// # Task lifecycle
 //
 // Register calls Initialize once, before the first run. Each run holds a permit of the semaphore with the task's name,
 // and claims the firing {task name, due time}, so that only one host runs the task at each due time. The context of Run
@@ -22,8 +22,8 @@
 // If another process is running the task, the Manager asks its Probe whether that process is alive, and passes the
 // answer or the error to its Strategy. The Strategy returns one of these verdicts:
 //
-//   - Alive: the task does not run here this time. This is by far the most frequent case.
-//   - Retry: the Manager tries to acquire the permit again, a limited number of times.
+//   - Alive: the task does not run here this time. This is by far the most common case.
+//   - Retry: the Manager tries again to acquire the permit, a limited number of times.
 //   - Dead: a Restartable takes over. The definition must have takeover: true. Any other task waits for its next due
 //     time; the permit of a dead holder expires at the end of its duration.
 //
@@ -38,16 +38,16 @@
 //
 // When a task is registered, and after its host was suspended, the Manager runs the task for the due times that no host
 // has claimed. The definition's misfire and misfire_window select these due times; by default there are none. The
-// Manager knows the past due times of a CronJob and of a DurationJob. The missed runs take place one after the other,
-// and each waits for its permit. If this host dies, other hosts continue. A due time that passes while the task is
-// making up for another one counts as missed. After a suspension the latest due time runs first.
+// Manager knows the past due times of a CronJob and of a DurationJob. The missed runs take place one after another, and
+// each waits for its permit. If this host dies, other hosts continue. A due time that passes while the task is making
+// up for another one counts as missed. After a suspension, the task first runs for the latest due time.
 //
 // # When Reset is called
 //
-// Reset is called before a run of a Restartable if the last run, on any host, ended abnormally: its holder was taken
-// over or lost its permit, or its Run was cut short, failed or panicked. For other hosts, the servers know this from
-// their journal, as far back as the journal goes. Reset runs under the permit of the new run, so it never overlaps with
-// another run. It is also called if the servers do not know how the last run ended.
+// Reset is called before a run of a Restartable if the last run, on any host, ended abnormally: its permit was taken
+// over or lost, or its Run was cut short, failed or panicked. For other hosts, the servers know this from their
+// journal, as far back as it goes. Reset runs under the new run's permit, so it never overlaps with another run. It is
+// also called if the servers do not know how the last run ended.
 //
 // # Compatibility
 //

@@ -16,10 +16,10 @@ type entry struct {
 	manager *Manager
 	name    string
 	task    Task
-	// life ends when the task is removed immediately. wanted also ends when the task is removed after its run.
+	// RemoveNow cancels both contexts. Remove cancels only the second until the run has ended.
 	life, wanted     context.Context //nolint:containedctx // their lifetime is the task's
 	endLife, endWant context.CancelCauseFunc
-	// active counts the users of the task: Register and attempts. Add is called with the Manager's mutex held, before
+	// active counts what is using the task: Register and attempts. Add is called with the Manager's mutex held, before
 	// the task is removed.
 	active sync.WaitGroup
 	cancel sync.Once
@@ -117,7 +117,7 @@ func (e *entry) retire() {
 	close(e.gone)
 }
 
-// cancelTask calls Cancel once. It returns after Cancel has returned.
+// cancelTask calls Cancel exactly once. It returns after Cancel has returned.
 func (e *entry) cancelTask() {
 	e.cancel.Do(func() {
 		defer func() {

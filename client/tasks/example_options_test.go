@@ -35,7 +35,7 @@ func ExampleNewManager() {
 	defer end()
 
 	manager, err := tasks.NewManager(c,
-		tasks.WithSemaphore(func(task string) string { return "reports" }), // all tasks exclude each other
+		tasks.WithSemaphore(func(task string) string { return "reports" }), // all tasks are mutually exclusive
 		tasks.WithAcquireOptions(client.WithMetadata(map[string]string{"version": "3"})),
 		tasks.WithJobOptions(client.WithOutagePolicy(client.OutageWait)),
 		tasks.WithScheduler(gocron.WithLocation(time.UTC)), // the same on every host
@@ -95,7 +95,7 @@ func ExampleManager_RemoveNow() {
 	// not registered: true
 }
 
-// status returns a line for a page that shows the tasks of a host.
+// status returns a line for a page that lists a host's tasks.
 func status(i tasks.Info) string {
 	switch i.State {
 	case tasks.Initializing, tasks.Asking, tasks.TakingOver, tasks.Removing:
@@ -152,7 +152,7 @@ func ExampleTask() {
 	// run
 }
 
-// A holder without a URL is judged by what the servers know.
+// A holder without a URL is judged by what the servers know about it.
 func ExampleProbe() {
 	var overHTTP tasks.Probe = tasks.HTTPProbe{}
 	probe := tasks.ProbeFunc(func(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {

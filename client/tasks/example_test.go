@@ -54,7 +54,7 @@ func ExampleManager() {
 	fmt.Println(<-hello.Said)
 
 	for _, task := range manager.List() {
-		fmt.Println(task.Name, "takes permits of", task.Semaphore)
+		fmt.Println(task.Name, "uses semaphore", task.Semaphore)
 	}
 	if err := manager.Remove(ctx, "hello-world"); err != nil { // lets a run finish; RemoveNow would stop it
 		log.Fatal(err)
@@ -63,7 +63,7 @@ func ExampleManager() {
 	fmt.Println("registered:", registered)
 	// Output:
 	// Hello World!
-	// hello-world takes permits of hello-world
+	// hello-world uses semaphore hello-world
 	// registered: false
 }
 
@@ -94,7 +94,7 @@ func ExampleFunc() {
 	// Output: Hello World!
 }
 
-// A host dies in the middle of a report. Another host detects this, cleans up, and runs the report again.
+// A host dies partway through a report. Another host detects this, cleans up, and runs the report again.
 func ExampleRestartableFunc() {
 	srv := gktest.NewServer()
 	defer srv.Close()
@@ -115,11 +115,11 @@ func ExampleRestartableFunc() {
 	if _, err := hosts["app1"].Semaphore("report").TryAcquire(ctx); err != nil {
 		log.Fatal(err)
 	}
-	hosts["app1"].Close() // releases nothing
+	hosts["app1"].Close() // does not release the permit
 
 	strategy := tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {
 		if e.Holder.GetIdentity().GetAcquirer() == "app1" {
-			return tasks.Dead // known in this example
+			return tasks.Dead // known to be dead in this example
 		}
 		return tasks.ByAnswer(ctx, e)
 	})

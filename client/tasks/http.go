@@ -22,7 +22,7 @@ const (
 )
 
 var (
-	// ErrNoProbeURL means that the metadata of the holder's permit has no probe URL; see WithProbeURL.
+	// ErrNoProbeURL means that the metadata of the holder's permit contains no probe URL; see WithProbeURL.
 	ErrNoProbeURL = errors.New("the holder's permit has no probe URL")
 	// ErrWrongAnswer means that the answer at the probe URL came from a process other than the holder's, or not from a
 	// Manager's Handler.
@@ -40,14 +40,14 @@ type answer struct {
 	Token    string `json:"token"`
 	// Running reports whether a task is running under the token, or its permit is being released.
 	Running bool `json:"running"`
-	// Asking reports whether a task is acquiring a permit of the semaphore. The servers may already have granted it the
-	// token, in a response that it has not received yet.
+	// Asking reports whether a task is acquiring a permit from the semaphore. The servers may already have granted it
+	// the token, in a response that it has not received yet.
 	Asking bool `json:"asking"`
 }
 
 // Handler returns a handler that answers an HTTPProbe. It reports whether a task of this Manager is running under a
-// token. Serve it at the URL given to WithProbeURL. It answers GET requests with JSON, and shows the group and the
-// acquirer of this process to every caller.
+// token. Serve it at the URL given to WithProbeURL. It answers GET requests with JSON, and reveals this process's group
+// and acquirer to every caller.
 func (m *Manager) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
@@ -61,7 +61,7 @@ func (m *Manager) Handler() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(m.answer(r.FormValue("semaphore"), token)) // a caller that has disconnected needs no answer
+		_ = json.NewEncoder(w).Encode(m.answer(r.FormValue("semaphore"), token)) // an error means that the caller has disconnected
 	})
 }
 
@@ -86,14 +86,14 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 // a process that has been killed or restarted, even while its permit is still live.
 //
 // A holder is dead if the connection is refused because nothing is listening at the URL any more, if the process has
-// been restarted, or if its Manager is running nothing under the token. A missing answer, for example because of a
-// timeout, is an error: the host may be down, busy or cut off. An answer from another group or acquirer is the error
-// ErrWrongAnswer, and a permit without a URL is the error ErrNoProbeURL.
+// been restarted, or if its Manager is running nothing under the token. If there is no answer, for example because of a
+// timeout, Alive returns an error: the host may be down, busy or cut off. It returns ErrWrongAnswer if the answer comes
+// from another group or acquirer, and ErrNoProbeURL if the permit has no URL.
 //
-// Every caller that can acquire a permit can choose the URL that is called. The GET request carries no credentials,
+// Any caller that can acquire a permit can choose the URL that is called. The GET request carries no credentials,
 // unless Client adds them.
 type HTTPProbe struct {
-	// Client makes the requests. The default follows no redirects.
+	// Client makes the requests. The default does not follow redirects.
 	Client *http.Client
 }
 
@@ -111,7 +111,7 @@ func (p HTTPProbe) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 		return false, err
 	case a.Token != strconv.FormatUint(holder.GetToken(), 10),
 		a.Acquirer != holder.GetIdentity().GetAcquirer(), a.Group != holder.GetIdentity().GetGroup():
-		return false, fmt.Errorf("%w: acquirer %q in group %q answered about token %q", ErrWrongAnswer, a.Acquirer, a.Group, a.Token)
+		return false, fmt.Errorf("%w: acquirer %q in group %q answered for token %q", ErrWrongAnswer, a.Acquirer, a.Group, a.Token)
 	case a.Instance != holder.GetMetadata()[metadataInstance]:
 		return false, nil // the process was restarted
 	}

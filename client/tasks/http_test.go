@@ -134,8 +134,8 @@ func TestHTTPProbe_HolderWasKilled_IsTakenOver(t *testing.T) {
 	h2.idle(1)
 }
 
-// The process was killed and restarted. It answers at the same address under the same name, and acquires for the same
-// task. Neither other hosts nor the process itself must mistake it for the holder.
+// The process was killed and restarted. It answers at the same address under the same name, and acquires a permit for
+// the same task. Neither other hosts nor the process itself may mistake it for the holder.
 func TestHTTPProbe_HolderWasRestarted_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
@@ -217,7 +217,7 @@ func TestHTTPProbe_AnswerNotFromTheHolder_IsAnError(t *testing.T) {
 		t.Errorf("Alive() without a URL = %v, %v, want ErrNoProbeURL", alive, err)
 	}
 	if alive, err := (tasks.HTTPProbe{}).Alive(t.Context(), holder("ftp://app1")); alive || err == nil {
-		t.Errorf("Alive() with a URL of another scheme = %v, %v, want an error", alive, err)
+		t.Errorf("Alive() with an unsupported URL scheme = %v, %v, want an error", alive, err)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestServerProbe_HolderMissedRefreshes_IsNotAlive(t *testing.T) {
 	for left, want := range map[time.Duration]bool{time.Minute: true, 20 * time.Second: true, 19 * time.Second: false, 0: false} {
 		p := &gatekeeperv1.Permit{Duration: durationpb.New(time.Minute), ExpiresIn: durationpb.New(left)}
 		if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), p); err != nil || alive != want {
-			t.Errorf("Alive() with %s left = %v, %v, want true only with a third of the duration left", left, alive, err)
+			t.Errorf("Alive() with %s left = %v, %v, want true only with at least a third of the duration left", left, alive, err)
 		}
 	}
 	if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), new(gatekeeperv1.Permit)); err == nil || alive {

@@ -16,11 +16,11 @@ import (
 )
 
 var (
-	// ErrRegistered means that the Manager already has a task of that name. This includes a task that was removed but
+	// ErrRegistered means that the Manager already has a task with that name. This includes a task that was removed but
 	// whose run has not yet ended.
-	ErrRegistered = errors.New("a task of that name is registered")
-	// ErrNotRegistered means that the Manager has no task of that name.
-	ErrNotRegistered = errors.New("no task of that name is registered")
+	ErrRegistered = errors.New("a task with that name is already registered")
+	// ErrNotRegistered means that the Manager has no task with that name.
+	ErrNotRegistered = errors.New("no task with that name is registered")
 	// ErrRemoved means that the task was removed. It is the cancellation cause of Run's context after RemoveNow and
 	// Close.
 	ErrRemoved = errors.New("the task was removed")
@@ -119,14 +119,14 @@ func (m *Manager) Register(ctx context.Context, t Task) error {
 	return nil
 }
 
-// Remove removes a task: it prevents further runs, and gives up waiting for a permit. It does not interrupt a run in
+// Remove removes a task: it prevents further runs, and stops waiting for a permit. It does not interrupt a run in
 // progress. Remove returns when that run has ended and Cancel has been called, or when ctx ends, in which case the
 // removal continues in the background. The error is ErrNotRegistered or that of ctx.
 func (m *Manager) Remove(ctx context.Context, name string) error { return m.remove(ctx, name, false) }
 
 // RemoveNow is like Remove, but cancels the context of a run in progress with the cause ErrRemoved, and calls Cancel
-// immediately. It can follow a Remove that takes too long. A run that ignores both keeps its permit and its name until
-// it returns, so that no other host runs the task at the same time.
+// immediately. It may be called after a Remove that is taking too long. A run that ignores both keeps its permit and
+// its name until it returns, so that no other host runs the task at the same time.
 func (m *Manager) RemoveNow(ctx context.Context, name string) error {
 	return m.remove(ctx, name, true)
 }
@@ -178,8 +178,8 @@ func (m *Manager) List() []Info {
 // completely, or when ctx ends, in which case it can be called again. The error is that of ctx or of the scheduler.
 func (m *Manager) Close(ctx context.Context) error { return m.close(ctx, true) }
 
-// Shutdown is like Close, but lets runs finish, as Remove does. A program calls it with a ctx that has a deadline, and
-// then calls Close.
+// Shutdown is like Close, but lets runs finish, as Remove does. A program typically calls it with a ctx that has a
+// deadline, and then calls Close.
 func (m *Manager) Shutdown(ctx context.Context) error { return m.close(ctx, false) }
 
 func (m *Manager) close(ctx context.Context, now bool) error {

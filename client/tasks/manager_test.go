@@ -42,7 +42,7 @@ func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 		t.Error("the task is still registered")
 	}
 	if j.initialized.Load() != 1 || j.cancelled.Load() != 1 || j.resets.Load() != 0 {
-		t.Errorf("the task was initialized, cancelled, reset %d, %d, %d times, want 1, 1, 0", j.initialized.Load(), j.cancelled.Load(), j.resets.Load())
+		t.Errorf("the task was initialized %d times, cancelled %d times and reset %d times, want 1, 1 and 0", j.initialized.Load(), j.cancelled.Load(), j.resets.Load())
 	}
 	if err := h.m.Remove(bounded(t), name); !errors.Is(err, tasks.ErrNotRegistered) {
 		t.Errorf("second Remove = %v, want ErrNotRegistered", err)
@@ -63,7 +63,7 @@ func TestRegister_NameIsTaken_ReturnsErrRegistered(t *testing.T) {
 		t.Errorf("Register with a taken name = %v, want ErrRegistered", err)
 	}
 	if second.initialized.Load() != 0 || second.cancelled.Load() != 0 || first.cancelled.Load() != 0 {
-		t.Error("a refused task was used, or the first task was cancelled")
+		t.Error("the rejected task was initialized or cancelled, or the first task was cancelled")
 	}
 	if err := h.m.Register(bounded(t), tasks.Func("", eachMinute(), nil)); err == nil {
 		t.Error("Register accepted a task without a name")
@@ -88,7 +88,7 @@ func TestRemove_TaskRuns_LetsItFinish(t *testing.T) {
 		t.Errorf("Register during the removal = %v, want ErrRegistered", err)
 	}
 	r.end <- nil
-	if err := receive(t, removed, "the end of the removal"); err != nil || j.cancelled.Load() != 1 {
+	if err := receive(t, removed, "Remove to return"); err != nil || j.cancelled.Load() != 1 {
 		t.Errorf("Remove = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
 	}
 	if len(srv.Holders(t, name)) != 0 {
@@ -198,7 +198,7 @@ func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
 			close(began)
 			if now {
 				<-ctx.Done()
-				return nil // initialized in spite of the removal
+				return nil // initialized despite the removal
 			}
 			return <-proceed
 		}}
@@ -218,10 +218,10 @@ func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
 		}()
 		srv.Await(t, "the removal", func() bool { _, i, ok := h.m.Get(name); return !ok || i.State == tasks.Removing })
 		proceed <- nil
-		if err := receive(t, registered, "the end of Register"); !errors.Is(err, tasks.ErrRemoved) {
+		if err := receive(t, registered, "Register to return"); !errors.Is(err, tasks.ErrRemoved) {
 			t.Errorf("Register = %v, want ErrRemoved", err)
 		}
-		if err := receive(t, removed, "the end of the removal"); err != nil || j.cancelled.Load() != 1 {
+		if err := receive(t, removed, "the removal to finish"); err != nil || j.cancelled.Load() != 1 {
 			t.Errorf("removal = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
 		}
 	}
@@ -252,7 +252,7 @@ func TestShutdown_TaskRuns_WaitsForTheRun(t *testing.T) {
 		t.Errorf("Register after Shutdown = %v, want ErrClosed", err)
 	}
 	r.end <- nil
-	if err := receive(t, done, "the end of Shutdown"); err != nil {
+	if err := receive(t, done, "Shutdown to return"); err != nil {
 		t.Error(err)
 	}
 }

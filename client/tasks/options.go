@@ -21,8 +21,8 @@ const (
 	DefaultProbeTimeout = 2 * time.Second
 )
 
-// Option is an option of NewManager. If an option is given twice, the last one wins, unless its documentation says that
-// it adds to earlier ones.
+// Option is an option of NewManager. If an option is passed twice, the last one wins, unless it is documented to add to
+// earlier ones.
 type Option func(*settings) error
 
 type settings struct {
@@ -59,7 +59,7 @@ func newSettings(opts []Option) (*settings, error) {
 }
 
 // WithSemaphore sets the function that returns the name of a task's semaphore. By default it returns the task's name.
-// Tasks that share a semaphore of one permit exclude each other.
+// Tasks that share a semaphore with one permit are mutually exclusive.
 func WithSemaphore(f func(task string) string) Option {
 	return func(s *settings) error { s.semaphore = f; return nil }
 }
@@ -75,7 +75,7 @@ func WithJobOptions(opts ...client.JobOption) Option {
 	return func(s *settings) error { s.job = append(s.job, opts...); return nil }
 }
 
-// WithScheduler adds options for the Manager's scheduler. Give every host the same gocron.WithLocation. Do not add
+// WithScheduler adds options for the Manager's scheduler. Use the same gocron.WithLocation on every host. Do not add
 // another locker or an elector.
 func WithScheduler(opts ...gocron.SchedulerOption) Option {
 	return func(s *settings) error { s.scheduler = append(s.scheduler, opts...); return nil }
@@ -91,7 +91,7 @@ func WithStrategy(strategy Strategy) Option {
 	return func(s *settings) error { s.strategy = strategy; return nil }
 }
 
-// WithProbe sets the Probe that finds out whether a holder is alive. Default: ServerProbe.
+// WithProbe sets the Probe that checks whether a holder is alive. Default: ServerProbe.
 func WithProbe(p Probe) Option {
 	return func(s *settings) error { s.probe = p; return nil }
 }
@@ -100,21 +100,21 @@ func WithProbe(p Probe) Option {
 func WithProbeTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d <= 0 {
-			return fmt.Errorf("the probe timeout is %s: it must be above 0", d)
+			return fmt.Errorf("the probe timeout is %s: it must be positive", d)
 		}
 		s.timeout = d
 		return nil
 	}
 }
 
-// WithProbeURL sets the URL at which other hosts reach this Manager's Handler with their HTTPProbe. It is part of the
-// metadata of each permit. The URL must lead to this process alone, not to a load balancer. Serve the Handler before
-// you register the first task.
+// WithProbeURL sets the URL at which other hosts reach this Manager's Handler with their HTTPProbe. It is stored in
+// each permit's metadata. The URL must reach this process directly, not through a load balancer. Serve the Handler
+// before you register the first task.
 func WithProbeURL(address string) Option {
 	return func(s *settings) error {
 		u, err := url.Parse(address)
 		if err != nil {
-			return fmt.Errorf("the probe URL: %w", err)
+			return fmt.Errorf("invalid probe URL: %w", err)
 		}
 		if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("the probe URL %q must begin with http://HOST or https://HOST", address)

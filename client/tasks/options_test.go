@@ -17,12 +17,12 @@ func TestNewManager_InvalidOption_ReturnsAnError(t *testing.T) {
 	srv := start(t, time.Minute)
 	c := overTCP(t, srv, "app1")
 	for what, o := range map[string]tasks.Option{
-		"no host": tasks.WithProbeURL("/tasks"), "no HTTP": tasks.WithProbeURL("ftp://app1/tasks"), "no URL": tasks.WithProbeURL("http://%zz"),
-		"no time": tasks.WithProbeTimeout(0), "negative retries": tasks.WithRetries(-1, 0), "negative delay": tasks.WithRetries(1, -1),
+		"no host": tasks.WithProbeURL("/tasks"), "not HTTP": tasks.WithProbeURL("ftp://app1/tasks"), "not a URL": tasks.WithProbeURL("http://%zz"),
+		"zero timeout": tasks.WithProbeTimeout(0), "negative retries": tasks.WithRetries(-1, 0), "negative delay": tasks.WithRetries(1, -1),
 		"no logger": tasks.WithLogger(nil), "invalid gocron option": tasks.WithScheduler(gocron.WithClock(nil)),
 	} {
 		if _, err := tasks.NewManager(c, o); err == nil {
-			t.Errorf("NewManager accepted the option %q", what)
+			t.Errorf("%s: NewManager accepted the option", what)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func TestManager_Options_SetSemaphoreAndMetadata(t *testing.T) {
 	}))
 	h.due()
 	if got := receive(t, seen, "the run"); got["version"] != "3" || got["tasks.probe-url"] != "http://app1:8080/tasks" || got["tasks.instance"] == "" {
-		t.Errorf("metadata of the permit = %v", got)
+		t.Errorf("permit metadata = %v, want the version, the probe URL and an instance", got)
 	}
 }
 

@@ -23,13 +23,13 @@ func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bo
 	defer cancel()
 	abnormal, err := m.lastRun(ctx, permit)
 	if err != nil {
-		m.settings.logger.Warn("gatekeeper: it is unknown how the last run of the task ended", "semaphore", permit.Semaphore(), "error", err)
+		m.settings.logger.Warn("gatekeeper: cannot determine how the last run of the task ended", "semaphore", permit.Semaphore(), "error", err)
 		return true
 	}
 	return abnormal
 }
 
-// lastRun searches the journal, newest entry first, for the task's last permit, before the given one, under which a run
+// lastRun searches the journal, newest entry first, for the task's last permit before the given one under which a run
 // started. It reports whether that run ended abnormally, and returns false if there is no such permit.
 func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal bool, err error) {
 	req := &gatekeeperv1.ListHistoryRequest{Names: []string{permit.Semaphore()}, Permits: true, PageSize: journalPage}
@@ -71,7 +71,7 @@ func (m *Manager) endOfRun(ctx context.Context, kind gatekeeperv1.EventKind, p *
 }
 
 // released reports whether a run started under a permit that was released, and whether the run ended abnormally. The
-// firing of the permit shows both.
+// permit's firing shows both.
 func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
 	f := p.GetFiring()
 	due := f.GetDue().AsTime()
@@ -85,7 +85,7 @@ func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, 
 		return false, false, nil // the firing is no longer claimed: nothing ran
 	}
 	claim := r.GetFirings()[0]
-	if claim.GetToken() != p.GetToken() { // it has been claimed again since: nothing ran, or the run was cut short
+	if claim.GetToken() != p.GetToken() { // it has since been claimed again: nothing ran, or the run was cut short
 		again := claim.GetAttempts() != 1
 		return again, again, nil
 	}

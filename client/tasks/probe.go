@@ -7,7 +7,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Probe finds out whether the holder of a permit is still running its task. It must be safe for concurrent use and must
+// Probe checks whether the holder of a permit is still running its task. It must be safe for concurrent use and must
 // return when ctx ends.
 type Probe interface {
 	// Alive reports whether the holder is running its task. An error means that the answer is unknown.
@@ -23,8 +23,8 @@ func (f ProbeFunc) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 }
 
 // ServerProbe uses what the servers know: a holder is alive while it refreshes its permit. A holder refreshes at least
-// once in each third of the duration, so a permit with less than a third left has missed more than one refresh. A newly
-// elected leader gives each permit its full duration again. ServerProbe detects a process that died, was suspended or
+// once every third of the duration, so a permit with less than a third left has missed more than one refresh. A newly
+// elected leader restarts the full duration of each permit. ServerProbe detects a process that died, was suspended or
 // was cut off. It does not detect a job that hangs in a healthy process. For that, see HTTPProbe, client.WithStallLimit
 // and the definition's max_hold.
 type ServerProbe struct{}

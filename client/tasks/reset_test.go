@@ -70,7 +70,7 @@ func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 	}
 }
 
-// A failed run of one task does not affect another task of the same semaphore.
+// A failed run of one task does not affect another task on the same semaphore.
 func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
@@ -80,7 +80,7 @@ func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
 	h1.register(tasks.Func("other", eachMinute(), func(context.Context) error { close(failed); return errors.New("no paper") }))
 	h1.due()
 	receive(t, failed, "the run of the other task")
-	srv.Await(t, "its end", func() bool { return len(srv.Holders(t, name)) == 0 })
+	srv.Await(t, "the other task's permit to be released", func() bool { return len(srv.Holders(t, name)) == 0 })
 	h2, j := newHost(t, srv, overTCP(t, srv, "app2"), shared), newJob(t, new(atomic.Int32))
 	h2.register(j)
 	h2.due()
@@ -110,7 +110,7 @@ func TestReset_LastRunOnThisHostEndedAbnormally_IsCalled(t *testing.T) {
 	j.run1, j.reset = nil, func() error { return broken }
 	h.due()
 	if i := h.idle(3); j.resets.Load() != 1 || !errors.Is(i.Err, broken) || len(j.runs) != 0 {
-		t.Errorf("after a failed Reset: reset %d times, want 1; error = %v, want that of Reset", j.resets.Load(), i.Err)
+		t.Errorf("after a failed Reset: reset %d times, want 1; error = %v, want the error from Reset", j.resets.Load(), i.Err)
 	}
 	j.reset = nil
 	h.due()

@@ -74,7 +74,7 @@ func newHost(t *testing.T, srv *gktest.Server, c *client.Client, opts ...tasks.O
 	return h
 }
 
-// overTCP returns a client that dials the server over TCP like any program.
+// overTCP returns a client that dials the server over TCP, as any program would.
 func overTCP(t *testing.T, srv *gktest.Server, acquirer string) *client.Client {
 	t.Helper()
 	c, err := client.Dial(t.Context(), []string{srv.Endpoint()}, client.WithAcquirer(acquirer), client.WithGroup("default"), client.WithLogger(slog.New(slog.DiscardHandler)))
@@ -100,7 +100,7 @@ func (h *host) register(task tasks.Task) {
 	}
 }
 
-// due advances the clock to the next due time, as soon as the scheduler is waiting for it.
+// due advances the clock to the next due time once the scheduler is waiting for it.
 func (h *host) due() {
 	h.t.Helper()
 	if err := h.clock.BlockUntilContext(bounded(h.t), 1); err != nil {
@@ -121,7 +121,7 @@ func (h *host) info() tasks.Info {
 // idle waits until the given number of runs have ended on this host, and returns the state of the task.
 func (h *host) idle(runs int) (info tasks.Info) {
 	h.t.Helper()
-	h.srv.Await(h.t, "the end of the run", func() bool {
+	h.srv.Await(h.t, "the run to end", func() bool {
 		info = h.info()
 		return info.State == tasks.Idle && info.Runs == runs
 	})
@@ -202,7 +202,7 @@ func (j *job) Run(ctx context.Context) error {
 
 func (j *job) alone(ctx context.Context) {
 	if j.busy.Add(1) != 1 {
-		j.t.Error("two runs at the same time")
+		j.t.Error("two runs overlap")
 	}
 	if client.PermitOf(ctx) == nil {
 		j.t.Error("the task ran without a permit")

@@ -57,7 +57,7 @@ type Info struct {
 	Runs    int
 	// Err is the error of the last run that has ended on this host.
 	Err error
-	// Skipped is the reason why the task did not run here when it was last due, or nil if it did. On most hosts it is a
+	// Skipped is why the task did not run here when it was last due, or nil if it did. On most hosts it is a
 	// *client.DeniedError, because another host ran the task.
 	Skipped error
 }

@@ -34,8 +34,9 @@ func (v Verdict) String() string {
 
 // Evidence is the input of a Strategy.
 type Evidence struct {
-	// Holder is the record of the permit that keeps the task from running here, as the leader just returned it. It
-	// shows the holder, the time of the grant and, in ExpiresIn, how long the permit lasts without another refresh.
+	// Holder is the record of the permit that keeps the task from running here, as just returned by the leader. It
+	// identifies the holder and contains the time of the grant and, in ExpiresIn, how long the permit lasts without
+	// another refresh.
 	Holder *gatekeeperv1.Permit
 	// Task is the task that was denied.
 	Task Info
@@ -43,7 +44,7 @@ type Evidence struct {
 	Answer bool
 	// Err is the Probe's error if it returned no answer.
 	Err error
-	// Attempt counts the denied attempts to acquire the permit, from 1.
+	// Attempt counts the denied attempts to acquire the permit, starting at 1.
 	Attempt int
 }
 

@@ -16,8 +16,8 @@ import (
 // brief is the duration of permits that the tests let expire.
 const brief = 3 * time.Second
 
-// free lets a firing be claimed again after a loss. A test then does not depend on which comes first, the takeover or
-// the expiry.
+// free lets a firing be claimed again after a loss, so that a test does not depend on whether the takeover or the
+// expiry comes first.
 func free(d *gatekeeperv1.Definition) {
 	d.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
 }
@@ -84,7 +84,7 @@ func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	r1 := receive(t, j1.runs, "the run")
 	srv.Partition(t, c1)
 	h2.due()
-	// The servers notice that the holder no longer refreshes.
+	// The servers notice that the holder no longer refreshes its permit.
 	e := receive(t, evidence, "a judgement")
 	if e.Holder.GetToken() != r1.token || e.Holder.GetIdentity().GetAcquirer() != "app1" || e.Task.Name != name || e.Attempt != 1 || e.Err != nil {
 		t.Errorf("evidence = %+v, want the permit of app1 at attempt 1", e)
@@ -93,7 +93,7 @@ func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	if r2.token <= r1.token {
 		t.Errorf("second token = %d, want more than %d", r2.token, r1.token)
 	}
-	receive(t, r1.ctx.Done(), "the end of the first run's context") // by its own clock, before the servers freed the slot
+	receive(t, r1.ctx.Done(), "the first run's context to end") // by its own clock, before the servers freed the slot
 	if j2.resets.Load() != 1 || j1.resets.Load() != 0 {
 		t.Errorf("reset %d and %d times, want 1 and 0", j2.resets.Load(), j1.resets.Load())
 	}
@@ -128,7 +128,7 @@ func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
 	h1.due()
 	r1 := receive(t, j1.runs, "the run")
 	h2.due()
-	receive(t, r1.ctx.Done(), "the end of the first run's context")
+	receive(t, r1.ctx.Done(), "the first run's context to end")
 	if cause := context.Cause(r1.ctx); !errors.Is(cause, client.ErrTakenOver) {
 		t.Errorf("cause = %v, want ErrTakenOver", cause)
 	}
@@ -143,7 +143,7 @@ func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
 	}
 }
 
-// The judgement was wrong: the holder finishes its work even though it must stop.
+// The judgement was wrong: the holder finishes its work even though it was told to stop.
 func TestRestartable_HolderFinishesAfterTheTakeover_SuccessorDoesNotRun(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)
@@ -157,7 +157,7 @@ func TestRestartable_HolderFinishesAfterTheTakeover_SuccessorDoesNotRun(t *testi
 	h1.due()
 	r := receive(t, j1.runs, "the run")
 	h2.due()
-	receive(t, r.ctx.Done(), "the end of the run's context")
+	receive(t, r.ctx.Done(), "the run's context to end")
 	proceed <- nil
 	wantDenied(t, h2.skips(), client.ReasonFiringDone)
 	if h1.idle(1); len(j2.runs) != 0 || j2.resets.Load() != 0 {
@@ -165,7 +165,7 @@ func TestRestartable_HolderFinishesAfterTheTakeover_SuccessorDoesNotRun(t *testi
 	}
 }
 
-// The holder of an earlier due time still occupies the slot, and the run for the next due time waits in the queue.
+// The holder of an earlier due time still occupies the slot, and the run for the next due time is waiting in the queue.
 func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
@@ -233,7 +233,7 @@ func TestRestartable_TakeoverNotAllowed_WaitsForTheNextDueTime(t *testing.T) {
 	err := h2.skips()
 	wantDenied(t, err, client.ReasonFiringClaimed)
 	if !strings.Contains(err.Error(), "does not allow takeovers") {
-		t.Errorf("skipped with %v, want the reason that takeovers are not allowed", err)
+		t.Errorf("skipped with %v, want an error saying that takeovers are not allowed", err)
 	}
 	r.end <- nil
 	h1.idle(1)
@@ -261,7 +261,7 @@ func TestStrategy_Retry_IsCalledALimitedNumberOfTimes(t *testing.T) {
 	wantDenied(t, h2.skips(), client.ReasonFiringClaimed)
 	for n := 1; n <= 3; n++ {
 		if e := receive(t, attempts, "a judgement"); e.Attempt != n || !errors.Is(e.Err, unknown) {
-			t.Errorf("evidence = %+v", e)
+			t.Errorf("evidence = %+v, want attempt %d and the error from the probe", e, n)
 		}
 	}
 	if len(attempts) != 0 {
@@ -271,7 +271,7 @@ func TestStrategy_Retry_IsCalledALimitedNumberOfTimes(t *testing.T) {
 	h1.idle(1)
 }
 
-// Both hosts judge the holder dead at the same time. One of them gets the slot, and the other then sees a live holder.
+// Both hosts judge the holder dead at the same time. One of them gets the slot, and the other then finds a live holder.
 func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)
@@ -303,14 +303,14 @@ func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	}
 	wantDenied(t, loser.skips(), client.ReasonFiringClaimed)
 	r.end <- nil
-	srv.Await(t, "the end of the run", func() bool { return successors[0].info().Runs+successors[1].info().Runs == 1 })
+	srv.Await(t, "the run to end", func() bool { return successors[0].info().Runs+successors[1].info().Runs == 1 })
 	if len(shared.runs) != 0 || shared.resets.Load() != 1 {
 		t.Errorf("got %d more runs, want 0, and %d resets, want 1", len(shared.runs), shared.resets.Load())
 	}
 	srv.Heal(t, c1)
 }
 
-// Remove gives up a takeover that waits for the slot.
+// Remove abandons a takeover that is waiting for the slot.
 func TestRemove_TakingOver_GivesUpTheAcquisition(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)

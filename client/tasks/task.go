@@ -6,8 +6,8 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// Task is a recurring task. A Manager calls its methods one after the other, except Cancel, which RemoveNow and Close
-// can call during Run.
+// Task is a recurring task. A Manager calls its methods one at a time, except Cancel, which RemoveNow and Close can
+// call during Run.
 type Task interface {
 	// Name returns the name of the task, of its firings and, by default, of its semaphore. It must be the same on every
 	// host and must never change.
@@ -15,9 +15,9 @@ type Task interface {
 	// Schedule returns when the task is due. It is called once for each registration, after Initialize. gocron keeps
 	// state in the definition of a cron job, so two tasks or Managers must not share one.
 	Schedule() gocron.JobDefinition
-	// Initialize is called once, by Register, before the task is first due. ctx ends when the ctx of Register ends, and
-	// when the task is removed during the call. If Initialize returns an error, the task is not registered and Cancel
-	// is not called.
+	// Initialize is called once, by Register, before the task is first due. ctx ends when Register's ctx ends, and when
+	// the task is removed during the call. If Initialize returns an error, the task is not registered and Cancel is not
+	// called.
 	Initialize(ctx context.Context) error
 	// Run runs the task. client.PermitOf(ctx) returns its permit. ctx is cancelled when the permit must be given up,
 	// and when the task is removed immediately. Run should then return context.Cause(ctx), or nil if its work is done.

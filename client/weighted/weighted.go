@@ -1,7 +1,7 @@
-// Package weighted gives a semaphore of a Gatekeeper cluster the API of golang.org/x/sync/semaphore, for programs that
-// are written for that API.
+// Package weighted wraps a semaphore on a Gatekeeper cluster in the API of golang.org/x/sync/semaphore, for programs
+// written against that API.
 //
-// That API cannot express the loss of a permit. A permit from a cluster can be lost, and then the program must stop the
+// That API cannot express the loss of a permit. A permit from a cluster can be lost, and the program must then stop the
 // work that the permit protects. So watch Context, or use package client directly.
 //
 // # Compatibility
@@ -32,8 +32,8 @@ type Weighted struct {
 	mu sync.Mutex // guards everything below
 	// held lists the permits, oldest first.
 	held []held
-	// weight is the weight that the caller holds. The permits may weigh more, because a permit is only released as a
-	// whole.
+	// weight is the weight that the caller holds. The permits may weigh more, because a permit can only be released as
+	// a whole.
 	weight int64
 }
 
@@ -51,7 +51,7 @@ func New(sem *client.Semaphore) *Weighted {
 	return w
 }
 
-// Context returns a context that is cancelled as soon as any permit acquired through the view must be given up. Its
+// Context returns a context that is cancelled as soon as any permit acquired through the view must be given up. The
 // cause says why. The context stays cancelled, so create a new view to continue.
 func (w *Weighted) Context() context.Context { return w.ctx }
 
@@ -86,8 +86,8 @@ func (w *Weighted) take(n int64, acquire func(client.AcquireOption) (*client.Per
 	return nil
 }
 
-// Release releases a weight of n. It panics if more is released than held. A permit is only released as a whole: if a
-// weight of 3 was acquired together and is released in parts, nothing becomes available until the last part is
+// Release releases a weight of n. It panics if more is released than held. A permit can only be released as a whole: if
+// a weight of 3 was acquired together and is released in parts, nothing becomes available until the last part is
 // released. Release tries for a few seconds to reach the servers.
 func (w *Weighted) Release(n int64) {
 	for _, p := range w.takeReleased(n) {

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pool starts a server with a semaphore "pool" of 4 permits, and returns it with a client.
+// pool starts a server with a semaphore named "pool" that has 4 permits, and returns the server and a client.
 func pool(t *testing.T) (*gktest.Server, *client.Client) {
 	t.Helper()
 	srv := gktest.Start(t)
@@ -39,11 +39,11 @@ func TestWeighted_AcquireAndRelease_MatchTheOriginal(t *testing.T) {
 	w.Release(1)
 	w.Release(1)
 	if other.TryAcquire(3) {
-		t.Error("a partly released permit was available")
+		t.Error("a partially released permit was available")
 	}
 	w.Release(1)
 	if !other.TryAcquire(3) {
-		t.Error("the permit was not released with its last part")
+		t.Error("the permit was not released when its last part was")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -56,7 +56,7 @@ func TestWeighted_AcquireAndRelease_MatchTheOriginal(t *testing.T) {
 	other.Release(4)
 	defer func() {
 		if recover() == nil {
-			t.Error("Release of more than is held did not panic")
+			t.Error("Release of more weight than held did not panic")
 		}
 	}()
 	other.Release(1)

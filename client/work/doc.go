@@ -12,7 +12,7 @@
 //
 //	err := work.Run(ctx, work.Worker{Semaphore: c.Semaphore("resize"), Parallel: 8, Handle: resize})
 //
-// # A task is held by a permit
+// # Tasks are held under permits
 //
 // A worker waits in the queue of the semaphore like every other caller, and its grant carries the task. There is no
 // second lease. The client keeps the permit alive, the task's context is cancelled when the permit can no longer be
@@ -23,10 +23,10 @@
 // # Guarantees
 //
 // A task is executed at least once, and its result is recorded exactly once. It is executed again only after its permit
-// has ended without a result, because the worker was lost or returned the task. A member that joins or leaves, or a
+// has ended without a result, because the worker was lost or returned the task. A member joining or leaving, or a
 // change of leader, does not cause a second execution. The servers record only the result of the newest permit, so a
 // worker that was suspended and replaced cannot record a second one. This does not cover other writes by the task. Pass
-// Task.Token with them, and let the resource reject a token that is older than the newest it has seen. Then they also
+// Task.Token with them, and let the resource reject a token that is older than the newest it has seen. They then also
 // take effect exactly once; see package client/fence.
 //
 // # When the submitter dies

@@ -103,13 +103,13 @@ func ExampleRun() {
 	worker := work.Worker{
 		Semaphore: c.Semaphore("count-words"),
 		Parallel:  8,
-		Grace:     work.GraceUnlimited, // running tasks are finished
+		Grace:     work.GraceUnlimited, // lets running tasks finish
 		Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
-			fmt.Println(t.Job(), t.Index(), "of semaphore", t.Spec().GetSemaphore(), "attempt", t.Attempt(), "before:", t.LastFailure() != "")
+			fmt.Println("job", t.Job(), "task", t.Index(), "semaphore", t.Spec().GetSemaphore(), "attempt", t.Attempt(), "failed before:", t.LastFailure() != "")
 			t.Progress(0.5, "half done")
-			fmt.Println("fenced:", t.Token() == client.TokenOf(ctx), t.Permit().Held(), "most bytes:", t.MaxResult())
+			fmt.Println("fenced:", t.Token() == client.TokenOf(ctx), t.Permit().Held(), "maximum result:", t.MaxResult())
 			if errors.Is(context.Cause(ctx), work.ErrWorkerStops) {
-				return nil, context.Cause(ctx) // returns the task for another worker
+				return nil, context.Cause(ctx) // returns the task so that another worker can take it
 			}
 			return nil, nil
 		},
@@ -121,13 +121,13 @@ func ExampleRun() {
 	err := work.Run(ctx, worker)
 	fmt.Println(err)
 	// Output:
-	// j 0 of semaphore count-words attempt 1 before: false
-	// fenced: true true most bytes: 0
+	// job j task 0 semaphore count-words attempt 1 failed before: false
+	// fenced: true true maximum result: 0
 	// RELEASE_OUTCOME_DONE <nil> <nil>
 	// context canceled
 }
 
-// After a restart, a program that stores the revision with its results receives only what it has missed.
+// After a restart, a program that stores the revision with its results receives only what it missed.
 func ExampleFollow() {
 	c, end := connect()
 	defer end()
@@ -263,7 +263,7 @@ func ExampleCancel() {
 	workers, err := work.Workers(ctx, c, "count-words")
 	fmt.Println(len(workers), "workers", err)
 
-	if _, err := work.Cancel(ctx, c, "j", "not needed any more"); err != nil {
+	if _, err := work.Cancel(ctx, c, "j", "no longer needed"); err != nil {
 		panic(err)
 	}
 	for task, err := range work.Results(ctx, c, "j") {
@@ -277,5 +277,5 @@ func ExampleCancel() {
 	// true <nil>
 	// 0 workers <nil>
 	// true <nil>
-	// app1 not needed any more <nil>
+	// app1 no longer needed <nil>
 }

@@ -16,15 +16,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ends returns a channel that receives the reports of a worker.
+// ends returns a channel that receives the worker's reports.
 func ends(w *work.Worker) <-chan work.Report {
 	reports := make(chan work.Report, 100)
 	w.Ended = func(_ context.Context, r work.Report) { reports <- r }
 	return reports
 }
 
-// If the stream that delivered a task has broken, the end of the task is sent in a separate call, and the worker takes
-// the next task on its new stream.
+// If the stream that delivered a task has broken, the outcome of the task is sent in a separate call, and the worker
+// takes the next task on its new stream.
 func TestRun_StreamBreaksBeforeATaskEnds_EndIsStillRecorded(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(s *stage, c *client.Client){
@@ -68,7 +68,7 @@ func TestRun_StreamBreaksBeforeATaskEnds_EndIsStillRecorded(t *testing.T) {
 				}
 				for range 2 {
 					if r := <-reports; r.Unrecorded != nil || r.Err != nil {
-						s.Errorf("report = %+v, want a recorded end without an error", r)
+						s.Errorf("report = %+v, want a recorded outcome and no error", r)
 					}
 				}
 				if executed.Load() != 2 {
@@ -86,22 +86,22 @@ func TestRun_TaskFailsWithRetryFailed_IsRetriedUpToMaxAttempts(t *testing.T) {
 			if t.Index() == 0 && t.Attempt() == 2 {
 				return []byte(t.LastFailure()), nil
 			}
-			return []byte("partial"), errors.New("broken in attempt " + strconv.Itoa(t.Attempt()))
+			return []byte("partial"), errors.New("broken on attempt " + strconv.Itoa(t.Attempt()))
 		}}
 		reports := ends(&w)
 		s.worker("w", w)
 		id := s.submit(work.Job{RetryFailed: true, MaxAttempts: 3}, 2).ID
 		got := s.results(id)
-		if want := "task 1 of job " + id + ": the task has failed in attempt 3: broken in attempt 3"; got[0] != "broken in attempt 1" || got[1] != want {
-			s.Errorf("results = %q", got)
+		if want := "task 1 of job " + id + ": the task failed on attempt 3: broken on attempt 3"; got[0] != "broken on attempt 1" || got[1] != want {
+			s.Errorf("results = %q, want the failure of attempt 1 and %q", got, want)
 		}
 		for range 5 {
 			if r := <-reports; r.Unrecorded != nil {
-				s.Errorf("report = %+v, want a recorded end", r)
+				s.Errorf("report = %+v, want a recorded outcome", r)
 			}
 		}
 		if task := s.srv.Tasks(s.T, id)[1]; string(task.GetResult()) != "partial" || task.GetAttempts() != 3 {
-			s.Errorf("task = %v, want a partial result in attempt 3", task)
+			s.Errorf("task = %v, want a partial result and 3 attempts", task)
 		}
 	})
 }
@@ -123,8 +123,8 @@ func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
 		id := s.submit(work.Job{}, 3).ID
 		got := s.results(id)
 		for i, want := range []string{
-			"task 0 of job " + id + ": the task has failed in attempt 1: the task panicked: oh",
-			"task 1 of job " + id + ": the task has failed in attempt 1: the task called runtime.Goexit",
+			"task 0 of job " + id + ": the task failed on attempt 1: the task panicked: oh",
+			"task 1 of job " + id + ": the task failed on attempt 1: the task called runtime.Goexit",
 			"4",
 		} {
 			if got[i] != want {
@@ -133,7 +133,7 @@ func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
 		}
 		for range 3 {
 			if r := <-reports; r.Unrecorded != nil {
-				s.Errorf("report = %+v, want a recorded end", r)
+				s.Errorf("report = %+v, want a recorded outcome", r)
 			}
 		}
 		stop() // Run must return even though a goroutine has exited
@@ -205,14 +205,14 @@ func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 		s.srv.Heal(s.T, c)
 		close(returned)
 		if r := <-reports; !errors.As(r.Unrecorded, new(*client.EndedError)) {
-			s.Errorf("report = %+v, want an unrecorded end with an EndedError", r)
+			s.Errorf("report = %+v, want an unrecorded outcome with an EndedError", r)
 		}
 		if task := s.srv.Tasks(s.T, id)[0]; string(task.GetResult()) != "0" || task.GetAttempts() != 2 {
 			s.Errorf("task = %v, want the result of attempt 2", task)
 		}
 		third := s.submit(work.Job{}, 1).ID
 		if r := <-reports; r.Task.Job() != third || r.Unrecorded != nil || r.Err != nil {
-			s.Errorf("report = %+v, want a recorded end of the third job", r)
+			s.Errorf("report = %+v, want a recorded outcome for the second job", r)
 		}
 		if most.Load() != 1 {
 			s.Errorf("%d executions ran at the same time, want 1", most.Load())
@@ -220,8 +220,8 @@ func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 	})
 }
 
-// A worker that got no response to Release calls it again. The response is the same, even if the task has changed
-// since.
+// A worker that gets no response to Release calls it again. The response is the same, even if the task has since
+// changed.
 func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 	t.Parallel()
 	const (
@@ -238,12 +238,12 @@ func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 				s.Error(err)
 			}
 		}},
-		"failed, and retried by hand": {failed, "f", func(s *stage, id string) {
+		"failed, and retried manually": {failed, "f", func(s *stage, id string) {
 			if _, err := work.Retry(s.Context(), s.c, id); err != nil {
 				s.Error(err)
 			}
 		}},
-		"failed, retried by hand, and another worker has it": {failed, "f", func(s *stage, id string) {
+		"failed, retried manually, and held by another worker": {failed, "f", func(s *stage, id string) {
 			if _, err := work.Retry(s.Context(), s.c, id); err != nil {
 				s.Error(err)
 			}
@@ -294,7 +294,7 @@ func TestRelease_PermitHeldForAnOperator_RepeatedReleaseReportsThePermitsEnd(t *
 		id := s.submit(work.Job{RetryFailed: true}, 1).ID
 		first := <-tokens
 		s.srv.Crash(s.T, lost)
-		s.srv.Await(s.T, "the permit is held for an operator", func() bool {
+		s.srv.Await(s.T, "the permit to be held for an operator", func() bool {
 			held := s.srv.Holders(s.T, "resize")
 			return len(held) == 1 && held[0].GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD
 		})

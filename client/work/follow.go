@@ -10,11 +10,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Change is an update of a job.
+// Change is an update to a job.
 type Change struct {
 	// Revision is the last revision whose changes have been delivered completely. Store it together with the results of
-	// your processing: Follow after this revision yields only what is missing. While the parts of a large change are
-	// arriving, it remains the revision of the previous change.
+	// your processing: a later Follow from this revision yields only what is missing. While the parts of a large change
+	// are arriving, it remains the revision of the previous change.
 	Revision uint64
 	// Job is the current state of the job.
 	Job *gatekeeperv1.Job
@@ -51,15 +51,15 @@ func (c *Change) Started() bool {
 	return j.GetHeld()+j.GetDone()+j.GetFailed()+j.GetDropped() > 0
 }
 
-// Ended reports whether the job is over: all of its tasks have ended, or it was cancelled and no worker holds a task
-// any more.
+// Ended reports whether the job is over: all of its tasks have ended, or it was cancelled and no worker still holds a
+// task.
 func (c *Change) Ended() bool { return c.Job.GetOver() }
 
-// Follow yields the current state of a job with the tasks that have changed after a revision, then each change, until
+// Follow yields the current state of a job with the tasks that have changed since a revision, then each change, until
 // the job is over. If the revision is 0, all tasks that were ever handed out are included. If the stream breaks, Follow
 // resumes where it stopped. A task can then be yielded twice, in its current state.
 //
-// An error is yielded last. It is the error of ctx, a *client.NoSuchJobError, or another refusal by the servers.
+// An error is yielded last. It is ctx's error, a *client.NoSuchJobError, or another refusal by the servers.
 func Follow(ctx context.Context, c *client.Client, id string, after uint64) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		revision, job := after, (*gatekeeperv1.Job)(nil)
@@ -155,8 +155,8 @@ func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 var (
 	// ErrFailed means that the worker reported an error, or that every worker that had the task was lost. The task is
 	// kept, and can be retried or dropped.
-	ErrFailed = errors.New("the task has failed")
-	// ErrDropped means that the task failed and was given up.
+	ErrFailed = errors.New("the task failed")
+	// ErrDropped means that the task failed and was abandoned.
 	ErrDropped = errors.New("the task was dropped")
 	// ErrCancelled means that the job was cancelled before the task ended.
 	ErrCancelled = errors.New("the task was cancelled")
@@ -180,7 +180,7 @@ type TaskError struct {
 func (e *TaskError) Error() string {
 	text := fmt.Sprintf("task %d of job %s: %s", e.Index, e.Job, e.Unwrap())
 	if e.State == gatekeeperv1.TaskState_TASK_STATE_FAILED {
-		text += fmt.Sprintf(" in attempt %d", e.Attempts)
+		text += fmt.Sprintf(" on attempt %d", e.Attempts)
 	}
 	switch {
 	case e.Failure == "":

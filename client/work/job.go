@@ -15,9 +15,9 @@ const NoResult = -1
 
 // Job describes a job to submit. Only Semaphore is required.
 type Job struct {
-	// ID names the job in the cluster; 1 to 256 bytes. Submitting a job again under the same ID has no effect, so an
-	// application that must survive its own crash should choose the ID. If empty, each call generates one and uses it
-	// for all of its retries.
+	// ID identifies the job in the cluster; 1 to 256 bytes. Submitting a job again under the same ID has no effect, so
+	// an application that must survive its own crash should choose the ID. If empty, each call generates one and uses
+	// it for all of its retries.
 	ID string
 	// Semaphore is the name of the semaphore whose workers execute the tasks.
 	Semaphore string
@@ -36,17 +36,18 @@ type Job struct {
 	// RetryFailed hands a task out again if its worker reported an error and attempts are left. By default the error is
 	// the outcome of the task.
 	RetryFailed bool
-	// Timeout is how long the job may take from its submission. After that it is cancelled. A change of leader restarts
-	// the full timeout. 0 means no limit. To limit a single attempt, set max_hold in the semaphore's definition.
+	// Timeout is how long the job may take once submitted. After that it is cancelled. A change of leader
+	// restarts the full timeout. 0 means no limit. To limit a single attempt, set max_hold in the semaphore's
+	// definition.
 	Timeout time.Duration
-	// Retention is how long the job is kept after its end. 0 means 24 h, or 30 s for SubmitAndWait without an ID.
+	// Retention is how long the job is kept after it ends. 0 means 24 h, or 30 s for SubmitAndWait without an ID.
 	Retention time.Duration
 
 	// OnSubmitterLoss decides what happens to the job when its submitter dies.
 	OnSubmitterLoss SubmitterPolicy
-	// Submitter is the permit whose end cancels the job under SubmitterCancel. Its semaphore must not be that of the
-	// job. If nil, Submit creates a semaphore for the job and holds its permit. The servers delete that semaphore when
-	// the job is over.
+	// Submitter is the permit whose end cancels the job under SubmitterCancel. Its semaphore must not be the job's. If
+	// nil, Submit creates a semaphore for the job and holds its permit. The servers delete that semaphore when the job
+	// is over.
 	Submitter *client.Permit
 }
 

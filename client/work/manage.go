@@ -20,8 +20,8 @@ func Get(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, e
 	return r.GetJob(), err
 }
 
-// List iterates over the jobs that match req, in the order of their submission. It reads one page at a time. An error
-// is yielded last.
+// List iterates over the jobs that match req, in order of submission. It reads one page at a time. An error is yielded
+// last.
 func List(ctx context.Context, c *client.Client, req *gatekeeperv1.ListJobsRequest) iter.Seq2[*gatekeeperv1.Job, error] {
 	return func(yield func(*gatekeeperv1.Job, error) bool) {
 		page := proto.CloneOf(req)
@@ -68,18 +68,17 @@ func Tasks(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksReq
 	}
 }
 
-// Cancel cancels a job and returns it. No more of its tasks are handed out, and the workers of tasks that are held must
-// stop. reason is text for operators. Cancelling a job that is over or already cancelled has no effect and is not an
-// error.
+// Cancel cancels a job and returns it. No more of its tasks are handed out, and workers holding its tasks must stop.
+// reason is text for operators. Cancelling a job that is over or already cancelled has no effect and is not an error.
 func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeeperv1.Job, error) {
 	r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: c.Semaphore("").Acquirer(), Reason: reason})
 	return r.GetJob(), err
 }
 
-// Retry hands failed tasks out again with a new set of attempts and returns their number. It applies to the tasks with
-// the given indexes, or to all if none are given. Only tasks that failed before the call are retried, each once,
-// however often the call is retried. If the response to an earlier attempt was lost, the tasks that it changed are not
-// counted. Tasks of a cancelled job cannot be retried.
+// Retry hands failed tasks out again with a new set of attempts and returns how many it retried. It applies to the
+// tasks with the given indexes, or to all if none are given. Only tasks that failed before the call are retried, and
+// only once, no matter how often the call is retried. If the response to an earlier attempt was lost, the tasks that it
+// changed are not counted. Tasks of a cancelled job cannot be retried.
 func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -89,8 +88,8 @@ func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) 
 	return int(r.GetTasks()), err
 }
 
-// Drop gives up failed tasks and returns their number. It applies to the tasks with the given indexes, or to all if
-// none are given. Their payloads are removed. It selects and counts tasks as Retry does.
+// Drop abandons failed tasks and returns how many it dropped. It applies to the tasks with the given indexes, or to all
+// if none are given. Their payloads are removed. It selects and counts tasks the way Retry does.
 func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -120,7 +119,7 @@ func DeleteSubmitted(ctx context.Context, c *client.Client, j *gatekeeperv1.Job)
 	return err
 }
 
-// Workers returns the workers that offer to work for a semaphore, with the tasks they hold. An empty name selects all
+// Workers returns the workers available for a semaphore, with the tasks they hold. An empty name selects all
 // semaphores.
 func Workers(ctx context.Context, c *client.Client, semaphore string) ([]*gatekeeperv1.Worker, error) {
 	r, err := c.Work().ListWorkers(ctx, &gatekeeperv1.ListWorkersRequest{Semaphore: semaphore})

@@ -25,7 +25,7 @@ const (
 	ownLabel = "gatekeeper/job"
 	// ownPrefix is the prefix of the names of such semaphores.
 	ownPrefix = "submitter/"
-	// ownHolder is the holder ID of the submitter. It is constant, so that a restarted submitter gets its permit back.
+	// ownHolder is the holder ID of the submitter. It is constant, so that a restarted submitter recovers its permit.
 	ownHolder = "submitter"
 )
 
@@ -60,7 +60,7 @@ func makeOwn(ctx context.Context, c *client.Client, job string) (*ownSemaphore, 
 		return own, nil
 	}
 	if used, ok := errors.AsType[*client.InUseError](err); ok && used.Token != 0 {
-		own.token = used.Token // this Client has submitted the job before
+		own.token = used.Token // this Client has already submitted the job
 		return own, nil
 	}
 	own.remove(ctx, c)

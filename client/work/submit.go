@@ -17,13 +17,13 @@ const waitedRetention = 30 * time.Second
 // Submitted describes a stored job.
 type Submitted struct {
 	ID string
-	// Job is the state of the job when the servers answered.
+	// Job is the state of the job when the servers responded.
 	Job *gatekeeperv1.Job
-	// Repeated reports that the job had been submitted before.
+	// Repeated reports that the job had already been submitted.
 	Repeated bool
 	// Submitter is the permit whose end cancels the job. The Client keeps it alive. If Submit acquired it, the Client
 	// releases it when the job is over. To cancel the job earlier, release the permit. Submitter is nil under
-	// SubmitterKeep, for a job that is over, and if this Client had submitted the job before.
+	// SubmitterKeep, for a job that is over, and if this Client had already submitted the job.
 	Submitter *client.Permit
 }
 
@@ -36,8 +36,8 @@ type Submitted struct {
 //
 // The error is a *client.JobDiffersError if the ID belongs to a job with different content, a
 // *client.NoSuchDefinitionError if the semaphore does not exist, a *client.WorkLimitError, a *client.SubmitBufferError,
-// a *client.UnavailableError, or an error that any call can return. After a *client.UnavailableError the job may be
-// stored: submit it again under the same ID.
+// a *client.UnavailableError, or an error that any call can return. After a *client.UnavailableError the job may have
+// been stored: submit it again under the same ID.
 func Submit(ctx context.Context, c *client.Client, job Job, payloads [][]byte) (*Submitted, error) {
 	return SubmitSeq(ctx, c, job, func(yield func([]byte, error) bool) {
 		for _, p := range payloads {
@@ -83,7 +83,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 	}
 	r, err := c.SubmitJob(ctx, spec, payloads)
 	if own != nil && given && errors.Is(err, client.ErrUnavailable) {
-		own.releaseAtEnd() // the job may be stored; another call with the same ID reuses this permit
+		own.releaseAtEnd() // the job may have been stored; another call with the same ID reuses this permit
 		return nil, err
 	}
 	if own != nil && (err != nil || r.GetJob().GetOver() || r.GetJob().GetSpec().GetOwnSemaphore() != own.name) {
@@ -111,7 +111,7 @@ func isOver(ctx context.Context, c *client.Client, id string) (bool, error) {
 // error is a *TaskError that says why. Other errors are those of Submit and Wait.
 //
 // If ctx ends first and the job has a generated ID, the job is cancelled, because no other process knows that ID. If
-// you gave the job an ID, it continues, and another call with the same ID waits for it.
+// you chose the ID, the job continues, and another call with the same ID waits for it.
 func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byte) ([]byte, error) {
 	drawn := job.ID == ""
 	if drawn {
@@ -130,7 +130,7 @@ func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byt
 	if drawn && ctx.Err() != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 		defer cancel()
-		_, _ = Cancel(ctx, c, job.ID, "its submitter has given up") // on an error, either the job was not stored, or nobody will read its result
+		_, _ = Cancel(ctx, c, job.ID, "its submitter stopped waiting") // on an error, either the job was not stored, or nobody will read its result
 	}
 	return nil, err
 }

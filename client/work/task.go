@@ -14,13 +14,13 @@ func (t *Task) Job() string { return t.held.Job.GetId() }
 // Spec returns the job as its submitter described it. It must not be modified.
 func (t *Task) Spec() *gatekeeperv1.JobSpec { return t.held.Job }
 
-// Index returns the position of the task in the job, from 0.
+// Index returns the position of the task in the job, starting at 0.
 func (t *Task) Index() int { return int(t.held.Task.GetIndex()) }
 
 // Payload returns the payload that was submitted. It must not be modified.
 func (t *Task) Payload() []byte { return t.held.Task.GetPayload() }
 
-// Attempt returns the number of this attempt, from 1. Workers that returned the task unfinished do not count.
+// Attempt returns the number of this attempt, starting at 1. Workers that returned the task unfinished do not count.
 func (t *Task) Attempt() int { return int(t.held.Task.GetAttempts()) }
 
 // MaxResult returns the maximum size of the result in bytes.

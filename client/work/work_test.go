@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stage is a server on virtual time that defines the semaphore "resize", with the client of a submitter.
+// stage is a server on virtual time with the semaphore "resize", and the client of a submitter.
 type stage struct {
 	*testing.T
 	srv *gktest.Server
@@ -290,7 +290,7 @@ func TestRun_Stopped_ReturnsUnfinishedTasksWithoutCountingTheAttempts(t *testing
 			return []byte(strconv.Itoa(t.Attempt())), nil
 		}})
 		if got := s.results(id); got[0] != "1" {
-			s.Errorf("the task ended in attempt %s, want 1", got[0])
+			s.Errorf("the task ended on attempt %s, want 1", got[0])
 		}
 		if took := time.Since(at); took > 5*time.Second {
 			s.Errorf("the second worker finished the task after %s, want at most 5 s", took)
@@ -321,7 +321,7 @@ func TestRun_StoppedBeforeMinHold_AnotherWorkerGetsItsTask(t *testing.T) {
 			s.Errorf("the second worker finished the task after %s, want at most 5 s", took)
 		}
 		if held := s.srv.Holders(s.T, "resize"); len(held) != 2 || held[0].GetState() != gatekeeperv1.PermitState_PERMIT_STATE_COOLING {
-			s.Errorf("holders = %v, want 2 permits that are cooling", held)
+			s.Errorf("holders = %v, want 2 cooling permits", held)
 		}
 	})
 }
@@ -372,7 +372,7 @@ func TestRun_StreamBreaks_TasksContinueAndNeverExceedParallel(t *testing.T) {
 		}()
 		got := s.results(id)
 		if len(got) != 30 || got[29] != "841" {
-			s.Errorf("results = %v", got)
+			s.Errorf("results = %v, want the squares of 0 to 29", got)
 		}
 		if executed.Load() != 30 || most.Load() > 3 {
 			s.Errorf("got %d executions, want 30, and %d at a time, want at most 3", executed.Load(), most.Load())
@@ -400,7 +400,7 @@ func TestRun_ServerRestarts_NoTaskIsLostOrExecutedTwice(t *testing.T) {
 		s.srv.Advance(s.T, 2*time.Second)
 		s.srv.Restart(s.T)
 		if got := s.results(id); len(got) != 9 || got[8] != "64" {
-			s.Errorf("results = %v", got)
+			s.Errorf("results = %v, want the squares of 0 to 8", got)
 		}
 		if executed.Load() != 9 {
 			s.Errorf("got %d executions, want 9", executed.Load())
@@ -452,14 +452,14 @@ func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 			s.Fatalf("Wait = %v, %v, want the job cancelled because its submitter is gone", j, err)
 		}
 		name := submitted.Submitter.Semaphore()
-		s.srv.Await(s.T, "the semaphore is deleted", func() bool {
+		s.srv.Await(s.T, "the semaphore to be deleted", func() bool {
 			_, err := s.c.Definitions().GetDefinition(s.Context(), &gatekeeperv1.GetDefinitionRequest{Name: name})
 			return errors.As(err, new(*client.NoSuchDefinitionError))
 		})
 	})
 }
 
-// The response to a submission is lost. The error asks the submitter to repeat the call, so the permit of the submitter
+// The response to a submission is lost. The error tells the submitter to repeat the call, so the submitter's permit
 // must last until then.
 func TestSubmit_SubmitterCancel_ResponseIsLost_RepeatedCallContinues(t *testing.T) {
 	t.Parallel()
@@ -484,7 +484,7 @@ func TestSubmit_SubmitterCancel_ResponseIsLost_RepeatedCallContinues(t *testing.
 		if got := s.results("j"); got[0] != "49" {
 			s.Errorf("results = %v, want [49]", got)
 		}
-		s.srv.Await(s.T, "the job's semaphore is deleted and its permit released", func() bool {
+		s.srv.Await(s.T, "the job's semaphore to be deleted and its permit to be released", func() bool {
 			_, err := s.c.Definitions().GetDefinition(s.Context(), &gatekeeperv1.GetDefinitionRequest{Name: "submitter/j"})
 			return err != nil && len(s.srv.Holders(s.T, "submitter/j")) == 0
 		})
@@ -581,7 +581,7 @@ func TestRetryAndDrop_FailedTasks(t *testing.T) {
 		}
 		got := s.results(id)
 		if want := fmt.Sprintf("task 0 of job %s: the task was dropped: broken", id); got[0] != want || got[1] != "1" || got[2] != "4" {
-			s.Errorf("results = %q", got)
+			s.Errorf("results = %q, want %q, 1 and 4", got, want)
 		}
 		other := &gatekeeperv1.Job{Spec: before.GetSpec(), SubmittedRevision: before.GetSubmittedRevision() + 1}
 		if err := work.DeleteSubmitted(s.Context(), s.c, other); err != nil {

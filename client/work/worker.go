@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// GraceUnlimited is the Grace of a worker that finishes its tasks.
+	// GraceUnlimited is the Grace of a worker that finishes its running tasks before it stops.
 	GraceUnlimited = -1
-	// endsWithin bounds how long a stopping worker tries to report the ends of its tasks.
+	// endsWithin bounds how long a stopping worker tries to report the outcomes of its tasks.
 	endsWithin = 5 * time.Second
 )
 
@@ -28,33 +28,33 @@ type Worker struct {
 	// Semaphore is the semaphore whose tasks are executed. Its options set the worker's group, acquirer, weight,
 	// metadata, stop time and stall limit.
 	Semaphore *client.Semaphore
-	// Parallel is the number of tasks to execute at a time, at most 1 000. 0 means 1.
+	// Parallel is the number of tasks to execute at a time, at most 1000. 0 means 1.
 	Parallel int
 	// Handle executes a task on a separate goroutine and returns its result. ctx is cancelled when the task must stop:
 	// because its permit can no longer be relied on, its job was cancelled, or the worker is stopping. context.Cause
-	// says which. ctx has the values of Run's context, and client.TokenOf and client.PermitOf work on it.
+	// returns the reason. ctx carries the values of Run's context, and client.TokenOf and client.PermitOf work on it.
 	//
 	// If Handle returns a nil error, the task is done. If it returns an error after ctx was cancelled, or
-	// client.ErrCutShort, the task is returned to the queue and the attempt does not count. After any other error the
-	// task has failed with the text of the error. A result returned with an error is kept if both fit into MaxResult,
-	// or into 256 bytes if that is more. A task has also failed if it ran longer than max_hold, made no progress for
-	// its stall limit, panicked, called runtime.Goexit, or returned a result larger than the job allows.
+	// client.ErrCutShort, the task is returned to the queue and the attempt does not count. On any other error, the
+	// task fails with the text of the error. A result returned with an error is kept if both fit into MaxResult, or
+	// into 256 bytes if that is more. A task also fails if it runs longer than max_hold, makes no progress for its
+	// stall limit, panics, calls runtime.Goexit, or returns a result larger than the job allows.
 	Handle func(ctx context.Context, t *Task) (result []byte, err error)
 	// Grace is how long tasks may continue after the context of Run has ended. After that, their contexts are
 	// cancelled. 0 means that they are cancelled immediately. GraceUnlimited lets all of them finish.
 	Grace time.Duration
-	// Denied is called when the semaphore does not admit the worker or is paused, once for each reason and each pause.
+	// Denied is called when the semaphore does not admit the worker or is paused, once per reason and once per pause.
 	// The worker keeps waiting. If Denied is nil, the Client logs a denial as a warning and a pause at level Info, with
 	// the gkctl command that explains it.
 	Denied func(context.Context, *client.DeniedError)
-	// Ended is called when a task has ended and its end has been sent. Ended can be nil.
+	// Ended is called when a task has ended and its outcome has been sent. Ended can be nil.
 	Ended func(context.Context, Report)
 	// Logger receives messages about failed tasks, and about problems that are not reported elsewhere. Default:
 	// slog.Default().
 	Logger *slog.Logger
 }
 
-// Report describes the end of a task.
+// Report describes how a task ended.
 type Report struct {
 	Task *Task
 	// Outcome is DONE, FAILED or CUT_SHORT.
@@ -62,8 +62,9 @@ type Report struct {
 	// Err is the error of a task that is not done.
 	Err  error
 	Took time.Duration
-	// Unrecorded is the reason why the end is not recorded: for example a *client.EndedError if the permit was lost and
-	// another worker has the task. It is nil if the end is recorded or the task was returned to the queue.
+	// Unrecorded is the reason why the outcome was not recorded, for example a *client.EndedError if the permit was
+	// lost and another worker has the task. It is nil if the outcome was recorded or the task was returned to the
+	// queue.
 	Unrecorded error
 }
 
@@ -72,9 +73,9 @@ type Report struct {
 // waits.
 //
 // When ctx ends, Run takes no more tasks, lets running tasks continue for Grace, cancels their contexts, waits until
-// all have returned, and reports their ends. Unfinished tasks are handed to other workers immediately. While no server
-// answers, running tasks continue until their permits can no longer be relied on. Run takes new tasks again when a
-// server answers.
+// all have returned, and reports their outcomes. Unfinished tasks are handed to other workers immediately. While no
+// server answers, running tasks continue until their permits can no longer be relied on. Run takes new tasks again when
+// a server answers.
 func Run(ctx context.Context, w Worker) error {
 	if w.Semaphore == nil || w.Handle == nil {
 		return errors.New("a worker requires a Semaphore and a Handle")
@@ -117,14 +118,14 @@ func Run(ctx context.Context, w Worker) error {
 	if !refused {
 		err = context.Cause(ctx)
 	}
-	r.working.Wait() // tasks that arrived last
+	r.working.Wait() // for tasks that arrived late
 	return err
 }
 
 // run is a running worker.
 type run struct {
 	Worker
-	ends   context.Context //nolint:containedctx // for reporting the ends of tasks
+	ends   context.Context //nolint:containedctx // for reporting the outcomes of tasks
 	cut    context.Context //nolint:containedctx // cancelled when running tasks must stop
 	cutNow context.CancelFunc
 
@@ -134,7 +135,7 @@ type run struct {
 	draining bool
 
 	handling sync.WaitGroup // counts running Handles
-	working  sync.WaitGroup // counts tasks whose end has not been reported yet
+	working  sync.WaitGroup // counts tasks whose outcome has not been reported yet
 }
 
 // open is called for each new stream. It offers only the free slots, because tasks from earlier streams continue.
@@ -207,7 +208,7 @@ func (r *run) close(s *client.WorkStream, offered <-chan struct{}, stop func()) 
 	<-offered
 }
 
-// execute runs a task to its end.
+// execute runs a task to completion.
 func (r *run) execute(held *client.WorkTask) {
 	ctx, cancel := context.WithCancelCause(held.Context())
 	defer cancel(nil)
@@ -229,7 +230,7 @@ func (r *run) execute(held *client.WorkTask) {
 // errGoexit is the error of a task that called runtime.Goexit.
 var errGoexit = errors.New("the task called runtime.Goexit")
 
-// finish ends a task whose Handle has returned.
+// finish reports the outcome of a task whose Handle has returned.
 func (r *run) finish(ctx context.Context, held *client.WorkTask, started time.Time, result []byte, err error) {
 	t := &Task{held}
 	e, err := r.outcome(ctx, t, result, err)
@@ -301,8 +302,8 @@ func returnReason(stopped, err error) string {
 	return fmt.Sprintf("%v: %v", stopped, err)
 }
 
-// free frees the slot of a task. next reports that the task's own stream is in use, so that the message that ends the
-// task can also request another task.
+// free frees the slot of a task. next reports that the task's own stream is in use, so that the message with the task's
+// outcome can also request another task.
 func (r *run) free(held *client.WorkTask) (next bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -317,7 +318,7 @@ func (r *run) free(held *client.WorkTask) (next bool) {
 	return false
 }
 
-// end reports the end of a task.
+// end reports the outcome of a task.
 func (r *run) end(held *client.WorkTask, e client.WorkEnd) error {
 	err := held.End(r.ends, e)
 	if _, tooMuch := errors.AsType[*client.WorkLimitError](err); tooMuch {
@@ -325,7 +326,7 @@ func (r *run) end(held *client.WorkTask, e client.WorkEnd) error {
 		err = held.End(r.ends, e)
 	}
 	if err != nil {
-		r.Logger.Warn("gatekeeper: the end of a task was not recorded", "job", held.Job.GetId(), "index", held.Task.GetIndex(),
+		r.Logger.Warn("gatekeeper: the outcome of a task was not recorded", "job", held.Job.GetId(), "index", held.Task.GetIndex(),
 			"token", held.Permit.Token(), "outcome", e.Outcome, "error", err)
 	}
 	return err

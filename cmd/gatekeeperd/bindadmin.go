@@ -15,8 +15,8 @@ directory can always run it. Stop one server, run this command on its data direc
   gatekeeperd bind-admin --data-dir /var/lib/gatekeeper --subject cert:ann
 
 The request remains in the directory until the server has started and a majority of the cluster has carried it out. A server that starts more than a
-day later rejects it. The binding "admin", or the one given with --binding, gets the subject and the role admin. If another binding already has
-the subject, that binding gets the role. The journal and the server's log record this, and name the member. No roles are removed: use gkctl auth
+day later rejects it. The binding "admin", or the one named by --binding, gets the subject and the role admin. If another binding already has
+the subject, that binding gets the role. The journal and the server's log record this, with the member's name. No roles are removed: use gkctl auth
 unbind and gkctl auth token revoke for credentials that were lost or stolen.
 
 Run it on one server only, which need not be the leader. A certificate for cert:NAME must be issued by a CA in --tls-ca. Environment variables and
@@ -27,7 +27,7 @@ const bindAdminExitCodes = `Exit codes:
   64   bad flag
   73   the directory is damaged or cannot be written
   75   a server is using the directory
-  78   the directory does not exist or is not the data directory of a server, or its cluster was recovered without it`
+  78   the directory does not exist or is not a server's data directory, or its cluster was recovered without it`
 
 func newBindAdmin(env environment) *cobra.Command {
 	var cfg gatekeeper.BindAdminConfig

@@ -15,14 +15,14 @@ const convertLong = `Converts a data directory from an earlier build to the form
   gatekeeperd convert --data-dir /var/lib/gatekeeper
 
 It writes the new files next to the old ones, reads them back and compares their contents. Only then does it rename the old files to names that end
-in .old. Remove them when the server works. If the machine crashes during the conversion, run the command again.
+in .old. Remove them once the server works. If the machine crashes during the conversion, run the command again.
 
-It does not change the log store: a data directory keeps its log in either bolt or wal permanently. To change the log store of a single server,
+It does not change the log store, because a data directory keeps the one it was created with. To change the log store of a single server,
 create a new data directory with a new id:
 
   gatekeeperd recover --from OLD --data-dir NEW --id NEWID --log-store wal
 
-In a cluster, let a new server join with a new id, --log-store and an empty directory, and then remove the old member.
+In a cluster, add a new server with a new id, --log-store and an empty directory, and then remove the old member.
 
 Environment variables and configuration files are not read.`
 
@@ -31,7 +31,7 @@ const convertExitCodes = `Exit codes:
   64   bad flag
   73   the directory is damaged or cannot be written
   75   a server is using the directory
-  78   the directory does not exist, or is not the data directory of a server`
+  78   the directory does not exist, or is not a server's data directory`
 
 func newConvert() *cobra.Command {
 	var dir string
@@ -42,7 +42,7 @@ func newConvert() *cobra.Command {
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return usage("give --data-dir, the directory to convert")
+				return usage("specify --data-dir, the directory to convert")
 			}
 			kept, err := gatekeeper.ConvertDataDir(dir)
 			if err != nil {
@@ -60,7 +60,7 @@ func reportConverted(out io.Writer, dir string, kept []string) (err error) {
 	if len(kept) == 0 {
 		_, err = fmt.Fprintf(out, "%s already has the format of this build: nothing to convert.\n", dir)
 	} else {
-		_, err = fmt.Fprintf(out, "Converted: %s. The old files were renamed to %s: remove them when the server works.\n", dir, strings.Join(kept, " and "))
+		_, err = fmt.Fprintf(out, "Converted: %s. The old files were renamed to %s: remove them once the server works.\n", dir, strings.Join(kept, " and "))
 	}
 	return err
 }

@@ -29,10 +29,10 @@ const exitCodes = `Exit codes:
   70   stopped after a fault, such as a disk that fails or hangs
   73   the data directory cannot be created or used, or is damaged
   75   the data directory is in use by another server
-  78   the data directory belongs to another server or cluster, or has another --log-store; or
+  78   the data directory belongs to another server or cluster, or has a different --log-store; or
        the cluster refuses this member, has removed it, or was recovered without it; or
        the directory is empty but another one of --members has data
-A second signal ends the process immediately: with 130 after SIGINT, 143 after SIGTERM, as a shell would report them.`
+A second signal ends the process immediately: with 130 after SIGINT, 143 after SIGTERM, as a shell reports them.`
 
 // usageError reports a bad flag, environment variable or configuration file.
 type usageError struct{ err error }

@@ -37,8 +37,8 @@ func (e environment) get(name string) string {
 	return ""
 }
 
-// load sets the options that no flag has set, first from environment variables and then from the configuration file.
-// Flags therefore take precedence over variables, variables over the file, and the file over defaults.
+// load sets the options that were not set by flags, first from environment variables and then from the configuration
+// file. Flags therefore take precedence over variables, variables over the file, and the file over defaults.
 func load(flags *pflag.FlagSet, e environment) error {
 	variables := koanf.New("\x00") // keys are not nested
 	err := variables.Load(env.Provider("", env.Opt{
@@ -165,7 +165,7 @@ func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	case []any:
 		list, ok := f.Value.(pflag.SliceValue)
 		if !ok {
-			return errors.New("must be one value, not a list")
+			return errors.New("must be a single value, not a list")
 		}
 		words := make([]string, len(v))
 		for i, element := range v {
@@ -176,7 +176,7 @@ func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 		f.Changed = true
 		return list.Replace(words)
 	case nil:
-		return errors.New("has no value: omit the key to get its default")
+		return errors.New("has no value: omit the key to use the default")
 	}
 	return errors.New("must be a value, not keys and values")
 }

@@ -32,25 +32,25 @@ func configFile(t *testing.T, content string) string {
 
 func TestLoad_Precedence_FlagsThenVariablesThenFileThenDefaults(t *testing.T) {
 	config := configFile(t, `
-id: of-file
-cluster-name: of-file
+id: from-file
+cluster-name: from-file
 api-address: 10.0.0.1:1
 dump-interval: 1m
 members: [gk1=10.0.0.1:7421, gk2=10.0.0.2:7421]
 join: 10.0.0.1:7420,10.0.0.2:7420
 `)
 	env := environment{variables: []string{
-		"HOME=/home/u", "GATEKEEPER_ID=of-variable", "GATEKEEPER_API_ADDRESS=10.0.0.1:2", "GATEKEEPER_CONFIG=" + config,
+		"HOME=/home/u", "GATEKEEPER_ID=from-variable", "GATEKEEPER_API_ADDRESS=10.0.0.1:2", "GATEKEEPER_CONFIG=" + config,
 		"GATEKEEPER_ADMIN_ADDRESS=",
 	}}
-	o, err := loaded(t, env, "--id", "of-flag")
+	o, err := loaded(t, env, "--id", "from-flag")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for what, got := range map[string][2]string{
-		"flag over variable over file":              {o.id, "of-flag"},
+		"flag over variable over file":              {o.id, "from-flag"},
 		"variable over file":                        {o.apiAddress, "10.0.0.1:2"},
-		"file over default":                         {o.clusterName, "of-file"},
+		"file over default":                         {o.clusterName, "from-file"},
 		"default":                                   {o.logFormat, "text"},
 		"empty variable over default":               {o.adminAddress, ""},
 		"default data directory in the user's home": {o.dataDir, "/home/u/.local/state/gatekeeper"},
@@ -106,26 +106,26 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 		variables []string
 		want      string
 	}{
-		"unknown key":          {config: "api-adress: a:1\n", want: `: unknown key "api-adress"; did you mean api-address?`},
-		"nested key":           {config: "tls: {cert: a}\n", want: `: unknown key "tls"`},
-		"config in the file":   {config: "config: other\n", want: `: unknown key "config"`},
-		"dissimilar key":       {config: "colour: red\n", want: `: unknown key "colour"; the known ones are id, cluster-name,`},
-		"map in list":          {config: "join: [a, {b: c}]\n", want: ": join: must be a list of strings: element 2 is not a string"},
-		"yes for true":         {config: "insecure: yes\n", want: `.yaml: insecure: "yes" is not a boolean: write true or false`},
-		"yes in a variable":    {variables: []string{"GATEKEEPER_INSECURE=yes"}, want: `GATEKEEPER_INSECURE: "yes" is not a boolean: write true or false`},
-		"text for a number":    {config: "max-calls: many\n", want: `.yaml: max-calls: "many" is not a number`},
-		"list for text":        {config: "id: [a]\n", want: ": id: must be one value, not a list"},
-		"map for text":         {config: "id: {a: b}\n", want: ": id: must be a value, not keys and values"},
-		"no value":             {config: "id:\n", want: ": id: has no value"},
-		"no unit":              {config: "dump-interval: 30\n", want: ": dump-interval: 30 has no unit: write 30s"},
-		"bad duration":         {config: "dump-interval: soon\n", want: ": dump-interval: "},
-		"not YAML":             {config: "id: [\n", want: "configuration file "},
-		"key twice":            {config: "id: a\nid: b\n", want: "already defined"},
-		"unknown variable":     {variables: []string{"GATEKEEPER_API_ADRESS=a:1"}, want: "unknown variable GATEKEEPER_API_ADRESS; did you mean GATEKEEPER_API_ADDRESS?"},
-		"bad variable":         {variables: []string{"GATEKEEPER_DUMP_INTERVAL=30"}, want: "GATEKEEPER_DUMP_INTERVAL: "},
-		"service, not a pod":   {variables: []string{"GATEKEEPER_PORT=tcp://10.0.0.1:7420"}, want: "unknown variable GATEKEEPER_PORT"},
-		"no such file":         {variables: []string{"GATEKEEPER_CONFIG=/no/such/file"}, want: "configuration file: open /no/such/file"},
-		"unknown flag in pods": {variables: []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GATEKEEPER_IDD=a"}, want: "unknown variable GATEKEEPER_IDD; did you mean GATEKEEPER_ID?"},
+		"unknown key":                    {config: "api-adress: a:1\n", want: `: unknown key "api-adress"; did you mean api-address?`},
+		"nested key":                     {config: "tls: {cert: a}\n", want: `: unknown key "tls"`},
+		"config in the file":             {config: "config: other\n", want: `: unknown key "config"`},
+		"dissimilar key":                 {config: "colour: red\n", want: `: unknown key "colour"; the known ones are id, cluster-name,`},
+		"map in list":                    {config: "join: [a, {b: c}]\n", want: ": join: must be a list of strings: element 2 is not a string"},
+		"yes for true":                   {config: "insecure: yes\n", want: `.yaml: insecure: "yes" is not a boolean: write true or false`},
+		"yes in a variable":              {variables: []string{"GATEKEEPER_INSECURE=yes"}, want: `GATEKEEPER_INSECURE: "yes" is not a boolean: write true or false`},
+		"text for a number":              {config: "max-calls: many\n", want: `.yaml: max-calls: "many" is not a number`},
+		"list for text":                  {config: "id: [a]\n", want: ": id: must be a single value, not a list"},
+		"map for text":                   {config: "id: {a: b}\n", want: ": id: must be a value, not keys and values"},
+		"no value":                       {config: "id:\n", want: ": id: has no value"},
+		"no unit":                        {config: "dump-interval: 30\n", want: ": dump-interval: 30 has no unit: write 30s"},
+		"bad duration":                   {config: "dump-interval: soon\n", want: ": dump-interval: "},
+		"not YAML":                       {config: "id: [\n", want: "configuration file "},
+		"duplicate key":                  {config: "id: a\nid: b\n", want: "already defined"},
+		"unknown variable":               {variables: []string{"GATEKEEPER_API_ADRESS=a:1"}, want: "unknown variable GATEKEEPER_API_ADRESS; did you mean GATEKEEPER_API_ADDRESS?"},
+		"bad variable":                   {variables: []string{"GATEKEEPER_DUMP_INTERVAL=30"}, want: "GATEKEEPER_DUMP_INTERVAL: "},
+		"service variable outside a pod": {variables: []string{"GATEKEEPER_PORT=tcp://10.0.0.1:7420"}, want: "unknown variable GATEKEEPER_PORT"},
+		"no such file":                   {variables: []string{"GATEKEEPER_CONFIG=/no/such/file"}, want: "configuration file: open /no/such/file"},
+		"unknown variable in a pod":      {variables: []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GATEKEEPER_IDD=a"}, want: "unknown variable GATEKEEPER_IDD; did you mean GATEKEEPER_ID?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := environment{variables: test.variables}
@@ -134,7 +134,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 			}
 			_, err := loaded(t, env)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("load() = %v, want an error that contains %s", err, test.want)
+				t.Fatalf("load() = %v, want an error containing %s", err, test.want)
 			}
 			if exitCode(err) != exitUsage {
 				t.Errorf("exitCode(%v) = %d, want %d", err, exitCode(err), exitUsage)
@@ -165,7 +165,7 @@ func TestDefaultDataDir_DependsOnTheUser(t *testing.T) {
 		"state home":     {environment{variables: []string{"HOME=/h", "XDG_STATE_HOME=/s"}}, "/s/gatekeeper"},
 		"relative state": {environment{variables: []string{"HOME=/h", "XDG_STATE_HOME=s"}}, "/h/.local/state/gatekeeper"},
 		"home":           {environment{variables: []string{"HOME=/h"}}, "/h/.local/state/gatekeeper"},
-		"nothing":        {environment{}, ""},
+		"no home":        {environment{}, ""},
 	} {
 		if got := defaultDataDir(test.env); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)

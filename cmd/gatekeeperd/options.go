@@ -51,7 +51,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringVar(&o.id, "id", "", `unique name of this member in the cluster (default "`+gatekeeper.DefaultID+`" for a single server)`)
 	f.StringVar(&o.clusterName, "cluster-name", gatekeeper.DefaultClusterName, "name of the cluster, the same on all --members")
-	f.StringVar(&o.dataDir, "data-dir", defaultDataDir(env), "directory of the log and the snapshots; created if it does not exist")
+	f.StringVar(&o.dataDir, "data-dir", defaultDataDir(env), "directory for the log and the snapshots; created if it does not exist")
 	f.StringVar(&o.logStore, "log-store", "", "how a new data directory stores its log: bolt (one file) or wal (append-only files) (default: the directory's, or bolt for a new one)")
 
 	f.StringVar(&o.apiAddress, "api-address", gatekeeper.DefaultAPIAddress, "address for clients")
@@ -61,9 +61,9 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.advertiseAPI, "advertise-api", "", "address at which others reach the API (default: --api-address)")
 	f.StringVar(&o.advertisePeer, "advertise-peer", "", "address at which other members reach this one (default: its address in --members, else --peer-address)")
 
-	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., including this one; the same list on each. The cluster starts when all of them run")
+	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., including this one; pass the same list to each. The cluster starts once all of them are running")
 	f.StringSliceVar(&o.join, "join", nil, "API addresses of a cluster to join")
-	f.BoolVar(&o.nonVoter, "non-voter", false, "with --join: follow without a vote, so that this server never leads and does not count towards a majority")
+	f.BoolVar(&o.nonVoter, "non-voter", false, "with --join: join without a vote; this server then never leads and does not count towards a majority")
 	f.StringVar(&o.profile, "profile", string(gatekeeper.ProfileDefault), "how soon a dead leader is replaced: default (1 to 2 s), or fast (half of that, for networks and machines that never stall for 400 ms)")
 
 	f.StringVar(&o.tls.CertFile, "tls-cert", "", "PEM file with this server's certificate; the API then requires TLS")
@@ -73,15 +73,15 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.admin, "admin", gatekeeper.DefaultAdmin, "administrator of a new cluster: cert:NAME (a name in a client certificate), a SPIFFE id, or oidc:CLAIM=VALUE")
 	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "accept clients with a JWT from this issuer (its iss) instead of a certificate")
 	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "required audience of a JWT (its aud); mandatory with --oidc-issuer")
-	f.StringVar(&o.oidc.KeysFile, "oidc-keys-file", "", "JWK Set with the issuer's public keys, read again when it changes (default: fetched)")
+	f.StringVar(&o.oidc.KeysFile, "oidc-keys-file", "", "JWK Set with the issuer's public keys, reloaded when it changes (default: fetched)")
 	f.StringVar(&o.oidc.KeysURL, "oidc-keys-url", "", "https URL of the JWK Set (default: from the issuer's OpenID Connect Discovery)")
 	f.StringVar(&o.oidc.CAFile, "oidc-ca", "", "PEM file with the CA certificates for verifying the servers of these URLs (default: the system's)")
 	f.StringSliceVar(&o.oidc.Claims, "oidc-claims", nil, "claims that bindings may name as oidc:CLAIM=VALUE; the first one named by a binding decides (default sub,email,groups)")
 	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "like --tls-cert, for connections to other members, including calls to their API (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "like --tls-key, for the other members")
 	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "like --tls-ca, for the members, which verify each other")
-	f.StringVar(&o.auditLog, "audit-log", "", `file for refusals and changes; rotated files are next to it; off disables it (default: audit/audit.log in the data directory if callers are authenticated)`)
-	f.BoolVar(&o.insecure, "insecure", false, "start without --tls-cert and --tls-ca even if other machines can reach a port, which then has no authentication")
+	f.StringVar(&o.auditLog, "audit-log", "", `file that records refused calls and changes; rotated files are kept next to it; off disables it (default: audit/audit.log in the data directory if callers are authenticated)`)
+	f.BoolVar(&o.insecure, "insecure", false, "start without --tls-cert and --tls-ca even if other machines can reach a port; that port then has no authentication")
 
 	f.StringVar(&o.definitions, "definitions", "", "YAML file of semaphore definitions to create; never overwrites definitions, and never recreates deleted ones")
 	f.IntVar(&o.maxCalls, "max-calls", gatekeeper.DefaultMaxCalls, "maximum number of calls processed at the same time; further calls are rejected, and clients retry them")

@@ -30,7 +30,7 @@ that reach the new one stop automatically. They can join it with new ids and emp
 instead, because then nothing is lost.
 
 Never recover twice from the same directories: that creates two clusters, and both grant. recover cannot prevent it, because it does not write to
-the old directories. It refuses a directory only if its server has been started again and has heard from the new cluster; --again accepts such a
+the old directories. It rejects a directory only if its server has been started again and has heard from the new cluster; --again accepts such a
 directory too.
 
 Environment variables and configuration files are not read, because they belong to the old server.`
@@ -41,7 +41,7 @@ const recoverExitCodes = `Exit codes:
   73   none of the directories can be recovered from, or the new directory is not empty
   75   a server is using one of the directories
   78   a directory is not a data directory, or belongs to a different cluster from the others, or its server stopped because
-       it heard that its cluster was recovered (see --again)`
+       it learned that its cluster was recovered (see --again)`
 
 type recoverOptions struct {
 	from     []string
@@ -55,7 +55,7 @@ type recoverOptions struct {
 	yes      bool
 	author   string
 	reason   string
-	unsafely bool // --unsafe-grant-after was given
+	unsafely bool // --unsafe-grant-after was set
 }
 
 func newRecover(env environment) *cobra.Command {
@@ -78,10 +78,10 @@ func newRecover(env environment) *cobra.Command {
 	f.StringVar(&o.id, "id", "", "name of the new server; it must never have been used in the old cluster")
 	f.StringVar(&o.logStore, "log-store", "", "how the new directory stores its log: bolt or wal (default: like the directory that is used)")
 	f.BoolVar(&o.backup, "backup", false, "the directories are older copies: permits are not carried over, however many directories there are")
-	f.BoolVar(&o.again, "again", false, "also accept a directory whose server heard that its cluster was recovered; confirms that the recovered cluster will never run again")
+	f.BoolVar(&o.again, "again", false, "also accept a directory whose server learned that its cluster was recovered; confirms that the recovered cluster will never run again")
 	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the directories were last written; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, even if earlier holders may rely on their permits for longer; needs --yes")
-	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster has stopped by the end of --unsafe-grant-after")
+	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster will have stopped by the end of --unsafe-grant-after")
 	f.StringVar(&o.author, "author", env.author(), "author, for the journal")
 	f.StringVar(&o.reason, "reason", "", "reason, for the journal")
 	return cmd
@@ -136,7 +136,7 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	_ = w.Flush() // into memory
 	fmt.Fprintf(&b, "\nRead: %d of %d voters. %s\n", r.VotersRead, r.Voters, completeness(r, o.backup))
 	fmt.Fprintf(&b, "%s\n\n", permits(r, o.unsafely))
-	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It was cluster %s.\n\n",
+	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It replaces cluster %s.\n\n",
 		o.dataDir, r.ClusterID, o.id, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
   1. Make sure that no old server (%s) starts again: disable their units, move their directories away.
@@ -154,7 +154,7 @@ func completeness(r *gatekeeper.Recovery, backup bool) string {
 	case backup:
 		return "Backups: every change made since then is lost."
 	case r.PermitsKept:
-		return "A majority: every change that was committed is here."
+		return "A majority: every committed change is here."
 	}
 	return "No majority: changes that only the missing voters had are lost."
 }
@@ -170,7 +170,7 @@ func permits(r *gatekeeper.Recovery, unsafely bool) string {
 	default:
 		s = fmt.Sprintf("Permits: %s lost, %d kept because they are held for an operator.", count(r.PermitsLost, "permit"), r.Permits)
 		if r.PermitsCooled > 0 {
-			s += fmt.Sprintf(" %d had ended already and kept their slots for a while.", r.PermitsCooled)
+			s += fmt.Sprintf(" %d had already ended and were still keeping their slots for a while.", r.PermitsCooled)
 		}
 	}
 	switch {

@@ -16,13 +16,13 @@ cluster as they join any other.
 
   gatekeeperd restore gatekeeper.backup --data-dir /var/lib/gatekeeper
 
-First stop every server of the old cluster permanently. The new cluster has a different seed, so servers and clients of one cluster refuse those of
+First stop every server of the old cluster permanently. The new cluster has a different seed, so servers and clients of one cluster reject those of
 the other, and both clusters would grant permits. If servers of the old cluster can still be started, start them instead. If some data directories
 are left, use gatekeeperd recover, which loses less.
 
 Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest permit that the old cluster may have
 granted has certainly ended. Definitions can be edited in the meantime. New tokens are larger than all tokens ever granted. Bindings and bearer tokens
-are restored as they were: revoke again those that have been revoked since the backup.
+are restored as of the backup: revoke again those that have been revoked since.
 
 Environment variables and configuration files are not read.`
 
@@ -49,7 +49,7 @@ func newRestore(env environment) *cobra.Command {
 		Long:  restoreLong,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("give one file, the backup to restore")
+				return usage("specify one file, the backup to restore")
 			}
 			return nil
 		},
@@ -67,7 +67,7 @@ func newRestore(env environment) *cobra.Command {
 	f.StringVar(&o.logStore, "log-store", string(gatekeeper.LogStoreBolt), "how the new directory stores its log: bolt or wal")
 	f.DurationVar(&o.cfg.MaxDuration, "max-duration", 0, "largest max_duration that the old cluster ever had, if it was set after the backup, for example 6h; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, for example 5m, even if earlier holders may rely on their permits for longer; needs --yes")
-	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster has stopped by the end of --unsafe-grant-after")
+	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster will have stopped by the end of --unsafe-grant-after")
 	f.StringVar(&o.cfg.Author, "author", env.author(), "author, for the journal")
 	f.StringVar(&o.cfg.Reason, "reason", "", "reason, for the journal")
 	return cmd
@@ -88,7 +88,7 @@ func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Backup: %s, taken at %s. Every change made since is lost.\n%s\n\n", o.cfg.File, r.TakenAt.Local().Format(time.DateTime), permits(r, unsafely))
-	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It was cluster %s.\n\n",
+	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It replaces cluster %s.\n\n",
 		o.cfg.DataDir, r.ClusterID, o.cfg.ID, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
   1. Make sure that no server of the old cluster runs or starts again.

@@ -19,8 +19,8 @@ import (
 
 const long = `gatekeeperd is the server of Gatekeeper, which makes sure that a scheduled job runs on one host at a time.
 
-Without flags it is a single durable server on loopback. To start a cluster of three, pass the same --members to each; they serve once all three
-run:
+Without flags it is a single durable server on loopback. To start a cluster of three, pass the same --members to each; they start serving once all
+three are running:
 
   gatekeeperd --id gk1 --members gk1=10.0.0.1:7421,gk2=10.0.0.2:7421,gk3=10.0.0.3:7421 --api-address 10.0.0.1:7420
 
@@ -58,7 +58,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	flags := o.flags(env)
 	cmd := &cobra.Command{
 		Use:           "gatekeeperd [flags]",
-		Short:         "Gatekeeper's server",
+		Short:         "The Gatekeeper server",
 		Long:          long,
 		Version:       gatekeeper.Version(),
 		Args:          noArguments,
@@ -76,7 +76,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(flags)
-	cmd.Flags().BoolVar(&check, "check-config", false, "only check whether the configuration and its files can be used; cannot be a variable or a key")
+	cmd.Flags().BoolVar(&check, "check-config", false, "only check whether the configuration and its files are usable; cannot be set by a variable or a key")
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.SetVersionTemplate("gatekeeperd {{.Version}}\n")
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + exitCodes + "\n")
@@ -155,7 +155,7 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	defer over()
 	go func() {
 		if server.Ready(serving) == nil {
-			debug.FreeOSMemory() // frees the memory used to read the snapshot, which an idle server would keep for a long time
+			debug.FreeOSMemory() // frees the memory used to read the snapshot, which an idle server would otherwise keep for a long time
 		}
 	}()
 	select {

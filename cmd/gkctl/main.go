@@ -1,7 +1,7 @@
 // Command gkctl shows and changes the state of a Gatekeeper cluster, such as definitions, permits, queues and members.
 // It uses package client.
 //
-// Each of these packages below internal implements some of the commands:
+// Each of these packages under internal implements some of the commands:
 //
 //	see      get, holders, waiters, explain, history, watch
 //	edit     apply, set, edit, delete, undo, preview, diff
@@ -22,8 +22,8 @@
 // argument, so that a test can inspect the options instead of running the command. These packages do not import each
 // other. They share change (preview, confirmation, undo), conn (connections to servers), lookup (names and globs), ui
 // (streams, formats, errors, exit codes) and words (API messages as text). Each of the shared packages only imports
-// those further along in this list. Package held runs a command while a permit is held, with the help of package child.
-// Script tests of whole commands are in testdata/script.
+// those later in this list. Package held runs a command while a permit is held, using package child. Script tests of
+// whole commands are in testdata/script.
 package main
 
 import (

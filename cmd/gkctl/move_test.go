@@ -136,7 +136,7 @@ func (w *moveWorld) bobEditsFirst() {
 	}
 }
 
-// groups returns the group patterns of both tasks, and the number of changes that replaced definitions.
+// groups returns the group patterns of both tasks and the number of changes that replaced definitions.
 func (w *moveWorld) groups() (patterns string, changes int) {
 	w.t.Helper()
 	c := w.client()
@@ -241,7 +241,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 		return send()
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
-	if code != ui.ExitOK || !strings.Contains(out, "a released by late in prod") || !strings.Contains(out, "1 old holder stopped, 1 of them by release") {
+	if code != ui.ExitOK || !strings.Contains(out, "a released by late in prod") || !strings.Contains(out, "1 old holder stopped (1 released its permit)") {
 		t.Errorf("gkctl move: exit code %d, want 0 and the release by the late holder; output:\n%s", code, out)
 	}
 }
@@ -261,7 +261,7 @@ func TestMove_TimeoutWhileFollowing_IsNotReverted(t *testing.T) {
 	}
 }
 
-// A holder that does not stop keeps its slot until its deadline. The output names the holder, and then the waiter gets
+// A holder that does not stop keeps its slot until its deadline. The output names the holder, and the waiter then gets
 // the slot.
 func TestMove_HolderIgnoresTheDrain_KeepsItsSlotAndIsReported(t *testing.T) {
 	t.Parallel()
@@ -291,12 +291,12 @@ func TestMove_HolderIgnoresTheDrain_KeepsItsSlotAndIsReported(t *testing.T) {
 	}
 	expired, granted := strings.Index(out, "c of deaf in prod"), strings.Index(out, "c granted to next in dr")
 	if code != ui.ExitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop within the drain: c expired after") ||
-		!strings.Contains(out, "1 old holder stopped, 0 of them by release") || !strings.Contains(out, "1 new holder was granted") {
+		!strings.Contains(out, "1 old holder stopped (0 released their permits)") || !strings.Contains(out, "1 new holder was granted") {
 		t.Errorf("gkctl move --drain 1s: exit code %d, want 0, the expiry and then the new grant; output:\n%s", code, out)
 	}
 }
 
-// Each edit carries the version that was shown, so that exactly the confirmed change is made or nothing.
+// Each edit carries the version that was shown, so that either exactly the confirmed change is made, or none.
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// olderServer behaves like a server that ignores fields that it does not know. It has one cordon and no definitions.
+// olderServer behaves like a server that ignores fields it does not know. It has one cordon and no definitions.
 type olderServer struct {
 	t     *testing.T
 	ended []string // the ids of the cordons that it removed

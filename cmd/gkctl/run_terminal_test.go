@@ -46,7 +46,7 @@ func newScreen(r *runTest, shell string, args ...string) *screen {
 		_ = cmd.Wait()
 		<-read
 		if r.Failed() {
-			r.Logf("the screen at the end:\n%s", s.text.String())
+			r.Logf("the final screen:\n%s", s.text.String())
 		}
 	})
 	s.await(prompt)
@@ -87,7 +87,7 @@ const (
 	ctrlZ = "\x1a"
 )
 
-// eachShell runs a test with the system's sh, and with bash if available. The two continue jobs in different ways.
+// eachShell runs a test with the system's sh, and with bash if available. The two resume jobs in different ways.
 func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 	for name, args := range map[string][]string{"sh": {"-i"}, "bash": {"--norc", "--noprofile", "-i"}} {
 		path, err := exec.LookPath(name)
@@ -103,8 +103,7 @@ func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 // conversation is a command that reads from the terminal. The question is split in two, so that the echo of the typed
 // command does not match it.
 //
-// converse waits for one reply first, because input that is typed right after a command was started may still go to the
-// shell.
+// converse waits for one reply first, because input typed right after a command is started may still go to the shell.
 const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
 
 func (s *screen) converse() {

@@ -21,7 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// runTest is a server, and a directory in which gkctl processes run.
+// runTest holds a server, and a directory in which gkctl processes run.
 type runTest struct {
 	*testing.T
 	dir    string
@@ -93,7 +93,7 @@ func (r *runTest) number(name string) int {
 	return n
 }
 
-// written returns the time of the last write to a file, in nanoseconds.
+// written returns the modification time of a file, in nanoseconds.
 func (r *runTest) written(name string) int64 {
 	r.Helper()
 	info, err := os.Stat(filepath.Join(r.dir, name))
@@ -109,13 +109,13 @@ func (r *runTest) gkctl(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts gkctl run, which is killed at the end of the test.
+// start starts gkctl run and kills it at the end of the test.
 func (r *runTest) start(args ...string) *exec.Cmd {
 	r.Helper()
 	return r.startCommand("run", args...)
 }
 
-// startCommand starts a gkctl command on the semaphore, which is killed at the end of the test.
+// startCommand starts a gkctl command on the semaphore and kills it at the end of the test.
 func (r *runTest) startCommand(name string, args ...string) *exec.Cmd {
 	r.Helper()
 	cmd := r.gkctl(append([]string{name, "job"}, args...)...)
@@ -156,7 +156,7 @@ func (r *runTest) untilFile(name string) {
 	})
 }
 
-// alive reports whether a process is running. A zombie is not.
+// alive reports whether a process is running. A zombie does not count.
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, os.ErrNotExist) {
@@ -179,9 +179,10 @@ func code(cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// stubborn is a script that only records SIGTERM, writes the time repeatedly, and keeps a copy of the permit file.
+// stubborn is a script that records SIGTERM but does not exit, writes the time repeatedly, and keeps a copy of the
+// permit file.
 const stubborn = `#!/bin/sh
-trap ': > termed' TERM
+trap ': > sigterm' TERM
 sh -c 'trap "" TERM; echo $$ > grandchild; while :; do date +%s%N > alive.new; mv alive.new alive; done' &
 echo $$ > command
 while :; do cp "$GK_PERMIT_FILE" permit.new 2>/dev/null && mv permit.new permit; done
@@ -213,11 +214,11 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	if got := code(cmd); got != ui.ExitLost {
 		t.Fatalf("gkctl run: exit code %d, want %d; standard error:\n%s", got, ui.ExitLost, r.stderr.String())
 	}
-	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), r.written("termed")
+	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), r.written("sigterm")
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
-	if termed >= deadline { // SIGTERM came before SIGKILL, because the command recorded it
+	if termed >= deadline { // the command recorded SIGTERM, so it came before SIGKILL
 		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(termed-deadline))
 	}
 	for _, name := range []string{"command", "grandchild"} {
@@ -264,7 +265,8 @@ func TestRun_WrapperIsKilled_NoProcessSurvives(t *testing.T) {
 	r.wantNoProcessLeft(cmd)
 }
 
-// wantNoProcessLeft kills a gkctl that runs the stubborn script, and waits until no process of the script is left.
+// wantNoProcessLeft kills a gkctl process running the stubborn script, and waits until all of the script's processes
+// have exited.
 func (r *runTest) wantNoProcessLeft(cmd *exec.Cmd) {
 	r.Helper()
 	r.untilFile("permit")
@@ -377,7 +379,8 @@ while :; do sleep 0.01; done
 	}
 }
 
-// A planned reboot kills commands with SIGTERM. In that case the firing is not done, unless the command exits with 0.
+// A planned reboot terminates commands with SIGTERM. The firing then does not count as done unless the command exits
+// with 0.
 func TestRun_EndedBySignal_FiringIsCutShort(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
@@ -443,7 +446,7 @@ func TestRun_PermitFile_FollowsTheRefreshes(t *testing.T) {
 	first := r.permit()
 	r.until("the deadline moves", func() bool { return r.permit().SafeUntil.After(*first.SafeUntil) })
 	if now := r.permit(); now.Token != first.Token || now.State != "held" {
-		t.Errorf("permit file has %+v, want token %s and state held", now, first.Token)
+		t.Errorf("permit file contains %+v, want token %s and state held", now, first.Token)
 	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -25,10 +25,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// awaitFor limits the waits of scripts. It is long because test machines are busy.
+// awaitFor limits how long scripts wait. It is generous because test machines are busy.
 const awaitFor = 60 * time.Second
 
-// await repeats a program until it succeeds and its output matches, for at most a minute: await PATTERN PROGRAM
+// await runs a program repeatedly until it succeeds and its output matches, for at most a minute: await PATTERN PROGRAM
 // ARGUMENT...
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -78,7 +78,7 @@ func settled(ctx context.Context, s *gatekeeper.Server) error {
 	}
 }
 
-// fleet holds the servers that a script has started, by their ids.
+// fleet holds the servers that a script has started, by id.
 type fleet map[string]*gatekeeper.Server
 
 // serve starts a cluster of COUNT servers, which the rest of the script uses: serve COUNT
@@ -114,9 +114,9 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
 
-// secure starts a server with the certificates that the script has created in a directory, and makes the script use it:
+// secure starts a server with the certificates that the script has created in a directory, and points the script at it:
 // secure ID DIRECTORY [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it accepts the
-// tokens that the command jwt writes.
+// tokens written by the jwt command.
 func secure(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: secure ID DIRECTORY [--insecure] [--bearer-tokens] [--oidc]")
@@ -182,8 +182,8 @@ func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(issuerKey().Sign(claims)), 0o600))
 }
 
-// openAll opens the servers of a new cluster at the same time, because they wait for each other. Each has a data
-// directory below dir.
+// openAll opens the servers of a new cluster concurrently, because they wait for each other. Each gets a data directory
+// under dir.
 func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.Listener, dir string) ([]*gatekeeper.Server, error) {
 	servers, errs := make([]*gatekeeper.Server, len(members)), make([]error, len(members))
 	var opening sync.WaitGroup
@@ -200,10 +200,10 @@ func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.L
 	return servers, errors.Join(errs...)
 }
 
-// shutServers closes servers of the script: shut ID...
+// shutServers shuts down servers started by the script: shutdown ID...
 func shutServers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: shut ID...")
+		ts.Fatalf("usage: shutdown ID...")
 	}
 	for _, id := range args {
 		ts.Value("fleet").(fleet).shut(ts, id)

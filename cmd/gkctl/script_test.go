@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for servers and clocks, not for processors
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for servers and clocks, not for CPUs
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
@@ -67,17 +67,16 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await":  await,
-			"serve":  serve,
-			"secure": secure,
-			"expire": expire,
-			"jwt":    writeJWT,
-			"shut":   shutServers,
-			"status": exitStatus,
-			"many":   writeMany,
-			"keep":   keep,
-
-			"audited": writeAudit,
+			"audited":  writeAudit,
+			"await":    await,
+			"expire":   expire,
+			"jwt":      writeJWT,
+			"keep":     keep,
+			"many":     writeMany,
+			"secure":   secure,
+			"serve":    serve,
+			"shutdown": shutServers,
+			"status":   exitStatus,
 		},
 	})
 }
@@ -101,7 +100,7 @@ func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// writeMany writes a file with COUNT definitions: many COUNT FILE
+// writeMany writes a file containing COUNT definitions: many COUNT FILE
 func writeMany(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -112,7 +111,7 @@ func writeMany(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 }
 
-// writeAudit writes the audit log of a server that starts and stops, with COUNT lines: audited COUNT FILE
+// writeAudit writes the COUNT-line audit log of a server that starts and stops: audited COUNT FILE
 func writeAudit(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// writes is an io.Writer that calls f for each write.
+// writes adapts a function to io.Writer.
 type writes func(string)
 
 func (f writes) Write(p []byte) (int, error) {
@@ -41,11 +41,11 @@ func TestWatch_FromAFutureRevision_PrintsANote(t *testing.T) {
 		t.Errorf("gkctl watch: exit code %d, want 0 or 130", code)
 	}
 	if !strings.Contains(stderr, "revision 1000000 is in the future; the cluster is at ") || out.Len() > 0 {
-		t.Errorf("gkctl watch: standard error %q, want a note about the future; standard output %q, want none", stderr, &out)
+		t.Errorf("gkctl watch: standard error %q, want a note about the future revision; standard output %q, want none", stderr, &out)
 	}
 }
 
-// overtaken is a server that no longer has the first events that a watcher requests.
+// overtaken is a server that no longer has the first events requested by a watcher.
 type overtaken struct {
 	gatekeeperv1.UnimplementedWatchServiceServer
 }

@@ -18,8 +18,8 @@ func (r *runTest) submit(id string) {
 	}
 }
 
-// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts tests the guarantee of gkctl work: no process of the
-// command is left when another worker can get the task.
+// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts tests the guarantee of gkctl work: none of the command's
+// processes is still running when another worker can get the task.
 func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -33,7 +33,7 @@ func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 	for _, name := range []string{"command", "grandchild"} {
 		r.until("the "+name+" is dead", func() bool { return !alive(r.number(name)) })
 	}
-	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), r.written("termed")
+	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), r.written("sigterm")
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
@@ -67,13 +67,13 @@ func TestWork_OrphanExits_IsReaped(t *testing.T) {
 		return // on other systems, init adopts the orphan
 	}
 	r := newRunTest(t, "{name: job}")
-	r.write("leaver", `#!/bin/sh
+	r.write("daemonize", `#!/bin/sh
 setsid sleep 1000 </dev/null >/dev/null 2>&1 &
 while test "$(cut -d' ' -f5 /proc/$!/stat)" = $$; do sleep 0.01; done
 test -e orphan && kill $! || echo $! > orphan
 `)
 	r.submit("j")
-	r.startCommand("work", "--", "./leaver")
+	r.startCommand("work", "--", "./daemonize")
 	r.untilFile("orphan")
 	orphan := r.number("orphan")
 	if err := syscall.Kill(orphan, syscall.SIGTERM); err != nil {

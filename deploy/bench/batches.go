@@ -13,18 +13,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// batched compares batched and separate calls from the goroutines of one client, for one number of callers.
+// batched compares batched and separate calls by the goroutines of one client, at one number of callers.
 type batched struct {
 	Callers int `json:"callers"`
-	// Unary is the result with the generated stub, which makes one call per request. Batches is the result with one
-	// client of the library. The two were measured in alternating windows.
+	// Unary is the result with the generated stub, which makes one call per request. Batches is the result with a
+	// single library client. The two were measured in alternating windows.
 	Unary   load.Figure `json:"unary"`
 	Batches load.Figure `json:"batches"`
 	// Ratio is the median of the ratios of adjacent windows.
 	Ratio float64 `json:"ratio"`
 }
 
-// batchedTarget is the required ratio of batched to unary throughput with batchedFrom or more callers.
+// batchedTarget is the required ratio of batched to unary throughput at batchedFrom or more callers.
 const (
 	batchedTarget = 1.8
 	batchedFrom   = 64
@@ -103,7 +103,7 @@ func (w windows) alternate(ctx context.Context, callers int, unary, batches load
 	return s, nil
 }
 
-// printBatched prints denials with the client's batches next to those with the stub.
+// printBatched prints denials in the client's batches next to those through the stub.
 func printBatched(out io.Writer, clusters []*core) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "denials/s, alternating\tcallers\tunary\tclient's batches\tratio\t\t")
@@ -117,5 +117,5 @@ func printBatched(out io.Writer, clusters []*core) {
 		}
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "With %d or more callers, batches must reach more than %.1f times the unary figure.\n", batchedFrom, batchedTarget)
+	fmt.Fprintf(out, "With %d or more callers, batches must exceed %.1f times the unary throughput.\n", batchedFrom, batchedTarget)
 }

@@ -125,6 +125,6 @@ func TestCheck_InvalidFlags_AreRefused(t *testing.T) {
 	short.keepFor--
 	none.permits, never.runs = 0, 0
 	if short.check("keep", "1", "1") == nil || none.check("keep", "1", "1") == nil || never.check("failover", "1", "1") == nil {
-		t.Error("check() accepted a window too short for two refreshes, no permits, or no runs")
+		t.Error("check() accepted a window that is too short for two refreshes, no permits, or no runs")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// added is the overhead of the client library over the generated stub, for one unit of work by one caller.
+// added is the cost that the client library adds to the generated stub, for one unit of work by one caller.
 type added struct {
 	What string `json:"what"`
 	// RPCs is the number of calls in a unit of work.
@@ -28,19 +28,19 @@ type added struct {
 	// Both are in µs.
 	PerRPC float64 `json:"added_us_per_rpc"`
 	Error  float64 `json:"error_us_per_rpc"`
-	// These are the costs of a unit of work to the calling process. CPU time depends less on other load on the machine
-	// than the medians do.
+	// RawCost and ClientCost are what a unit of work costs the calling process. CPU time depends less on other load on
+	// the machine than the medians do.
 	RawCost    cost `json:"raw"`
 	ClientCost cost `json:"client"`
 }
 
-// cost is the cost of a unit of work to the calling process.
+// cost is what a unit of work costs the calling process.
 type cost struct {
 	CPU    float64 `json:"cpu_us"`
 	Allocs float64 `json:"allocs"`
 }
 
-// addedTarget is the target, in µs per call.
+// addedTarget is the target for the overhead, in µs per call.
 const addedTarget = 20.0
 
 // work is one unit of work.
@@ -65,7 +65,7 @@ func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 		return nil, err
 	}
 	defer raw.Close()
-	// The name is as long as the identity of the stub's caller, so that the request sizes are equal.
+	// The name is as long as the identity of the stub's caller, so that both send requests of the same size.
 	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup("bench"), client.WithAcquirer("caller-0"))
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func rawDenial(stub gatekeeperv1.PermitServiceClient, turn *int) work {
 	return func(ctx context.Context) error {
 		r, err := tryAcquire(ctx, stub, "held", turn)
 		if err == nil && r.GetDenial() == nil {
-			err = errors.New("the held semaphore was granted")
+			err = errors.New("the held permit was granted again")
 		}
 		return err
 	}
@@ -122,7 +122,7 @@ func clientDenial(c *client.Client) work {
 	return func(ctx context.Context) error {
 		_, err := c.Semaphore("held").TryAcquire(ctx)
 		if err == nil {
-			return errors.New("the held semaphore was granted")
+			return errors.New("the held permit was granted again")
 		}
 		if d, ok := errors.AsType[*client.DeniedError](err); ok && d.Reason == client.ReasonNoFreePermit {
 			return nil
@@ -198,7 +198,7 @@ func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 }
 
 // median returns the median and two standard errors of the median, in µs. The standard error is 1.25 times that of the
-// mean, with the standard deviation estimated from the quartiles, so that a few slow calls do not matter.
+// mean, with the standard deviation estimated from the quartiles, so that a few slow calls have no effect.
 func median(took []time.Duration) (mid, twoErrors float64) {
 	slices.Sort(took)
 	n := len(took)

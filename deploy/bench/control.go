@@ -15,18 +15,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// control holds the latencies of operators' actions on three servers. Times are in µs unless noted.
+// control holds the latencies of operator actions on three servers. Times are in µs unless noted.
 type control struct {
 	// RoundTrip is the median latency of a call that one server answers without involving the others.
 	RoundTrip float64 `json:"round_trip_us"`
-	// Heard is the time from the response to an edit until watchers on all servers have received it.
+	// The delivery time is from the response to an edit until watchers on all servers have received it.
 	HeardP50 float64 `json:"edit_heard_p50_us"`
 	HeardMax float64 `json:"edit_heard_max_us"`
 	// Batch is the median time of a batch of batchEdits edits, in ms.
 	Batch float64 `json:"batch_ms"`
-	// HandOver is the time from sending a release until the waiter has its grant. Commit is the time that a release
-	// takes without a waiter. Floor is two consecutive syncs and two hops, measured as two calls that one server
-	// answers without involving the others. The three are measured alternately.
+	// The handover time is from sending a release until the waiter has its grant. CommitP50 is the time of a release
+	// without a waiter. Floor is two consecutive syncs and two hops, measured as two calls that one server answers
+	// without involving the others. The three are measured alternately.
 	HandOverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
@@ -46,13 +46,13 @@ const (
 	eventsPerSecond = 10
 	watchFor        = 5 * time.Second
 
-	// Targets: two round trips for Heard, twice the floor for HandOver, 100 ms for Batch, and a fifth of a core for
-	// WatchersCPU.
+	// Targets: two round trips for the delivery, twice the floor for the handover, 100 ms for a batch, and a fifth of a
+	// core for the watchers.
 	batchTarget    = 100.0
 	watchersTarget = 20.0
 )
 
-// measureControl starts three servers and measures operators' actions.
+// measureControl starts three servers and measures operator actions.
 func (b *bench) measureControl(ctx context.Context) (*control, error) {
 	appendOnce, f, err := b.appender("control-sync")
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *bench) measureControl(ctx context.Context) (*control, error) {
 		name    string
 		measure func(context.Context, *servers.Cluster, *servers.Server, *grpc.ClientConn) error
 	}{
-		{"edits and watchers", c.measureHeard}, {"batches", c.measureBatch}, {"hand-over", handOver}, {"many watchers", c.measureWatchers},
+		{"edits and watchers", c.measureHeard}, {"batches", c.measureBatch}, {"handover", handOver}, {"many watchers", c.measureWatchers},
 	} {
 		if err := part.measure(ctx, cluster, leader, conn); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
@@ -117,7 +117,7 @@ func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- received) erro
 		for {
 			r, err := stream.Recv()
 			if err != nil {
-				return // ctx has ended, or the consumer's wait will time out
+				return // ctx is done, or the consumer will time out
 			}
 			for _, e := range r.GetEvents() {
 				select {
@@ -131,7 +131,7 @@ func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- received) erro
 	return nil
 }
 
-// measureHeard makes edits, and after each of them waits until a watcher on every server has received it.
+// measureHeard makes edits, and waits after each one until a watcher on every server has received it.
 func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a watcher did not receive an edit"))
 	defer cancel()
@@ -208,7 +208,7 @@ func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *serve
 	return nil
 }
 
-// measureHandOver repeatedly releases a permit that has a waiter, alternating with the calls for comparison.
+// measureHandOver repeatedly releases a permit that has a waiter, alternating with the calls to compare with.
 func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, appendOnce, trip func() error) error {
 	permits := gatekeeperv1.NewPermitServiceClient(conn)
 	release := func(token uint64) error {
@@ -324,9 +324,9 @@ func (c *control) print(out io.Writer) {
 	fmt.Fprintf(out, "Watchers on all three servers received an edit %.0f µs after its response (median; maximum %.0f)%s. Two round trips take %.0f µs.\n",
 		c.HeardP50, c.HeardMax, missed(c.HeardP50, 2*c.RoundTrip), 2*c.RoundTrip)
 	fmt.Fprintf(out, "A batch of %d edits took %.1f ms%s. The target is less than %.0f ms.\n", batchEdits, c.Batch, missed(c.Batch, batchTarget), batchTarget)
-	fmt.Fprintf(out, "The next waiter's grant came %.0f µs after a release, which is %.1f times the floor of two syncs and two hops%s (%.0f µs). The target is less than twice the floor. "+
+	fmt.Fprintf(out, "The next waiter's grant arrived %.0f µs after a release, which is %.1f times the floor of two syncs and two hops%s (%.0f µs). The target is less than twice the floor. "+
 		"A release alone, which is one commit, took %.0f µs.\n",
 		c.HandOverP50, c.HandOverP50/c.Floor, missed(c.HandOverP50, 2*c.Floor), c.Floor, c.CommitP50)
-	fmt.Fprintf(out, "With %d watchers and %d events per second, the leader used %.1f %% of one core%s. The target is less than %.0f %%.\n",
+	fmt.Fprintf(out, "With %d watchers and %d events per second, the leader used %.1f%% of one core%s. The target is less than %.0f%%.\n",
 		manyWatchers, eventsPerSecond, c.WatchersCPU, missed(c.WatchersCPU, watchersTarget), watchersTarget)
 }

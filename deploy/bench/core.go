@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// core holds the results of a cluster of one size.
+// core holds the results for one cluster size.
 type core struct {
 	Servers   int           `json:"servers"`
 	Denials   []load.Figure `json:"denials"`
@@ -23,7 +23,7 @@ type core struct {
 	Messages []load.Figure `json:"refreshes_by_stream"`
 	Tokens   []load.Figure `json:"tokens_by_stream"`
 	Pairs    []load.Figure `json:"pairs"`
-	// Batched compares denials in one client's batches with denials by separate calls.
+	// Batched compares denials in one client's batches with denials in separate calls.
 	Batched []batched `json:"denials_in_batches"`
 	// Entries is computed from the leader's counters during these windows, for each number of callers.
 	Entries []shared `json:"entries"`
@@ -158,7 +158,7 @@ func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, t *w
 	})
 }
 
-// known makes the leader record the callers of the batched denials, and acquires the permit that they request.
+// known makes the leader record the callers of the batched denials, after acquiring the permit that they request.
 func (b *bench) known(ctx context.Context, leader *servers.Server, conns load.Conns) error {
 	if _, err := acquire(ctx, conns.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, t *wor
 			}
 			commands, entries := after.commands-before.commands, after.entries-before.entries
 			if entries <= 0 || commands < entries {
-				return fmt.Errorf("the leader counts %v commands in %v entries for acquires and releases: its counters are wrong", commands, entries)
+				return fmt.Errorf("the leader counted %v commands in %v entries for acquires and releases: its counters are wrong", commands, entries)
 			}
 			result.Pairs = append(result.Pairs, f)
 			result.Entries = append(result.Entries, shared{callers, commands, entries, commands / entries})

@@ -39,7 +39,7 @@ const quiet = 2 * time.Second
 
 // settled waits until the leader has finished its background writes.
 func settled(ctx context.Context, leader *servers.Server) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader keeps writing to its log even though it gets no requests"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader keeps writing to its log even though it receives no requests"))
 	defer cancel()
 	tick := time.NewTicker(quiet / 20)
 	defer tick.Stop()
@@ -61,7 +61,7 @@ func settled(ctx context.Context, leader *servers.Server) error {
 	return nil
 }
 
-// unwritten calls do, and fails if the leader wrote anything to its log in the meantime.
+// unwritten calls do, and fails if the leader writes anything to its log in the meantime.
 func unwritten(ctx context.Context, leader *servers.Server, do func() error) error {
 	before, err := scrape(ctx, leader)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 )
 
-// measureFailover kills leaders of both profiles alternately.
+// measureFailover alternately kills the leaders of clusters with either profile.
 func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) {
 	var contestants []failover.Contestant
 	for _, c := range []struct{ name, profile string }{{failover.Default, "default"}, {failover.Fast, "fast"}} {

@@ -18,17 +18,17 @@ import (
 // kept is the cost of keeping permits alive.
 type kept struct {
 	keeperReport
-	// ServersCPU is the CPU usage of all servers in that time, in percent of one core.
+	// ServersCPU is the CPU usage of all servers during the window, in percent of one core.
 	ServersCPU float64 `json:"servers_cpu_percent"`
 }
 
-// The target: one client keeps 10 000 permits of 30 s alive over one stream with less than 5% of one core and without
+// The target: one client keeps 10,000 permits of 30 s alive over one stream with less than 5% of one core and without
 // missing a refresh.
 const (
 	keepDuration  = 30 * time.Second
 	keepTargetCPU = 5.0
 	// keepTwice is the time within which every permit is refreshed twice. A refresh is due after a third of the
-	// duration, plus or minus a tenth of that third.
+	// duration, plus or minus a tenth of that.
 	keepTwice = 2 * (keepDuration/3 + keepDuration/30)
 )
 
@@ -72,8 +72,8 @@ func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
 	return nil, err
 }
 
-// errKeeperEnded is returned for a keeper that exited early. The keeper itself has printed the reason.
-var errKeeperEnded = errors.New("the process that keeps the permits exited early")
+// errKeeperEnded is returned for a keeper process that exited early, which has already printed the reason.
+var errKeeperEnded = errors.New("the process that holds the permits exited early")
 
 // watchKeeper reads the keeper's output: a line when its window begins, and a line with its report.
 func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *bufio.Reader) (*kept, error) {
@@ -107,7 +107,7 @@ func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *
 	return k, k.check()
 }
 
-// check returns an error if a guarantee that does not depend on the machine's speed was broken.
+// check returns an error if a guarantee was broken that does not depend on the machine's speed.
 func (k *kept) check() error {
 	switch {
 	case k.Lost > 0:

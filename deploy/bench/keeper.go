@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// keeperReport is the report of one client process about the window in which it only kept its permits alive.
+// keeperReport is a client process's report on the window in which it did nothing but keep its permits alive.
 type keeperReport struct {
 	Permits int     `json:"permits"`
 	Seconds float64 `json:"seconds"`
@@ -23,15 +23,15 @@ type keeperReport struct {
 	CPU float64 `json:"client_cpu_percent"`
 	// PerToken is the CPU time per refreshed permit, in µs.
 	PerToken float64 `json:"client_cpu_us_per_token"`
-	// Streams is the number of streams that were open at the start or opened later.
+	// Streams is the number of streams that were open at the start or were opened later.
 	Streams int `json:"streams"`
 	Frames  int `json:"frames"`
 	Tokens  int `json:"tokens"`
 	// NotRefreshed counts results other than a refresh.
 	NotRefreshed int `json:"not_refreshed"`
-	// Missed counts permits that were refreshed less than twice.
+	// Missed counts permits that were refreshed fewer than two times.
 	Missed int `json:"missed"`
-	// Lost counts permits that are not valid at the end, or whose jobs had to stop.
+	// Lost counts permits that are no longer valid at the end, or whose jobs had to stop.
 	Lost      int    `json:"lost"`
 	FirstLoss string `json:"first_loss,omitempty"`
 }
@@ -136,7 +136,7 @@ func (t *traffic) intercept(
 
 // awaitAll waits until every permit has been refreshed once.
 func (t *traffic) awaitAll(ctx context.Context, permits int) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, keepDuration, fmt.Errorf("not all of %d permits were refreshed within %s", permits, keepDuration))
+	ctx, cancel := context.WithTimeoutCause(ctx, keepDuration, fmt.Errorf("not all %d permits were refreshed within %s", permits, keepDuration))
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -155,7 +155,7 @@ func (t *traffic) awaitAll(ctx context.Context, permits int) error {
 	}
 }
 
-// restart resets the counters. Open streams stay open.
+// restart resets the counters. Open streams remain open.
 func (t *traffic) restart() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -175,7 +175,7 @@ func (t *traffic) report(r *keeperReport, held []*client.Permit) {
 			continue
 		}
 		if r.Lost++; r.Lost == 1 {
-			r.FirstLoss = "it has reached its deadline"
+			r.FirstLoss = "it reached its deadline"
 			if cause := context.Cause(p.Context()); cause != nil {
 				r.FirstLoss = cause.Error()
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// measureEcho measures the echo for each number of callers.
+// measureEcho measures the echo at each number of callers.
 func (b *bench) measureEcho(ctx context.Context) ([]load.Figure, error) {
 	echo, err := load.StartEcho(ctx, "-echo")
 	if err != nil {
@@ -19,7 +19,7 @@ func (b *bench) measureEcho(ctx context.Context) ([]load.Figure, error) {
 	return b.each(ctx, echo.Call)
 }
 
-// measureSync measures sequential appends with fdatasync, on the disk of the data directories.
+// measureSync measures sequential appends with fdatasync, on the disk that holds the data directories.
 func (b *bench) measureSync(ctx context.Context) (load.Figure, error) {
 	appendOnce, f, err := b.appender("sync")
 	if err != nil {

@@ -4,21 +4,21 @@
 //     measured in the same run: grpc-go's unary echo, and an append with fdatasync.
 //   - calls: the overhead of the client library over the generated stub, measured alternately against one server with
 //     its data in memory.
-//   - control: the latency of operators' actions on three servers: the delivery of an edit to every watcher, a batch of
-//     1 000 edits, the hand-over from a release to the next waiter, and the cost of 1 000 watchers.
-//   - keep: the cost to one client, in a separate process, of keeping 10 000 permits of 30 s alive on three servers.
+//   - control: the latency of operator actions on three servers: the delivery of an edit to every watcher, a batch of
+//     1,000 edits, the handover from a release to the next waiter, and the cost of 1,000 watchers.
+//   - keep: the cost to one client, in a separate process, of keeping 10,000 permits of 30 s alive on three servers.
 //   - profile: the CPU profile of the leader of three servers while it denies, refreshes and grants. It runs only on
 //     request.
-//   - failover: the time from a kill -9 of the leader to the next grant, with both profiles. It takes minutes, and runs
-//     only on request.
+//   - failover: the time from killing the leader with kill -9 to the next grant, with both profiles. It takes minutes,
+//     and runs only on request.
 //
 // Package peers, a separate module, compares the same work with other systems. Only ratios and differences within one
 // run are meaningful. Absolute figures vary between runs and machines.
 //
-// The bench also checks two guarantees with the servers' counters: denials and refreshes of known callers write no log
-// entry, and concurrent acquires share entries. It checks two guarantees of the client: no permit is lost, and one
-// stream is enough. A failed call or a broken guarantee fails the run. A missed performance target is only reported,
-// because it depends on the machine and its other load.
+// The bench also uses the servers' counters to check two guarantees: denials and refreshes for known callers write no
+// log entries, and concurrent acquires share entries. It checks two guarantees of the client: no permit is lost, and a
+// single stream is enough. A failed call or a broken guarantee fails the run. A missed performance target is only
+// reported, because it depends on the machine and its other load.
 package main
 
 import (
@@ -50,7 +50,7 @@ type bench struct {
 	windows windows
 	permits int           // number of permits to keep
 	keepFor time.Duration // length of the window
-	runs    int           // for the failover part
+	runs    int           // number of leader kills per cluster
 }
 
 // report holds the results of a run.
@@ -83,19 +83,19 @@ const (
 func main() {
 	var b bench
 	echo := flag.Bool("echo", false, "serve the echo; for internal use")
-	keeper := flag.String("keeper", "", "keep permits on the servers at these addresses; for internal use")
-	parts := flag.String("parts", "core,calls,control,keep", "what to measure; profile and failover run only if they are named")
+	keeper := flag.String("keeper", "", "hold permits on the servers at these addresses; for internal use")
+	parts := flag.String("parts", "core,calls,control,keep", "what to measure; profile and failover run only if named")
 	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd")
 	sizes := flag.String("servers", "1,3", "cluster sizes to measure")
 	callers := flag.String("callers", "1,16,64,256", "numbers of concurrent callers")
 	flag.DurationVar(&b.windows.warmUp, "warm-up", 500*time.Millisecond, "warm-up time before each measurement")
 	flag.DurationVar(&b.windows.window, "window", time.Second, "length of a window")
-	flag.StringVar(&b.store, "log-store", "", "log store of the servers in the core part: bolt or wal; empty for their default")
-	flag.IntVar(&b.permits, "permits", 10_000, "number of permits in the keep part")
-	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "length of the window in the keep part, which begins when every permit has been refreshed once")
-	flag.IntVar(&b.runs, "runs", 20, "how many times to kill each cluster's leader in the failover part")
+	flag.StringVar(&b.store, "log-store", "", "log store of the servers: bolt or wal; empty for their default")
+	flag.IntVar(&b.permits, "permits", 10_000, "number of permits to keep alive with -parts keep")
+	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "length of the window with -parts keep, which begins once every permit has been refreshed")
+	flag.IntVar(&b.runs, "runs", 20, "how many times to kill each cluster's leader with -parts failover")
 	flag.IntVar(&b.windows.count, "windows", 3, "number of windows; the result is their median")
-	file := flag.String("json", "bin/bench.json", "file for the results as JSON; empty for none")
+	file := flag.String("json", "bin/bench.json", "file to write the results to, as JSON; empty for none")
 	flag.Parse()
 	if *echo {
 		exit(load.ServeEcho())
@@ -144,7 +144,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 	}
 	if slices.Contains(b.parts, partFailover) {
 		if r.Failover, err = b.measureFailover(ctx); err != nil {
-			return fmt.Errorf("fail-over: %w", err)
+			return fmt.Errorf("failover: %w", err)
 		}
 	}
 	if slices.Contains(b.parts, partProfile) {
@@ -156,7 +156,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 	return program.SaveJSON(file, r)
 }
 
-// check parses the flags that are lists and validates all flags.
+// check parses the list flags and validates all flags.
 func (b *bench) check(parts, sizes, callers string) (err error) {
 	b.parts = strings.Split(parts, ",")
 	for _, part := range b.parts {
@@ -174,7 +174,7 @@ func (b *bench) check(parts, sizes, callers string) (err error) {
 		return fmt.Errorf("-windows %d and -window %v must be above 0", b.windows.count, b.windows.window)
 	}
 	if b.permits < 1 || b.permits > 1_000_000 {
-		return fmt.Errorf("-permits %d must be from 1 to 1000000", b.permits)
+		return fmt.Errorf("-permits %d must be between 1 and 1000000", b.permits)
 	}
 	if b.runs < 1 {
 		return fmt.Errorf("-runs %d must be above 0", b.runs)
@@ -211,7 +211,7 @@ func (b *bench) measureClient(ctx context.Context, r *report) error {
 	var err error
 	if slices.Contains(b.parts, partCalls) {
 		if r.Calls, err = b.measureCalls(ctx); err != nil {
-			return fmt.Errorf("calls of the client: %w", err)
+			return fmt.Errorf("client calls: %w", err)
 		}
 	}
 	if slices.Contains(b.parts, partKeep) {
@@ -222,7 +222,7 @@ func (b *bench) measureClient(ctx context.Context, r *report) error {
 	return nil
 }
 
-// each measures the same call for each number of callers.
+// each measures the same call at each number of callers.
 func (b *bench) each(ctx context.Context, call load.Call) ([]load.Figure, error) {
 	var figures []load.Figure
 	for _, callers := range b.callers {
@@ -243,7 +243,7 @@ func numbers(flag, list string) ([]int, error) {
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > 10_000 {
-			return nil, fmt.Errorf("%s %q must be a comma-separated list of numbers from 1 to 10000", flag, list)
+			return nil, fmt.Errorf("%s %q must be a comma-separated list of numbers between 1 and 10000", flag, list)
 		}
 		all = append(all, n)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // This test runs the default parts in a separate process, because some of them start the program again. The window is
-// twice as long as needed to refresh each permit twice, so that a stall of the machine breaks no guarantee.
+// twice as long as needed to refresh each permit twice, so that a stalled machine does not break a guarantee.
 func TestParts_Default_Run(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {

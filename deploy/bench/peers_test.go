@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The peers are in a separate module, whose tests are run from here. The program itself also runs briefly, with the
-// peers that are installed.
+// The peers are in a separate module, whose tests run from here. The program itself also runs briefly, with whichever
+// peers are installed.
 func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as another user
@@ -64,7 +64,7 @@ func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 		t.Errorf("got %d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
 	}
 	if len(got.Failover) != 4 {
-		t.Fatalf("got results of %d clusters, want 4:\n%s", len(got.Failover), text)
+		t.Fatalf("got results for %d clusters, want 4:\n%s", len(got.Failover), text)
 	}
 	for _, f := range got.Failover {
 		if len(f.First) != 1 || f.First[0] <= 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// profiled is the distribution of the CPU time of the leader of three servers during one kind of work.
+// profiled is a breakdown of the leader's CPU time, on three servers, during one kind of work.
 type profiled struct {
 	Work    string `json:"work"`
 	Callers int    `json:"callers"`
@@ -36,8 +36,8 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-// part is a group of functions, identified by prefixes of their names. A sample belongs to the part of its innermost
-// frame that belongs to any part.
+// part is a group of functions, identified by prefixes of their names. A sample is attributed to the part of its
+// innermost frame that belongs to one.
 type part struct {
 	what  string
 	names []string
@@ -45,7 +45,7 @@ type part struct {
 
 const (
 	modulePath = "github.com/gatekeeperd/gatekeeper/"
-	// elsewhere is mostly the blocking and waking of goroutines, and system calls.
+	// elsewhere is mostly system calls and the blocking and waking of goroutines.
 	elsewhere = "the scheduler and the rest"
 )
 
@@ -64,7 +64,7 @@ func profileParts() []part {
 	}
 }
 
-// measureProfiles profiles the leader of three servers under each kind of work, for each number of callers.
+// measureProfiles profiles the leader of three servers under each kind of work, at each number of callers.
 func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error) {
 	cluster, leader, err := b.start(ctx, "profile", 3)
 	if err != nil {
@@ -106,7 +106,7 @@ func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error)
 	return all, nil
 }
 
-// profile profiles the leader for the length of all windows while callers make calls.
+// profile profiles the leader for the total length of the windows while callers make calls.
 func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int, call load.Call) (*profiled, error) {
 	length := max(b.windows.window*time.Duration(b.windows.count), time.Second).Round(time.Second)
 	if _, err := load.Measure(ctx, max(b.windows.warmUp, time.Millisecond), callers, call); err != nil {
@@ -145,7 +145,7 @@ func cpuProfile(ctx context.Context, admin string, length time.Duration) (*profi
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answered %s", url, answer.Status)
+		return nil, fmt.Errorf("%s returned %s", url, answer.Status)
 	}
 	return profile.Parse(answer.Body)
 }
@@ -184,7 +184,7 @@ func partOf(s *profile.Sample, parts []part) string {
 func printProfiles(out io.Writer, all []profiled) {
 	for _, one := range all {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(w, "%s, %d callers: %.1f µs of the leader's CPU each, %d stacks\t%%\t\n", one.Work, one.Callers, one.CPU, one.Samples)
+		fmt.Fprintf(w, "%s, %d callers: %.1f µs of the leader's CPU time each, %d stacks\t%%\t\n", one.Work, one.Callers, one.CPU, one.Samples)
 		for _, s := range one.Parts {
 			fmt.Fprintf(w, "%s\t%.0f\t\n", s.What, s.Percent)
 		}

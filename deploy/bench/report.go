@@ -30,10 +30,10 @@ func (r *report) print(out io.Writer) {
 	}
 }
 
-// printCores prints one column per number of callers, next to the limits of this machine.
+// printCores prints one column per number of callers, along with the limits of this machine.
 func (r *report) printCores(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "per second, at callers\t")
+	fmt.Fprintf(w, "per second, by callers\t")
 	for _, f := range r.Echo {
 		fmt.Fprintf(w, "%d\t", f.Callers)
 	}
@@ -46,12 +46,12 @@ func (r *report) printCores(out io.Writer) {
 			name = "1 server: "
 		}
 		r.row(w, name+"denials", c.Denials)
-		r.ratio(w, "of echo", c.Denials)
+		r.ratio(w, "ratio to echo", c.Denials)
 		r.row(w, name+"refreshes", c.Refreshes)
 		r.row(w, name+"refreshes by stream, one per frame", c.Messages)
 		r.row(w, fmt.Sprintf("%stokens in frames of %d", name, tokensInFrame), c.Tokens)
 		r.row(w, name+"pairs", c.Pairs)
-		fmt.Fprintf(w, "commands in one entry\t")
+		fmt.Fprintf(w, "commands per entry\t")
 		for _, e := range c.Entries {
 			fmt.Fprintf(w, "%.1f\t", e.InOne)
 		}
@@ -62,7 +62,7 @@ func (r *report) printCores(out io.Writer) {
 		// A pair is an acquire and a release. Each of them takes two consecutive syncs and two hops.
 		if len(c.Pairs) > 0 && c.Pairs[0].Callers == 1 && c.Servers > 1 {
 			floor := 2*r.Sync.P50 + 2*r.Echo[0].P50
-			fmt.Fprintf(out, "%d servers: one acquire or release takes %.0f µs at one caller, %.1f times the floor of two syncs and two hops (%.0f µs)\n",
+			fmt.Fprintf(out, "%d servers: one acquire or release takes %.0f µs with one caller, %.1f times the floor of two syncs and two hops (%.0f µs)\n",
 				c.Servers, c.Pairs[0].P50/2, c.Pairs[0].P50/2/floor, floor)
 		}
 	}
@@ -79,13 +79,13 @@ func (r *report) printCalls(out io.Writer) {
 			a.RawCost.CPU, a.ClientCost.CPU, a.RawCost.Allocs, a.ClientCost.Allocs)
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "Times are medians per unit of work. The added time is the median difference between adjacent units. CPU and allocations are those of the calling process, with the stub and with the client. The target is less than %.0f µs added per call.\n", addedTarget)
+	fmt.Fprintf(out, "Times are medians per unit of work. The added time is the median difference between adjacent units. CPU time and allocations are those of the calling process, with the stub and with the client. The target is less than %.0f µs added per call.\n", addedTarget)
 }
 
 func (k *kept) print(out io.Writer) {
-	fmt.Fprintf(out, "One client kept %d permits of %s alive for %.0f s, %d lost, with %.1f %% of one core%s. The target is less than %.0f %% with 10000.\n",
+	fmt.Fprintf(out, "One client kept %d permits of %s alive for %.0f s (%d lost), using %.1f%% of one core%s. The target is less than %.0f%% with 10000.\n",
 		k.Permits, keepDuration, k.Seconds, k.Lost, k.CPU, missed(k.CPU, keepTargetCPU), keepTargetCPU)
-	fmt.Fprintf(out, "It sent %d tokens in %d frames on one stream, with %.1f µs of CPU per token. The three servers used %.1f %% of one core.\n",
+	fmt.Fprintf(out, "It sent %d tokens in %d frames on one stream, using %.1f µs of CPU time per token. The three servers used %.1f%% of one core.\n",
 		k.Tokens, k.Frames, k.PerToken, k.ServersCPU)
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/workload"
 )
 
-// workloads are the workloads of gkctl bench, but with generated stubs on connections to the leader.
+// workloads runs the workloads of gkctl bench with generated stubs on connections to the leader.
 type workloads struct {
 	*workload.Field
 	client *client.Client
@@ -21,7 +21,7 @@ type workloads struct {
 // tokensInFrame is the number of permits per frame in streams that refresh many permits.
 const tokensInFrame = 100
 
-// newWorkloads creates the semaphores for the largest number of callers. The caller must close it.
+// newWorkloads creates the semaphores for the largest number of callers. The caller must close the result.
 func (b *bench) newWorkloads(ctx context.Context, leader *servers.Server, conns load.Conns) (*workloads, error) {
 	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup(workload.Group), client.WithAcquirer("bench"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A viewer logs in with a token and can see everything. Each button that the viewer cannot use shows why. When the
-// token is revoked, the page redirects to the login, and returns to the same view after a new login.
+// A viewer logs in with a token and can see everything. Each button that the viewer cannot use explains why. When the
+// token is revoked, the page redirects to the login page, and returns to the same view after the next login.
 func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	c, auth := secured(t, 1)
 	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
@@ -44,7 +44,7 @@ func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	p.shows("Log in to Gatekeeper")
 }
 
-// secured starts a cluster that authenticates its callers, and returns a client for its bindings.
+// secured starts a cluster that authenticates its callers, and returns an auth client for it.
 func secured(t *testing.T, count int) (*servers.Cluster, gatekeeperv1.AuthServiceClient) {
 	t.Helper()
 	secure, err := servers.NewSecure(t.TempDir())

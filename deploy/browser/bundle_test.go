@@ -15,7 +15,7 @@ func TestBundle_MatchesItsSources(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dashboard, "node_modules")); os.IsNotExist(err) {
 		t.Skip("the dashboard's packages are not installed here")
 	}
-	// The output is next to dist, because the source maps contain the relative paths from there to the sources.
+	// The output is next to dist, because the source maps contain relative paths from there to the sources.
 	built, err := os.MkdirTemp(dashboard, ".dist-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestBundle_MatchesItsSources(t *testing.T) {
 	}
 }
 
-// contents returns the files below a directory, by relative path.
+// contents returns the files under a directory, by relative path.
 func contents(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	files := make(map[string][]byte)

@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A change to the settings is previewed first. Validation errors from the servers are shown next to their fields, and a
-// concurrent change by another user is not lost.
+// A change to the settings is previewed first. Validation errors from the servers are shown next to their fields, and
+// another user's concurrent change is not lost.
 func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	c := cluster(t, 1, "")
 	conn, err := c.Servers[0].Conn()
@@ -28,7 +28,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.fill("journal_total", "5000")
 	p.keys(kb.Enter)
 	p.shows("5,000")
-	p.shows("Entries of the journal beyond the new bound are lost")
+	p.shows("Journal entries beyond the new limit are lost")
 	set := &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{RequestsKept: proto.Uint32(77)}}
 	if _, err := api.SetSettings(t.Context(), set); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	r, err := api.GetSettings(t.Context(), &gatekeeperv1.GetSettingsRequest{})
 	s := r.GetSettings()
 	if err != nil || s.GetMaxDuration().GetSeconds() != 7200 || s.GetJournalTotal() != 5000 || s.GetRequestsKept() != 77 {
-		t.Errorf("GetSettings() = %v, %v; want the changes of both users", s, err)
+		t.Errorf("GetSettings() = %v, %v; want both users' changes", s, err)
 	}
 	p.until("the form to close", `location.search === "" && document.body.innerText.includes("5,000")`)
 }
@@ -56,7 +56,7 @@ func TestRemoveMember_PreviewsTheRemainingCluster(t *testing.T) {
 	gone, other := c.Servers[2].ID, c.Servers[1].ID
 	p := open(t, c.Servers[0].HTTP, "/cluster")
 	p.clickInMember(other, "Remove …")
-	p.shows("would leave 2 voters, of which 2 must answer")
+	p.shows("would leave 2 voters, of which 2 must respond")
 	p.until("the button to be disabled", `document.querySelector("dialog button.danger").getAttribute("aria-disabled") === "true"`)
 	p.keys(kb.Escape)
 	p.clickInMember(gone, "Remove …")

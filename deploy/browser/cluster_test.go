@@ -8,7 +8,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A viewer sees every server and every certificate on the page of any server. A killed server is shown with the reason.
+// A viewer sees every server and every certificate on any server's page. A killed server is shown with the reason.
 func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	secure, err := servers.NewSecure(t.TempDir())
 	if err != nil {

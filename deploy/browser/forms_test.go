@@ -70,8 +70,8 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	}
 }
 
-// Two administrators edit the same binding. The second one sees the first one's changes and resolves the conflict with
-// the keyboard alone.
+// Two administrators edit the same binding. The second sees the first one's changes, and resolves the conflict using
+// only the keyboard.
 func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	c, auth := secured(t, 1)
 	viewer := &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_VIEWER}
@@ -112,7 +112,7 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	p.until("the dialog to close", `!document.querySelector("dialog[open]") && location.pathname === "/access"`)
 }
 
-// The dialogs of these forms pass the same checks as the views, including dialogs with errors.
+// The dialogs of these forms, including those showing errors, pass the same checks as the views.
 func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	axe := axe(t)
 	c, auth := secured(t, 1)

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Only the definitions on the screen are in the document. The keyboard reaches the last one, and the search finds every
+// The document contains only the rows on screen. The keyboard reaches the last row, and the search finds every
 // definition.
 func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 	for _, definitions := range []int{10_000, 100_000} {
@@ -17,12 +17,12 @@ func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 		p.shows("job-000000")
 		eval[any](p, `document.querySelector(".grid-row").focus()`)
 		p.keys(kb.End)
-		p.until("the last row to have the focus", fmt.Sprintf(`document.activeElement.innerText.includes("job-%06d")`, definitions-1))
+		p.until("the last row to be focused", fmt.Sprintf(`document.activeElement.innerText.includes("job-%06d")`, definitions-1))
 		if rows := eval[int](p, `document.querySelectorAll(".grid-row").length`); rows > 100 {
-			t.Errorf("got %d rows in the document, want only those on the screen", rows)
+			t.Errorf("got %d rows in the document, want only those on screen", rows)
 		}
 		p.keys(kb.Home)
-		p.until("the first row to have the focus", `document.activeElement.innerText.includes("job-000000")`)
+		p.until("the first row to be focused", `document.activeElement.innerText.includes("job-000000")`)
 		p.visit("/?q=004711&labels=team%3Dteam-1")
 		p.shows("1 semaphore")
 		p.shows("job-004711")

@@ -1,4 +1,4 @@
-// Package browser tests the dashboard end to end, with a real gatekeeperd and with Chromium.
+// Package browser tests the dashboard end to end, in Chromium against a real gatekeeperd.
 package browser
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	bin      string          // the directory that contains gatekeeperd
+	bin      string          // directory that contains gatekeeperd
 	chromium string          // path of the browser; empty if there is none
 	browser  context.Context // the chromedp context of the browser
 )
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// find returns the path of the browser for the tests.
+// find returns the path of an installed browser, or an empty string.
 func find() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -69,7 +69,7 @@ func find() string {
 	return ""
 }
 
-// cluster starts servers with the definitions of a file.
+// cluster starts servers with the given definitions, in YAML.
 func cluster(t *testing.T, count int, definitions string) *servers.Cluster {
 	t.Helper()
 	return start(t, servers.Options{Count: count}, definitions)
@@ -78,7 +78,7 @@ func cluster(t *testing.T, count int, definitions string) *servers.Cluster {
 func start(t *testing.T, options servers.Options, definitions string) *servers.Cluster {
 	t.Helper()
 	if chromium == "" {
-		t.Skip("Chromium is not installed here")
+		t.Skip("Chromium is not installed")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

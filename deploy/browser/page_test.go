@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// untilTimeout is the timeout of the method until. Only failing tests reach it.
+// untilTimeout is the timeout of page.until. Only failing tests reach it.
 const untilTimeout = 30 * time.Second
 
 // page is a tab in a separate browser context that shares nothing with other pages, like the browser of another user.
@@ -30,7 +30,7 @@ type page struct {
 	errors []string // errors on the console, and uncaught exceptions
 }
 
-// open opens the dashboard at an HTTP address. listeners receive the events of the tab.
+// open opens the dashboard at an HTTP address. listeners receive the tab's events.
 func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 	t.Helper()
 	p := &page{t: t, base: "http://" + address}
@@ -46,7 +46,7 @@ func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 			defer cancel()
 			text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
-			t.Logf("the page showed:\n%.4000s\nits console:\n%s", text, strings.Join(p.console(), "\n"))
+			t.Logf("the page:\n%.4000s\nits console:\n%s", text, strings.Join(p.console(), "\n"))
 		}
 	})
 	// The tab lives as long as the context of the first call, so that context has no time limit.
@@ -122,7 +122,7 @@ func (p *page) size(width, height int64) {
 	p.do(chromedp.EmulateViewport(width, height))
 }
 
-// theme selects light or dark as the system's theme.
+// theme sets the system's theme to light or dark.
 func (p *page) theme(name string) {
 	p.t.Helper()
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
@@ -176,8 +176,8 @@ func (p *page) click(text string) {
 	p.clickAt(control(text))
 }
 
-// clickAt clicks an element after it has stopped moving and is not covered by another element. Content that is still
-// loading may move it.
+// clickAt clicks an element once it has stopped moving and is not covered by another element. Content that is still
+// loading can move it.
 func (p *page) clickAt(element string) {
 	p.t.Helper()
 	p.until("a stable position of "+element, fmt.Sprintf(`(() => {
@@ -185,9 +185,9 @@ func (p *page) clickAt(element string) {
 		if (!e) return false;
 		e.scrollIntoView({block: "center"});
 		const b = e.getBoundingClientRect(), at = [b.x + b.width / 2, b.y + b.height / 2];
-		const rests = String(window.clickAt) === String(at), top = document.elementFromPoint(...at);
+		const stable = String(window.clickAt) === String(at), top = document.elementFromPoint(...at);
 		window.clickAt = at;
-		return rests && top && (e.contains(top) || top.contains(e) || [...(e.labels ?? [])].some((l) => l.contains(top)));
+		return stable && top && (e.contains(top) || top.contains(e) || [...(e.labels ?? [])].some((l) => l.contains(top)));
 	})()`, element))
 	at := eval[[]float64](p, "window.clickAt")
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
@@ -205,7 +205,7 @@ func (p *page) fill(label, text string) {
 	p.keys(text)
 }
 
-// keys presses keys, including those of package kb.
+// keys presses keys, including those defined in package kb.
 func (p *page) keys(keys string) {
 	p.t.Helper()
 	p.do(chromedp.KeyEvent(keys))
@@ -229,7 +229,7 @@ func quote(text string) string {
 	return string(data)
 }
 
-// enable enables the events of a domain.
+// enable enables a domain's events.
 func enable[Params any](domain cdp.Command[Params, cdp.Empty], params Params) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, domain, params)

@@ -14,10 +14,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// screenshots is the directory in which make screenshots stores the images for docs/dashboard.md.
+// screenshots is the directory where make screenshots stores the images for docs/dashboard.md.
 var screenshots = flag.String("screenshots", "", "directory for the screenshots in docs/dashboard.md")
 
-// pictured are the views in docs/dashboard.md: a path, a button to click, and a text that the page shows when it is
+// pictured lists the views in docs/dashboard.md: a path, a button to click, and text that the page shows once it is
 // ready.
 var pictured = []struct{ name, path, click, shows string }{
 	{"overview", "/", "", "db-1 in zone-a"},
@@ -26,8 +26,8 @@ var pictured = []struct{ name, path, click, shows string }{
 	{"explain", "/s/billing%2Finvoices?tab=explain&group=zone-c&acquirer=app-3", "", "zone-c"},
 }
 
-// This test checks that the screenshots can be taken. They are not compared automatically, but reviewed before they are
-// committed.
+// This test checks only that the screenshots can be taken. They are reviewed before they are committed, but not
+// compared automatically.
 func TestScreenshots_OfEveryView(t *testing.T) {
 	c := cluster(t, 3, townOf(8))
 	inhabit(t, c.Endpoints())
@@ -61,19 +61,19 @@ func TestScreenshots_OfEveryView(t *testing.T) {
 	}
 }
 
-// townOf returns the definitions of a company with the given number of shops.
+// townOf returns definitions for a company with the given number of shops.
 func townOf(shops int) string {
 	var b strings.Builder
 	b.WriteString(`definitions:
-  - {name: orders/nightly-export, description: Exports the orders of the day., labels: {team: orders}, group_pattern: 'zone-[ab]', duration: 1m}
+  - {name: orders/nightly-export, description: Exports the day's orders., labels: {team: orders}, group_pattern: 'zone-[ab]', duration: 1m}
   - {name: orders/reindex, description: Rebuilds the search index., labels: {team: orders}, group_pattern: zone-a, duration: 1m}
   - {name: billing/invoices, description: Sends invoices on the first of the month., labels: {team: billing}, group_pattern: zone-a, duration: 1m}
   - {name: billing/reminders, labels: {team: billing}, group_pattern: zone-b, duration: 1m}
-  - {name: media/thumbnails, description: Workers that scale pictures., labels: {team: media}, permits: 4, duration: 1m}
+  - {name: media/thumbnails, description: Scales images., labels: {team: media}, permits: 4, duration: 1m}
   - {name: backup/db, description: One dump at a time., labels: {team: platform}, duration: 1m}
 `)
 	for i := range shops {
-		fmt.Fprintf(&b, "  - {name: shop-%02d/stock, description: Counts what is on the shelves., labels: {team: shops}, group_pattern: 'zone-[bc]', duration: 1m}\n", i+1)
+		fmt.Fprintf(&b, "  - {name: shop-%02d/stock, description: Counts the stock on the shelves., labels: {team: shops}, group_pattern: 'zone-[bc]', duration: 1m}\n", i+1)
 	}
 	return b.String()
 }
@@ -98,7 +98,7 @@ func inhabit(t *testing.T, endpoints []string) {
 	}
 	operator := dial(t, endpoints, "ops", "ann")
 	selector := &gatekeeperv1.Selector{Names: []string{"billing/reminders"}}
-	if _, err := operator.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: selector, Reason: "the disks of zone b", Author: "ann"}); err != nil {
+	if _, err := operator.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: selector, Reason: "disk failures in zone b", Author: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	stream, err := operator.Work().SubmitJob(ctx)

@@ -22,34 +22,34 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// speed is the file for the results of make bench-dashboard.
+// speed is the file to which make bench-dashboard writes its results.
 var speed = flag.String("speed", "", "measure the dashboard for a few minutes, and write the results to this file as JSON")
 
-// extent determines how much is measured. Without -speed, it is so little that the figures are not meaningful, and the
-// test only checks that they can be measured.
+// extent determines how much is measured. Without -speed, the test measures too little for meaningful figures, and only
+// checks that they can be measured.
 type extent struct {
 	definitions, rows int // for loading and events, and for scrolling
 	loads, events     int
 	quiet             time.Duration // pause between events, so that the page does not treat them as continuous change
 	pages             int
 	window            time.Duration // length of the measurement of CPU time
-	visit             time.Duration // time to record a page: twice the longest interval at which the page repeats a request
+	visit             time.Duration // how long a page is recorded: twice the longest interval at which it repeats a request
 	scroll            time.Duration
 }
 
 // figures are the results, with their targets.
 type figures struct {
 	Definitions int `json:"definitions"`
-	// From the start of the navigation, one for each load.
+	// From the start of the navigation, one value per load.
 	FirstPaint []float64 `json:"first_paint_ms"` // target: 1000
 	FirstRows  []float64 `json:"first_rows_ms"`
-	// From the call that acquires a permit until the page shows the holder, one for each event.
+	// From the call that acquires a permit until the page shows the holder, one value per event.
 	Shown []float64 `json:"shown_ms"` // target: 200
 	// CPU time of the server, as a fraction of one core, with five acquires and releases per second: without a page,
 	// and the increase with pages.
 	Without   float64 `json:"cpu_without_page"`
 	OnePage   float64 `json:"cpu_one_page"`   // target: 0.01
-	Pages     int     `json:"pages"`          //
+	Pages     int     `json:"pages"`          // number of pages for ManyPages
 	ManyPages float64 `json:"cpu_many_pages"` // target: 0.20
 	// Results of scrolling through the rows.
 	Rows      int       `json:"rows"`
@@ -59,7 +59,7 @@ type figures struct {
 
 func TestSpeed_OfTheDashboard(t *testing.T) {
 	if chromium == "" {
-		t.Skip("Chromium is not installed here")
+		t.Skip("Chromium is not installed")
 	}
 	do := extent{
 		definitions: 200, rows: 1000, loads: 1, events: 2, quiet: 100 * time.Millisecond,
@@ -123,7 +123,7 @@ func stocked(t *testing.T, definitions int) *servers.Server {
 	var edits []*gatekeeperv1.Edit
 	for i := range definitions {
 		def := &gatekeeperv1.Definition{
-			Name: fmt.Sprintf("job-%06d", i), Description: "What runs every night.",
+			Name: fmt.Sprintf("job-%06d", i), Description: "Runs every night.",
 			Labels: map[string]string{"team": fmt.Sprintf("team-%d", i%10)},
 		}
 		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: def}})
@@ -151,7 +151,7 @@ func (f *figures) load(t *testing.T, s *servers.Server, definitions int) {
 	p.do(chromedp.Navigate("about:blank"))
 }
 
-// event measures the time from an acquirer's call until the page shows the permit. Browser and acquirer have the same
+// event measures the time from an acquirer's call until the page shows the permit. The browser and the acquirer share a
 // clock.
 func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 	c := dial(t, []string{s.API}, "zone-a", "host-1")
@@ -162,7 +162,7 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 		}
 	}).observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
 	for i := range do.events {
-		name := fmt.Sprintf("job-%06d", i%8) // of a row on the screen
+		name := fmt.Sprintf("job-%06d", i%8) // a row on screen
 		<-time.After(do.quiet)
 		eval[bool](p, fmt.Sprintf(`delete seen[%q]`, name))
 		called := time.Now()
@@ -178,8 +178,8 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 	}
 }
 
-// cost measures the server's CPU time for open pages. Only one page is real. Its requests are recorded and replayed for
-// the simulated pages.
+// cost measures the CPU time that open pages cost the server. Only one page is real. Its requests are recorded, and
+// replayed to simulate the other pages.
 func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -204,7 +204,7 @@ func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
 	for i := range do.pages {
 		running.Go(func() { replay(ctx, all, begun, do.visit, do.window*time.Duration(i)/time.Duration(do.pages)) })
 	}
-	<-time.After(do.window + loading) // wait until all of them have loaded
+	<-time.After(do.window + loading) // wait until all pages have loaded
 	f.ManyPages = share(t, s, do.window) - f.Without
 }
 
@@ -258,12 +258,11 @@ func (r *requests) heard(event any) {
 	}
 }
 
-// loading is how long a page takes to load, counted from its first request. Requests made after that are repeated
-// periodically.
+// loading is how long a page takes to load, from its first request. The page repeats its later requests periodically.
 const loading = time.Second
 
-// replay makes the requests of a recorded visit at the same times, after a delay. Then it repeats the requests that the
-// page made after loading, and continues to follow the event stream.
+// replay repeats the requests of a recorded visit with the same timing, after a delay. Then it keeps repeating the
+// requests that the page made after loading, and keeps following the event stream.
 func replay(ctx context.Context, all []request, begun time.Time, visit, delay time.Duration) {
 	page := &http.Client{Transport: new(http.Transport)}
 	defer page.CloseIdleConnections()
@@ -328,14 +327,14 @@ func (f *figures) scroll(p *page, do extent) {
 		const long = [];
 		const observer = new PerformanceObserver(list => long.push(...list.getEntries().map(e => e.duration)));
 		observer.observe({entryTypes: ["longtask"]});
-		const begun = performance.now(), whole = document.documentElement.scrollHeight - innerHeight;
+		const start = performance.now(), total = document.documentElement.scrollHeight - innerHeight;
 		let frames = 0;
 		const step = now => {
-			const share = (now - begun) / %d;
+			const progress = (now - start) / %d;
 			frames++;
-			scrollTo(0, whole * Math.min(1, share));
-			if (share < 1) requestAnimationFrame(step);
-			else setTimeout(() => { observer.disconnect(); resolve({long, frames: frames / (now - begun) * 1000}); }, 200);
+			scrollTo(0, total * Math.min(1, progress));
+			if (progress < 1) requestAnimationFrame(step);
+			else setTimeout(() => { observer.disconnect(); resolve({long, frames: frames / (now - start) * 1000}); }, 200);
 		};
 		requestAnimationFrame(step);
 	})`, do.scroll.Milliseconds()))

@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// When the group of a task is edited, its holder stops, and the task then runs in the other group. Another open page
-// shows each step.
+// When a task's group is edited, its holder stops, and the task then runs in the other group. Another open page shows
+// each step.
 func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-c", "host-2")
@@ -56,7 +56,7 @@ func TestEdit_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	ann, bob := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1"), open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1")
 	ann.fill("Permits", "3")
 	bob.fill("Permits", "5")
-	bob.fill("Description", "Exports the orders of the night.")
+	bob.fill("Description", "Exports the night's orders.")
 
 	ann.fill("Max hold", "2h")
 	ann.click("Review and save …")
@@ -73,8 +73,8 @@ func TestEdit_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	bob.shows("nightly-export saved")
 
 	record := get(t, c.Endpoints(), "nightly-export")
-	if d := record.GetDefinition(); d.GetPermits() != 5 || d.GetMaxHold().GetSeconds() != 7200 || d.GetDescription() != "Exports the orders of the night." {
-		t.Errorf("got definition %v, want the changes of both users", d)
+	if d := record.GetDefinition(); d.GetPermits() != 5 || d.GetMaxHold().GetSeconds() != 7200 || d.GetDescription() != "Exports the night's orders." {
+		t.Errorf("got definition %v, want both users' changes", d)
 	}
 }
 
@@ -99,11 +99,11 @@ func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	p := open(t, c.Servers[0].HTTP, "/")
 	p.until("the list", `document.querySelector(".grid-row a")`)
 	p.press("/", "Slash")
-	p.until("the focus in the search", `document.activeElement.id === "search"`)
+	p.until("the search field to be focused", `document.activeElement.id === "search"`)
 	p.keys("nightly")
 	p.until("the filtered list", `document.querySelectorAll(".grid-row").length === 1`)
 	p.keys(kb.ArrowDown)
-	p.until("the focus on the row", `document.activeElement.matches(".grid-row")`)
+	p.until("the row to be focused", `document.activeElement.matches(".grid-row")`)
 	p.keys(kb.Enter)
 	p.until("the semaphore", `document.querySelector("h1").innerText === "nightly-export" && document.activeElement.tagName === "H1"`)
 	p.keys("?")
@@ -111,7 +111,7 @@ func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	p.keys(kb.Escape)
 	p.until("the dialog to close and the focus to return", `!document.querySelector("dialog") && document.activeElement.tagName === "H1"`)
 
-	// Tab to the button that pauses, and through its dialog.
+	// Tab to the Pause button, then through its dialog.
 	p.tabTo("Pause …")
 	p.keys(kb.Enter)
 	p.until("the dialog", `document.querySelector("dialog[open]")`)
@@ -119,14 +119,14 @@ func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	p.tabTo("Pause")
 	p.keys(kb.Enter)
 	p.shows("1 semaphore paused.")
-	p.until("the focus on the page again", `!document.querySelector("dialog") && document.activeElement !== document.body || document.querySelector("h1")`)
+	p.until("the focus to return to the page", `!document.querySelector("dialog") && document.activeElement !== document.body || document.querySelector("h1")`)
 	p.keys(kb.Escape)
 	p.until("the overview", `location.pathname === "/"`)
 	p.keys("gc")
 	p.until("the cluster", `location.pathname === "/cluster"`)
 }
 
-// tabTo presses Tab until the button or link with the given text has the focus.
+// tabTo presses Tab until the button or link with the given text is focused.
 func (p *page) tabTo(text string) {
 	p.t.Helper()
 	for range 60 {
@@ -138,7 +138,7 @@ func (p *page) tabTo(text string) {
 	p.t.Fatalf("Tab does not reach %q", text)
 }
 
-// The leader is killed while a page served by another server is open. Under the next leader the page shows events
+// The leader is killed while a page served by another server is open. The page shows events under the next leader
 // without being reloaded.
 func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 	c := cluster(t, 3, definitions)
@@ -151,7 +151,7 @@ func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 		other = c.Servers[1]
 	}
 	p := open(t, other.HTTP, "/s/nightly-export")
-	eval[bool](p, `window.notLoadedAgain = true`)
+	eval[bool](p, `window.notReloaded = true`)
 	old.Kill()
 	var left []string
 	for _, s := range c.Servers {
@@ -167,12 +167,12 @@ func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 	}
 	p.shows("host-1 in zone-a")
 	p.until("the page to be online", `!document.querySelector(".offline")`)
-	if !eval[bool](p, `window.notLoadedAgain === true`) {
+	if !eval[bool](p, `window.notReloaded === true`) {
 		t.Error("the page was reloaded")
 	}
 }
 
-// A move of 510 tasks is previewed, made, followed to its end, and undone.
+// A move of 510 tasks is previewed, applied, followed to completion, and undone.
 func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	const tasks = 510
 	var file strings.Builder
@@ -214,7 +214,7 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-b" {
 		t.Errorf("got pattern %q after the move", pattern)
 	}
-	// Its progress is still shown after visiting another view, and after a reload.
+	// The page still shows its progress after visiting another view, and after a reload.
 	p.click("Activity")
 	p.shows("edited")
 	p.click("Move and pause")
@@ -225,10 +225,10 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	p.until("the undo dialog", `document.querySelector("dialog h2")`)
 	undo, what, _ := strings.Cut(eval[string](p, `document.querySelector("dialog h2").innerText`), ": ")
 	if what != "Moved from zone-a to zone-b" {
-		t.Errorf("the undo dialog names the change %q", what)
+		t.Errorf("the undo dialog is for the change %q", what)
 	}
 	p.click(undo)
-	p.shows("Undid " + strings.ToLower(undo[len("Undo "):]) + ": " + what) // the view also follows the holders of the undo
+	p.shows("Undid " + strings.ToLower(undo[len("Undo "):]) + ": " + what) // the view also follows the holders affected by the undo
 	p.visit(eval[string](p, `document.querySelector("a.button[href*='change=']").getAttribute("href")`))
 	p.clickAt(`[...document.querySelectorAll("a")].find((a) => a.innerText === "Show the change that it undoes")`)
 	p.shows("undone by change")
@@ -237,7 +237,7 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	}
 }
 
-// The preview of a cordon names the callers that it excludes. The overview shows their denials until the cordon ends.
+// A cordon's preview lists the callers that it excludes. The overview shows their denials until the cordon ends.
 func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	host := dial(t, c.Endpoints(), "zone-a", "host-1")
@@ -270,7 +270,7 @@ func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	p.shows("This caller would get a permit.")
 }
 
-// Texts from callers are always shown as text, even if they look like markup.
+// Text from callers is always shown as text, even if it looks like markup.
 func TestHostileNames_AreText(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a := dial(t, c.Endpoints(), `"><script>alert(1)</script>`, `<img src=x onerror=alert(2)>`)

@@ -10,10 +10,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Names and texts that would be harmful as markup, or that are too long for a line.
+// Names and texts that would be harmful as markup, or are too long for one line.
 const definitions = `definitions:
   - name: nightly-export
-    description: Exports the orders of the day.
+    description: Exports the day's orders.
     labels: {team: data, tier: prod}
     group_pattern: zone-[ab]
     permits: 2
@@ -26,13 +26,13 @@ const definitions = `definitions:
     description: "<script>document.title='owned'</script>"
     labels: {"<b>": "'\"><svg onload=alert(2)>"}
     duration: 1m
-  - name: a-name-without-any-place-to-break-it-because-somebody-put-the-whole-path-of-the-job-into-it-and-then-some-more
-    group_pattern: a-group-that-is-just-as-long-as-the-name-of-the-semaphore-which-is-not-unusual-in-some-places
+  - name: a-name-that-cannot-be-broken-anywhere-because-somebody-put-the-full-path-of-the-job-into-it-and-then-some-more
+    group_pattern: a-group-that-is-just-as-long-as-the-name-of-the-semaphore-which-is-not-unusual-in-some-companies
     duration: 1m
 `
 
-// Each view renders in both themes and at widths from a phone to a wall display, without errors on the console,
-// horizontal scrolling, or serious findings by axe.
+// Each view renders in both themes and at widths from a phone to a wall display, without console errors, horizontal
+// scrolling, or serious axe findings.
 func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	busy(t, c.Endpoints())
@@ -42,7 +42,7 @@ func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 		"overview filtered": "/?q=export&state=running",
 		"nothing matches":   "/?q=nothing-has-this-name",
 		"semaphore":         "/s/nightly-export",
-		"long names":        "/s/a-name-without-any-place-to-break-it-because-somebody-put-the-whole-path-of-the-job-into-it-and-then-some-more",
+		"long names":        "/s/a-name-that-cannot-be-broken-anywhere-because-somebody-put-the-full-path-of-the-job-into-it-and-then-some-more",
 		"hostile names":     "/s/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E?tab=rule",
 		"rule":              "/s/nightly-export?tab=rule",
 		"edit":              "/s/nightly-export?tab=rule&edit=1",
@@ -112,7 +112,7 @@ func axe(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile("../../gatekeeper/internal/gateway/dashboard/node_modules/axe-core/axe.min.js")
 	if os.IsNotExist(err) {
-		t.Skip("axe-core is not installed here")
+		t.Skip("axe-core is not installed")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func busy(t *testing.T, endpoints []string) {
 		t.Fatal(err)
 	}
 	selector := &gatekeeperv1.Selector{Names: []string{"pool/images"}}
-	if _, err := holder.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: selector, Reason: "the disks", Author: "ann"}); err != nil {
+	if _, err := holder.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: selector, Reason: "disk failures", Author: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := holder.Operator().Cordon(ctx, &gatekeeperv1.CordonRequest{AcquirerPattern: "host-7", Reason: "kernel update", Author: "ann"}); err != nil {

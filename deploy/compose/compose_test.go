@@ -1,4 +1,4 @@
-// Package compose tests the compose file with real servers.
+// Package compose tests the Compose file with real servers.
 package compose
 
 import (
@@ -28,8 +28,8 @@ type service struct {
 	DependsOn   map[string]any    `yaml:"depends_on"`
 }
 
-// The test does not run containers: processes get the services' environment, directories replace volumes, and loopback
-// ports replace host names.
+// The test runs processes instead of containers. They get the services' environments, directories replace volumes, and
+// loopback ports replace host names.
 func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -56,7 +56,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// mounted replaces the paths of volumes in a container with the directories that the test uses instead.
+	// mounted replaces a container's volume path with the directory that the test uses instead.
 	mounted := func(s service, value string) string {
 		for _, v := range s.Volumes {
 			parts := strings.Split(v, ":")
@@ -90,7 +90,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 	if got := strings.Join(certificates.Command, " "); got != "sh /src/deploy/compose/certificates.sh /certificates" {
 		t.Fatal(got)
 	}
-	for range 2 { // it runs at each start of the cluster
+	for range 2 { // it runs whenever the cluster starts
 		if out, err := run([]string{"HOSTS=127.0.0.1"}, "sh", "certificates.sh", made); err != nil {
 			t.Fatal(err, out)
 		}
@@ -120,7 +120,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 			t.Errorf("%s does not wait for its certificates", id)
 		}
 		if slices.ContainsFunc(s.Volumes, func(v string) bool { return strings.HasPrefix(v, "authorities:") }) {
-			t.Errorf("%s has the keys of the authorities", id)
+			t.Errorf("%s can read the authorities' keys", id)
 		}
 		env := []string{"GATEKEEPER_DATA_DIR=" + mounted(s, "/data/x")}
 		for _, name := range slices.Sorted(maps.Keys(s.Environment)) {

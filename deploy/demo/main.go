@@ -1,10 +1,10 @@
-// Command demo shows Gatekeeper at work and under faults. Its first argument is the scenario: hosts that compete for
-// due runs (`demo`, the default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or shared work:
+// Command demo shows Gatekeeper at work and under faults. Its first argument is the scenario: hosts competing for due
+// runs (`demo`, the default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or shared work:
 // as in the JGroups article (`jgroups`), as in the Oddjob article (`oddjob`), or with ten thousand tasks (`words`). In
 // each scenario, servers and holders are processes, some of which are killed or suspended.
 //
-// A scenario ends with a report that is based on the holders' records of their beliefs. If a promise was broken, the
-// exit code is 1.
+// A scenario ends with a report based on the holders' records of their beliefs. If a guarantee was violated, the exit
+// code is 1.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 
 func main() { program.Main("demo", run) }
 
-// run runs a scenario. If the first argument is the name of a part, it runs that part of a scenario.
+// run runs a scenario. If the first argument is the name of a part, it runs only that part.
 func run(ctx context.Context, args []string, _ io.Writer) error {
 	name := "demo"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {

@@ -14,9 +14,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askers acquire continuously, each from one server, with direct calls. The calls wait for their responses without a
-// time limit, so that late responses from a suspended server are received. Askers rely on each permit until they
-// release it or until its deadline, which they compute as every client must.
+// askers acquire permits continuously, each from one server, with direct calls. The calls wait for their responses
+// without a time limit, so that late responses from a suspended server are received. Acquirers rely on each permit
+// until they release it or until its deadline, which they compute as every client must.
 type askers struct {
 	ctx  context.Context
 	stop context.CancelFunc
@@ -33,7 +33,7 @@ type askers struct {
 // clockRates is the largest relative difference between the rates of two clocks.
 const clockRates = 0.01
 
-// ask starts askers at a server. They rotate through the semaphores, each starting with a different one.
+// ask starts count acquirers at a server. They rotate through the semaphores, each starting with a different one.
 func (a *askers) ask(server *servers.Server, count int, semaphores []string) error {
 	conn, err := server.Conn()
 	if err != nil {
@@ -41,7 +41,7 @@ func (a *askers) ask(server *servers.Server, count int, semaphores []string) err
 	}
 	permits := gatekeeperv1.NewPermitServiceClient(conn)
 	for i := range count {
-		name := fmt.Sprintf("%s-asker-%d", server.ID, i)
+		name := fmt.Sprintf("%s-acquirer-%d", server.ID, i)
 		a.wg.Go(func() {
 			for n := i; a.ctx.Err() == nil; n++ {
 				a.once(permits, server.ID, name, semaphores[n%len(semaphores)])
@@ -81,7 +81,7 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 		a.mu.Unlock()
 		return
 	}
-	// Every second permit is released early, and the others expire, so that slots are freed both by release and by
+	// Every other permit is released early, and the rest expire, so that slots are freed both by release and by
 	// expiry.
 	if number%2 == 0 {
 		a.pause(duration / 20)
@@ -100,7 +100,7 @@ func (a *askers) pause(d time.Duration) {
 	}
 }
 
-// waitingAt counts the calls to a server that have no response yet.
+// waitingAt counts the calls to a server that have no response yet, and returns the highest call number among them.
 func (a *askers) waitingAt(server string) (count int, highest int64) {
 	a.waiting.Range(func(number, at any) bool {
 		if at == server {
@@ -125,7 +125,7 @@ func (a *askers) grantedAfter(at time.Duration) int {
 	return n
 }
 
-// end stops the askers, and returns their beliefs and the grants that arrived too late.
+// end stops the acquirers, and returns their beliefs and the grants that arrived too late.
 func (a *askers) end() (beliefs, late []overlap.Belief) {
 	a.stop()
 	a.wg.Wait()

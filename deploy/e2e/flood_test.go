@@ -31,7 +31,7 @@ type flood struct {
 	Semaphore   string
 }
 
-// floodVariable is the environment variable that makes this program run as a flood until its standard input is closed.
+// floodVariable is the environment variable that makes this program run as a flood until its stdin is closed.
 const floodVariable = "GATEKEEPER_E2E_FLOOD"
 
 // floodResult counts the calls by outcome.
@@ -150,7 +150,7 @@ func (f flood) start(ctx context.Context, t *testing.T) (end func() floodResult)
 		var r floodResult
 		err := errors.Join(in.Close(), json.NewDecoder(out).Decode(&r), cmd.Wait())
 		if err != nil {
-			t.Fatalf("the flood: %v\n%s", err, said.String())
+			t.Fatalf("flood: %v\n%s", err, said.String())
 		}
 		return r
 	}

@@ -16,11 +16,11 @@ import (
 // refreshes them and does not grant them to others. After they release their permits, the next holders get higher
 // tokens.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
-	const duration = 12 * time.Second // longer than a failover on a machine whose disk takes two seconds for a vote or an entry
+	const duration = 12 * time.Second // longer than a failover on a machine whose disk takes two seconds to write a vote or an entry
 	var held, asked []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 8 {
-		held, asked = append(held, fmt.Sprintf("held/%d", i)), append(asked, fmt.Sprintf("asked/%d", i))
+		held, asked = append(held, fmt.Sprintf("held/%d", i)), append(asked, fmt.Sprintf("contended/%d", i))
 		semaphores[held[i]], semaphores[asked[i]] = duration, time.Second
 		permits[asked[i]] = 1
 	}
@@ -52,7 +52,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	killed, killedAt := boottime.Now(), time.Now()
 
 	// A deadline beyond killed + duration was set by a server that responded after the kill.
-	await(t, "every permit's refresh by the next leader", func() bool {
+	await(t, "the next leader to refresh every permit", func() bool {
 		for _, p := range holding {
 			if !p.Held() {
 				t.Fatalf("%s was lost: %v", p.Semaphore(), context.Cause(p.Context()))
@@ -99,7 +99,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	}
 }
 
-// A killed server restarts with everything that it had acknowledged. It is the only server, so it depends on its own
+// A killed server restarts with everything it had acknowledged. It is the only server, so it depends on its own
 // data.
 func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 	const duration = 6 * time.Second

@@ -20,14 +20,14 @@ import (
 )
 
 // Ten times as many callers as the servers can serve concurrently make requests without pauses. Holders keep their
-// permits, refused callers get a retry hint, an operator is served, and the number of calls in execution stays below
+// permits, refused callers get a retry hint, an operator is served, and the number of calls in progress stays within
 // the limit. Afterwards everything works as before.
 func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T) {
 	const (
-		duration = 6 * time.Second // longer than a stall of a busy machine
+		duration = 6 * time.Second // longer than a busy machine stalls
 		maxCalls = 64
 	)
-	semaphores := map[string]time.Duration{"asked": time.Second, "late": time.Minute, "held/0": duration, "held/1": duration, "held/2": duration, "held/3": duration}
+	semaphores := map[string]time.Duration{"flooded": time.Second, "late": time.Minute, "held/0": duration, "held/1": duration, "held/2": duration, "held/3": duration}
 	cluster := start(t, 3, semaphores, "--max-calls", strconv.Itoa(maxCalls))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -52,7 +52,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	}
 
 	began := time.Now()
-	end := flood{Endpoints: cluster.Endpoints(), Connections: 12, Callers: 10 * maxCalls, Semaphore: "asked"}.start(ctx, t)
+	end := flood{Endpoints: cluster.Endpoints(), Connections: 12, Callers: 10 * maxCalls, Semaphore: "flooded"}.start(ctx, t)
 	refused := func() (n float64) {
 		for _, s := range cluster.Servers {
 			n += metric(ctx, t, s, `gatekeeper_rpc_refused_total{kind="ordinary"`)
@@ -71,7 +71,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 			}
 			p, err := ask(ctx)
 			if errors.As(err, new(*client.DeniedError)) {
-				return // the call succeeded
+				return // a denial is a valid response
 			}
 			if err == nil {
 				err = p.Release(ctx)
@@ -100,15 +100,15 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		t.Fatal(err)
 	}
 	if _, err := gatekeeperv1.NewOperatorServiceClient(conn).Pause(ctx, &gatekeeperv1.PauseRequest{
-		Selector: &gatekeeperv1.Selector{Names: []string{"asked"}}, Author: "e2e", Reason: "too many requests",
+		Selector: &gatekeeperv1.Selector{Names: []string{"flooded"}}, Author: "e2e", Reason: "too many requests",
 	}); err != nil {
 		t.Errorf("an operator's call during the overload failed: %v", err)
 	}
 	r := end()
 	holds()
-	t.Logf("%d calls answered, %d refused, others %v; at most %v in execution and %.0f MB in memory", r.Answered, r.Refused, r.Other, highest, resident/1e6)
+	t.Logf("%d calls answered, %d refused, others %v; at most %v in progress and %.0f MB in memory", r.Answered, r.Refused, r.Other, highest, resident/1e6)
 	if highest > maxCalls {
-		t.Errorf("%v calls were in execution at the same time, want at most %d", highest, maxCalls)
+		t.Errorf("%v calls were in progress at the same time, want at most %d", highest, maxCalls)
 	}
 	if r.Answered == 0 || r.Refused == 0 || r.Unclear > 0 {
 		t.Errorf("got %d calls answered, %d refused, and %d refused without a reason or a retry hint; want more than 0, more than 0, and 0", r.Answered, r.Refused, r.Unclear)
@@ -119,7 +119,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 
 	coming.Wait()
 	for _, s := range cluster.Servers {
-		await(t, s.ID+" to have no calls in execution", func() bool {
+		await(t, s.ID+" to have no calls in progress", func() bool {
 			return metric(ctx, t, s, `gatekeeper_rpc_working{kind="ordinary"}`) == 0
 		})
 		before := refused()
@@ -142,10 +142,10 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 // are still served on every port.
 func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	const (
-		duration = 6 * time.Second // longer than a stall of a busy machine
+		duration = 6 * time.Second // longer than a busy machine stalls
 		each     = 300             // more than the number of concurrent handshakes on a peer port
 	)
-	cluster := start(t, 3, map[string]time.Duration{"held": duration, "asked": time.Minute})
+	cluster := start(t, 3, map[string]time.Duration{"held": duration, "free": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	p, err := dial(ctx, t, cluster.Endpoints(), "holder").Semaphore("held").TryAcquire(ctx)
@@ -194,7 +194,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 		if metric(ctx, t, s, "gatekeeper_rpc_open") < 0 {
 			t.Errorf("%s does not serve metrics", s.ID)
 		}
-		p, err := dial(ctx, t, []string{s.API}, "asker-"+s.ID).Semaphore("asked").TryAcquire(ctx)
+		p, err := dial(ctx, t, []string{s.API}, "client-"+s.ID).Semaphore("free").TryAcquire(ctx)
 		if err == nil {
 			err = p.Release(ctx)
 		}

@@ -15,13 +15,13 @@ import (
 )
 
 // Two of three servers are lost. The third server's directory becomes a new cluster. The new cluster has the
-// definitions, grants nothing until the waiting time is over, and then grants with higher tokens. A holder of the old
-// cluster learns that its permit is lost. When the two lost servers come back, they detect the new cluster and exit.
+// definitions, grants nothing until the waiting time is over, and then grants with higher tokens. A holder in the old
+// cluster learns that its permit is lost. When the two lost servers restart, they detect the new cluster and exit.
 func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	holder, asker := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "asker")
+	holder, asker := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "other")
 	held, err := holder.Semaphore("job").TryAcquire(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -77,17 +77,17 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	for _, old := range cluster.Servers[:2] {
 		const refused = 78
 		if code, err := old.Ended(ctx); err != nil || code != refused {
-			t.Errorf("%s of the old cluster exited with %d, %v, want %d\n%s", old.ID, code, err, refused, old.LogTail())
+			t.Errorf("%s from the old cluster exited with %d, %v, want %d\n%s", old.ID, code, err, refused, old.LogTail())
 		}
 	}
 }
 
-// All three servers fail, but the disks of two of them remain. No data is lost, and holders keep their permits.
+// All three servers fail, but the disks of two of them survive. No data is lost, and holders keep their permits.
 func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	holder, asker := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "asker")
+	holder, asker := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "other")
 	held, err := holder.Semaphore("job").TryAcquire(ctx)
 	if err != nil {
 		t.Fatal(err)

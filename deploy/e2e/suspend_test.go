@@ -40,8 +40,8 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 	if inFlight == 0 {
 		t.Fatal("no call was in flight when the leader was suspended")
 	}
-	// After so many grants, the next leader has granted everything again, which it can do only once a full duration has
-	// passed since its promotion.
+	// After that many grants, the next leader has granted everything again, which it can do only after a full duration
+	// has passed since its promotion.
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(suspended+noElection) > 200 })
 	if n, _ := a.waitingAt(old.ID); n == 0 {
 		t.Fatal("a suspended leader responded")

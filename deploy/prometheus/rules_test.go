@@ -56,7 +56,7 @@ func TestRules_EveryMetric_IsExportedByAServer(t *testing.T) {
 	}
 	for _, name := range names {
 		if !strings.Contains(string(shown), "\n"+name+" ") && !strings.Contains(string(shown), "\n"+name+"{") {
-			t.Errorf("servers do not export %s", name)
+			t.Errorf("the server does not export %s", name)
 		}
 	}
 }

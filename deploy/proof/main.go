@@ -1,5 +1,5 @@
 // Command proof tries to break Gatekeeper's guarantees. It runs real servers and clients, kills, suspends, isolates and
-// damages them, and checks everything that the clients observed.
+// damages them, and checks everything the clients observed.
 package main
 
 import (
@@ -47,21 +47,21 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	}
 	p := proof{out: out}
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
-	flags.StringVar(&p.bin, "bin", "bin", "directory that contains gatekeeperd, and whose subdirectory faulty contains a gatekeeperd built with the tag faulty")
+	flags.StringVar(&p.bin, "bin", "bin", "directory containing gatekeeperd and, in its subdirectory faulty, a gatekeeperd built with the tag faulty")
 	flags.IntVar(&p.runs, "runs", 1, "number of runs, each with the next seed")
 	flags.Uint64Var(&p.seed, "seed", 1, "seed of the first run, which determines the faults and the clients' actions")
 	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty for all kinds in turn")
-	flags.StringVar(&p.network, "network", run.Auto, "the network between servers and clients: "+run.Namespaces+" (networks in the kernel; requires Linux, root, ip, tc and ss), "+
-		run.Proxies+", or "+run.Auto+": the former if it is available and supports the kind of fault")
-	flags.DurationVar(&p.length, "for", 12*time.Second, "how long a run injects faults, at most 30s")
+	flags.StringVar(&p.network, "network", run.Auto, "the network between servers and clients: "+run.Namespaces+" (in the kernel; requires Linux, root, ip, tc and ss), "+run.Proxies+", or "+
+		run.Auto+": "+run.Namespaces+" if available and able to inject the kind of fault, "+run.Proxies+" otherwise")
+	flags.DurationVar(&p.length, "for", 12*time.Second, "how long each run injects faults, at most 30s")
 	flags.StringVar(&p.store, "log-store", "", "the servers' log store, bolt or wal; empty for their default")
 	flags.BoolVar(&p.secure, "secure", false, "run the servers with TLS, authenticated clients, roles and an audit log")
 	flags.StringVar(&p.tally, "tally", "", "file to which each run appends a line")
 	flags.StringVar(&p.commit, "commit", "", "the tested commit, for the tally; empty for HEAD")
 	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "directory for the histories of runs with violations")
 	flags.BoolVar(&p.every, "keep-all", false, "keep the histories of all runs")
-	again := flags.String("check", "", "check the history in this file instead of making runs")
-	total := flags.String("sum", "", "summarize the tally in this file instead of making runs")
+	again := flags.String("check", "", "check the history in this file and exit")
+	total := flags.String("sum", "", "summarize the tally in this file and exit")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if p.length > 30*time.Second {
-		return errors.New("-for must be at most 30s: make more runs instead")
+		return errors.New("-for must be at most 30s: use more -runs instead")
 	}
 	if !slices.Contains([]string{run.Namespaces, run.Proxies, run.Auto}, p.network) {
 		return fmt.Errorf("unknown network %q: choose %s, %s or %s", p.network, run.Namespaces, run.Proxies, run.Auto)
@@ -88,11 +88,11 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	return p.all(ctx)
 }
 
-// all makes the runs, and returns an error if one of them broke a promise.
+// all performs the runs, and returns an error if any of them failed.
 func (p *proof) all(ctx context.Context) error {
 	removed, err := namespaces.Sweep()
 	if len(removed) > 0 {
-		fmt.Fprintf(p.out, "removed the remains of a killed run: %s\n", strings.Join(removed, ", "))
+		fmt.Fprintf(p.out, "removed leftovers of a killed run: %s\n", strings.Join(removed, ", "))
 	}
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (p *proof) all(ctx context.Context) error {
 	return nil
 }
 
-// once makes a run, prints its result, and keeps its history if there were violations.
+// once performs one run, prints its result, and keeps its history if there were violations.
 func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report, error) {
 	dir, err := os.MkdirTemp("", "gatekeeper-proof-")
 	if err != nil {
@@ -174,7 +174,7 @@ func (p *proof) tell(r *run.Report) {
 		fmt.Fprintf(p.out, "  VIOLATION: %v\n", v)
 	}
 	for _, semaphore := range r.Undecided {
-		fmt.Fprintf(p.out, "  undecided: the model did not have enough time for %s\n", semaphore)
+		fmt.Fprintf(p.out, "  undecided: the model check of %s timed out\n", semaphore)
 	}
 }
 
@@ -195,7 +195,7 @@ func (p *proof) check(file string) error {
 	fmt.Fprintf(p.out, "%d operations, %d grants\n", r.Operations, r.Grants)
 	p.tell(r)
 	if len(r.Violations) > 0 {
-		return fmt.Errorf("%d promises are broken", len(r.Violations))
+		return fmt.Errorf("%d violations", len(r.Violations))
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(demotest.Main(m, &bin, run.HolderCommand, run.Holder))
 }
 
-// repeat is the maximum number of runs of a kind, each with the next seed. The test stops at the first run that breaks
-// a promise. A single run may not trigger a mutant's bug.
+// repeat is the maximum number of runs of a kind, each with the next seed. The test stops at the first run that
+// violates a guarantee. A single run may not trigger a mutant's bug.
 var repeat = flag.Uint64("repeat", 1, "number of runs of each kind")
 
 // A short version of `make faults`. A failure can be reproduced with its kind and seed.
@@ -41,7 +41,7 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 	}
 }
 
-// short makes one run.
+// short performs one short run.
 func short(t *testing.T, kind string, seed uint64) {
 	keep := t.TempDir()
 	tally := filepath.Join(keep, "tally.tsv")
@@ -67,7 +67,7 @@ func short(t *testing.T, kind string, seed uint64) {
 	}
 	text, err := os.ReadFile(tally)
 	if err != nil || !strings.HasPrefix(string(text), fmt.Sprintf("%stest\t%d\t%s\t3\t", columns, seed, kind)) {
-		t.Errorf("got tally %q, %v; want a heading and the line of the run", text, err)
+		t.Errorf("got tally %q, %v; want a header and the run's line", text, err)
 	}
 	if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "test to test: 1 runs (1 ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
 		t.Errorf("sum() = %q, %v", text, err)
@@ -93,7 +93,7 @@ func TestSum_LinesFromBeforeSharedTasks_AreCounted(t *testing.T) {
 	}
 }
 
-// Release builds contain neither the code of the disks that fail on command nor the name of their setting.
+// Release builds contain neither the code for disks that fail on command nor the name of its setting.
 func TestRelease_HasNoFailingDisks(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestRelease_HasNoFailingDisks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if has := bytes.Contains(code, []byte("FAULTY_DISK")); has != want {
-			t.Errorf("%s contains the code of failing disks = %t, want %t", file, has, want)
+			t.Errorf("%s contains code for failing disks = %t, want %t", file, has, want)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestCommand_UnknownNetwork_ListsTheKnownOnes(t *testing.T) {
 	}
 }
 
-// A kind that is not supported is skipped with a message.
+// A run of an unsupported kind is skipped with a message.
 func TestCommand_UnsupportedKind_IsSkipped(t *testing.T) {
 	var out strings.Builder
 	err := command(t.Context(), []string{"-bin", bin, "-kind", "narrow", "-network", "proxies", "-keep", t.TempDir()}, &out)

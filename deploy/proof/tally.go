@@ -15,13 +15,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
 )
 
-// columns are the columns of a tally, which has one line per run.
+// columns is the header of a tally, which has one line per run.
 const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\tnetwork\tshared work\n"
 
-// sharedColumn is the last column. Tallies that predate shared tasks do not have it.
+// sharedColumn is the index of the last column. Tallies that predate shared tasks lack it.
 const sharedColumn = 12
 
-// head returns the commit under test if -commit does not name one. Outside a repository it returns "unknown".
+// head returns the current commit, which is the default of -commit. Outside a repository it returns "unknown".
 func head() string {
 	commit, err := exec.Command("git", "rev-parse", "--short=10", "HEAD").Output()
 	if err != nil {
@@ -43,7 +43,7 @@ func sum(file string) (string, error) {
 	for i, line := range strings.Split(strings.TrimSpace(lines), "\n") {
 		fields := strings.Split(line, "\t")
 		if len(fields) != sharedColumn && len(fields) != sharedColumn+1 {
-			return "", fmt.Errorf("%s: line %d is not a line of a tally", file, i+2)
+			return "", fmt.Errorf("%s: line %d is not a tally line", file, i+2)
 		}
 		runs++
 		if last = fields[0]; first == "" {

@@ -1,5 +1,5 @@
-// Command run starts one gatekeeperd with the timetable of the Kubernetes project, prints commands to try, and stops
-// the server when run itself is stopped. `make run` runs it.
+// Command run starts one gatekeeperd with the periodic jobs of the Kubernetes project, prints commands to try, and
+// stops the server when run itself is stopped. `make run` runs it.
 package main
 
 import (
@@ -36,7 +36,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.bin, "bin", "bin", "directory that contains gatekeeperd and gkctl")
-	flag.StringVar(&o.data, "data", "data/run", "data directory; edits are kept there")
+	flag.StringVar(&o.data, "data", "data/run", "data directory, which keeps edits between runs")
 	flag.StringVar(&o.definitions, "definitions", "deploy/samples/kubernetes.yaml", "definitions to load")
 	flag.StringVar(&o.api, "api", "127.0.0.1:7420", "API address")
 	flag.StringVar(&o.peer, "peer", "127.0.0.1:7421", "peer address")
@@ -51,11 +51,11 @@ func main() {
 	}
 }
 
-// run runs the server until ctx ends. It returns nil if the server then exits normally.
+// run runs the server until ctx is done. It returns nil if the server then exits normally.
 func (o *options) run(ctx context.Context, out io.Writer) error {
 	for _, address := range []string{o.api, o.peer, o.http, o.admin} {
-		// The server would also report that the address is in use, but until it does, the other program might answer
-		// requests.
+		// The server would also report that the address is in use, but until it does, the program that uses the address
+		// might answer our requests.
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w\nIs another server running? Use other addresses: make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -http 127.0.0.1:8422 -admin 127.0.0.1:8423 -data data/other'", err)
@@ -77,11 +77,11 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		"--data-dir", filepath.Join(o.data, "gk1"),
 		"--api-address", o.api, "--peer-address", o.peer, "--http-address", o.http, "--admin-address", o.admin,
 		"--definitions", o.definitions)
-	// Errors at startup are shown to the user. Later output goes to the log.
+	// Errors at startup are also shown to the user. All output goes to the log.
 	first := &outputHead{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, first)
-	// The server is in a separate process group, so that Ctrl-C reaches only this program, which then stops the server
-	// once.
+	// The server runs in a separate process group, so that Ctrl-C reaches only this program, which then stops the
+	// server.
 	servers.DieWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	return stop(cmd, done)
 }
 
-// gkctl returns the command to run gkctl in another terminal.
+// gkctl returns the command that runs gkctl in another terminal.
 func (o *options) gkctl() string {
 	gkctl := filepath.Join(o.bin, "gkctl")
 	if o.api != "127.0.0.1:7420" {
@@ -129,11 +129,11 @@ func (o *options) gkctl() string {
 	return gkctl
 }
 
-// loading is how long the server may take to load the definitions after it is ready. If a user has deleted all
-// definitions in this data directory, they stay deleted.
+// loading is how long the server may take to load the definitions after it is ready. If the user has deleted
+// all definitions in this data directory, they stay deleted.
 const loading = 5 * time.Second
 
-// serves waits until the server is ready and has its definitions, and returns their number.
+// serves waits until the server is ready and has loaded its definitions, and returns their number.
 func serves(ctx context.Context, address string) (definitions uint32, err error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -162,7 +162,7 @@ func serves(ctx context.Context, address string) (definitions uint32, err error)
 	}
 }
 
-// stop terminates the server and waits until it has exited.
+// stop terminates the server and waits for it to exit.
 func stop(cmd *exec.Cmd, done <-chan error) error {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -188,10 +188,10 @@ func (f *outputHead) Write(p []byte) (int, error) {
 
 func (f *outputHead) String() string { return string(f.text) }
 
-const next = `Gatekeeper serves at %[1]s, with %[5]d definitions: the periodic jobs of the Kubernetes project, and a pool for
-each of the build clusters that they run in. Data is in %[2]s, the log in %[3]s. Ctrl-C stops the server.
+const next = `Gatekeeper is listening on %[1]s with %[5]d definitions: the periodic jobs of the Kubernetes project, and a pool for
+each of the build clusters they run in. The data is in %[2]s, and the log is in %[3]s. Press Ctrl-C to stop the server.
 
-The dashboard: http://%[6]s
+Dashboard: http://%[6]s
 
 In another terminal:
 

@@ -49,7 +49,7 @@ func TestRun_LoadsTheTimetable_PrintsCommands_AndStops(t *testing.T) {
 	}
 	for _, want := range []string{"gkctl get", "gkctl explain", "gkctl holders", o.api, "http://" + o.http, "1342 definitions"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output lacks %q:\n%s", want, out)
+			t.Errorf("the output does not contain %q:\n%s", want, out)
 		}
 	}
 	conn, err := grpc.NewClient("passthrough:///"+o.api, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -87,11 +87,11 @@ func TestRun_AddressInUse_SuggestsOthers(t *testing.T) {
 	}
 	o := &options{bin: "no-such-folder", data: t.TempDir(), api: taken.Addr().String(), peer: free[0], http: free[1], admin: free[2]}
 	if err := o.run(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "Is another server running?") {
-		t.Errorf("run() = %v, want an error that the address is in use", err)
+		t.Errorf("run() = %v, want an error saying that the address is in use", err)
 	}
 }
 
-// words is the program's output. said receives a value when there is output.
+// words records the program's output. written receives a value when there is output.
 type words struct {
 	said chan struct{}
 	mu   sync.Mutex // guards text

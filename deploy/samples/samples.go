@@ -1,4 +1,4 @@
-// Package samples creates definitions for a real timetable: the 1 335 periodic jobs of the Kubernetes project in seven
+// Package samples creates definitions for a real schedule: the 1,335 periodic jobs of the Kubernetes project in seven
 // build clusters, as recorded in kubernetes-periodics.json.
 //
 // A build cluster is a group: its jobs run only there. Each job is a semaphore with one permit, so that it never runs
@@ -31,18 +31,18 @@ const (
 	LabelKind = "kind"
 	// LabelCluster is the build cluster, which is the group of its hosts.
 	LabelCluster = "cluster"
-	// LabelDashboard is the dashboard with the job's results. It is absent if there is none.
+	// LabelDashboard is the dashboard that shows the job's results. It is absent if there is none.
 	LabelDashboard = "dashboard"
 	// LabelPool is the semaphore of the pool from which the job takes shares.
 	LabelPool = "pool"
-	// LabelPoolWeight is the number of shares that it takes.
+	// LabelPoolWeight is the number of shares the job takes.
 	LabelPoolWeight = "pool-weight"
 )
 
 // Duration is the duration of every permit. It only determines how long a dead host keeps its slot.
 const Duration = time.Minute
 
-// Job is one entry of the timetable. Exactly one of Interval and Cron is set.
+// Job is one job in the schedule. Exactly one of Interval and Cron is set.
 type Job struct {
 	Name           string `json:"name"`
 	Cluster        string `json:"cluster"`
@@ -53,7 +53,7 @@ type Job struct {
 	Dashboard      string `json:"dashboard,omitempty"`
 }
 
-// Kubernetes returns the timetable of the Kubernetes project, sorted by name.
+// Kubernetes returns the periodic jobs of the Kubernetes project, sorted by name.
 func Kubernetes() ([]Job, error) {
 	var jobs []Job
 	if err := json.Unmarshal(kubernetesPeriodics, &jobs); err != nil {
@@ -71,7 +71,7 @@ func Of(cluster string) ([]Job, error) {
 	}
 	jobs = slices.DeleteFunc(jobs, func(j Job) bool { return j.Cluster != cluster })
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("the timetable has no build cluster %q", cluster)
+		return nil, fmt.Errorf("there is no build cluster %q", cluster)
 	}
 	return jobs, nil
 }
@@ -120,7 +120,7 @@ func Definitions(jobs []Job) ([]*gatekeeperv1.Definition, error) {
 	return defs, nil
 }
 
-// KubernetesDefinitions returns the definitions of the whole timetable.
+// KubernetesDefinitions returns the definitions for all jobs of the Kubernetes project.
 func KubernetesDefinitions() ([]*gatekeeperv1.Definition, error) {
 	jobs, err := Kubernetes()
 	if err != nil {
@@ -155,7 +155,7 @@ func (j Job) definition() (*gatekeeperv1.Definition, error) {
 	switch {
 	case interval > 0:
 		def.Description = "Runs every " + j.Interval + "."
-		// This applies only to intervals, because with a cron line days may pass between two runs.
+		// Set only for intervals, because with a cron line days may pass between two runs.
 		def.ExpectEvery = durationpb.New(interval)
 	case j.Cron != "":
 		def.Description = fmt.Sprintf("Runs at %q, UTC.", j.Cron)
@@ -190,7 +190,7 @@ func duration(job, field, text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("job %s: %s is %q, want a duration above zero such as 90m", job, field, text)
+		return 0, fmt.Errorf("job %s: %s is %q, want a positive duration such as 90m", job, field, text)
 	}
 	return d, nil
 }

@@ -39,7 +39,7 @@ func TestKubernetes_CommittedFile_MatchesTheTimetable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("kubernetes.yaml does not match the timetable: run make generate")
+		t.Error("kubernetes.yaml is out of date: run make generate")
 	}
 }
 
@@ -122,7 +122,7 @@ func TestDefinitions_BadJobs_AreNamed(t *testing.T) {
 	}
 }
 
-// rule returns a definition of this package as a server stores it, with all defaults.
+// rule returns a definition of this package the way a server stores it, with all defaults filled in.
 func rule(d *gatekeeperv1.Definition) *semaphore.Definition {
 	or := func(d, otherwise time.Duration) time.Duration {
 		if d == 0 {

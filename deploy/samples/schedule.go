@@ -8,8 +8,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule returns the schedule of the job. For a job without a cron line, the offset within its interval depends on
-// its name, so that not all jobs are due at midnight.
+// Schedule returns the job's schedule. For a job without a cron line, the offset within its interval depends on its
+// name, so that not all jobs are due at midnight.
 func (j Job) Schedule() (cron.Schedule, error) {
 	if j.Cron != "" {
 		schedule, err := cron.ParseStandard(j.Cron)

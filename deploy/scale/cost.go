@@ -32,14 +32,14 @@ type costs struct {
 	Frame    op `json:"frame"`    // a refresh of one permit in a call with inFrame permits
 	Grant    op `json:"grant"`    // a grant and its release
 	Expiry   op `json:"expiry"`
-	// Idle is the CPU usage of the server without requests, in percent of one core.
+	// Idle is the server's CPU usage without requests, as a percentage of one core.
 	Idle float64 `json:"idle_cpu_percent"`
 }
 
 // atOnce is the number of concurrent callers when CPU is measured.
 const atOnce = 16
 
-// expiries is the number of permits that are left to expire.
+// expiries is the number of permits that expire in the measurement.
 const expiries = 4000
 
 // measureCosts measures every kind of operation.
@@ -113,7 +113,7 @@ func (f *fleet) refreshed(ctx context.Context, caller int) (int, error) {
 	return 1, f.refresh(ctx, caller, f.any())
 }
 
-// inFrame is the number of permits that are refreshed together, as by a client with many permits.
+// inFrame is the number of permits refreshed together, as by a client with many permits.
 const inFrame = 100
 
 // frame refreshes many random permits in one call.
@@ -190,7 +190,7 @@ func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fl
 	if err != nil {
 		return op{}, err
 	}
-	count -= base // exclude the permits that existed before
+	count -= base // exclude permits that existed before the measurement
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("permits that were not refreshed have not expired"))
 	defer cancel()
 	for {

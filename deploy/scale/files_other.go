@@ -2,5 +2,5 @@
 
 package main
 
-// openFiles returns the maximum number of open files. On this system no limit is known.
+// openFiles returns the maximum number of open files. The limit is not known on this system.
 func openFiles() (int, error) { return 1 << 20, nil }

@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// openFiles returns the maximum number of open files for this process and the servers that it starts.
+// openFiles returns the maximum number of open files for this process and the servers it starts.
 func openFiles() (int, error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

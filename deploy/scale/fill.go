@@ -20,7 +20,7 @@ const (
 	long = time.Hour
 	// brief is the duration of permits whose expiry is measured.
 	brief = 2 * time.Second
-	// wideOnes is the number of semaphores that share one half of the permits. The other half belongs to semaphores
+	// wideOnes is the number of semaphores that share one half of the permits. The other half is spread over semaphores
 	// with few permits each.
 	wideOnes = 10
 	// batchOf is the number of definitions created by one log entry.
@@ -31,7 +31,7 @@ const (
 	group = "site-3"
 )
 
-// Names of the semaphores for measurements, which exist from the start.
+// Names of the semaphores for measurements, which are created first.
 const (
 	heldName  = "held"  // held by another caller
 	probeName = "probe" // used by one caller after another
@@ -54,14 +54,14 @@ func usual(i int) *gatekeeperv1.Definition {
 	}
 }
 
-// fleet is the callers of a server, with the objects that they have created.
+// fleet holds the callers of a server, and the objects they have created.
 type fleet struct {
 	conns  load.Conns
 	made   amounts
 	tokens []uint64
 }
 
-// newFleet opens connections to a server, and creates the semaphores for measurements. It acquires the permit of one of
+// newFleet opens connections to a server, creates the semaphores for measurements, and acquires the permit of one of
 // them.
 func newFleet(ctx context.Context, address string, callers int) (*fleet, error) {
 	conns, err := load.Dial(address)
@@ -107,7 +107,7 @@ func (f *fleet) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
 	return err
 }
 
-// acquire acquires a permit. A denial is an error. A caller without a holder id gets its existing permit again.
+// acquire acquires a permit. A denial is an error. A caller without a holder id gets its existing permit if it has one.
 func (f *fleet) acquire(ctx context.Context, caller int, semaphore, acquirer, holder string) (uint64, error) {
 	request := &gatekeeperv1.TryAcquireRequest{
 		Semaphore: semaphore, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: acquirer, HolderId: holder},
@@ -133,7 +133,7 @@ func (f *fleet) release(ctx context.Context, caller int, token uint64) error {
 	return err
 }
 
-// holder returns a holder id of the same length as the client library's.
+// holder returns a holder id as long as those of the client library.
 func holder(i int) string { return fmt.Sprintf("h%025d", i) }
 
 // newHolder returns an unused holder id, because servers remember that the permits of recent holders have ended.
@@ -147,14 +147,14 @@ func (f *fleet) define(ctx context.Context, to int) error {
 			edits = append(edits, creation(usual(i)))
 		}
 		if err := f.edit(ctx, edits); err != nil {
-			return fmt.Errorf("make definitions: %w", err)
+			return fmt.Errorf("create definitions: %w", err)
 		}
 		f.made.Definitions += len(edits)
 	}
 	return nil
 }
 
-// grant acquires permits until the given number exists, each with a separate call. Every second permit belongs to a
+// grant acquires permits until the given number exists, each with a separate call. Every other permit belongs to a
 // wide semaphore. The others are distributed among the given number of the newest definitions.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 	first := f.made.Permits

@@ -1,20 +1,19 @@
 // Command scale fills real servers on this machine with 100 000 definitions, 1 000 000 permits and 10 000 clients. At
-// 10, 30 and 100 % of these numbers, it measures the cost of each of them, and the growth of figures that should not
-// grow:
+// 10, 30 and 100 % of these numbers, it measures the cost per object, and the growth of figures that should not grow:
 //
-//   - a server at rest with the timetable of the Kubernetes project;
+//   - an idle server with the job schedule of the Kubernetes project;
 //   - memory per client stream, with shared and with separate connections;
-//   - one server that is filled: memory per definition and permit, the cost of a decision, a refresh, a grant and an
+//   - one server, filled in stages: memory per definition and permit, the cost of a decision, a refresh, a grant and an
 //     expiry, the duration of a snapshot and its effect on grants, and the duration of a restart;
-//   - three servers, made from the full one by adding two members: how long no permit is granted when the leader hands
-//     over leadership and when it is killed, compared with three empty servers.
+//   - three servers, made from the full one by adding two members: how long grants stop when the leader hands over
+//     leadership and when it is killed, compared with three empty servers.
 //
 // Permits are created by log entries through the public API. Each figure with a target is printed next to the target. A
 // missed target does not fail the run, because most of them depend on the machine and its other load. A failed call or
 // a lost permit fails the run.
 //
-// With -paper it measures nothing. It estimates the capacity of larger machines and more clusters from the constants
-// measured here.
+// With -paper, it measures nothing. Instead, it estimates the capacity of larger machines and more clusters from the
+// constants measured here.
 package main
 
 import (
@@ -34,7 +33,7 @@ import (
 
 func main() { program.Main("scale", command) }
 
-// amounts are the numbers of objects.
+// amounts holds the number of objects of each kind.
 type amounts struct {
 	Definitions int `json:"definitions"`
 	Permits     int `json:"permits"`
@@ -87,11 +86,11 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&s.bin, "bin", "bin", "directory that contains gatekeeperd")
 	flags.Float64Var(&size, "size", 1, "fraction of 100 000 definitions, 1 000 000 permits and 10 000 clients to create, for a quick test")
 	flags.IntVar(&s.callers, "callers", 256, "number of concurrent callers that create permits")
-	flags.DurationVar(&s.window, "window", 2*time.Second, "length of the measurement of each cost")
-	flags.DurationVar(&s.rest, "rest", 30*time.Second, "length of the measurement of the server at rest")
-	flags.BoolVar(&s.snapshots, "snapshots", true, "wait at each stage until the server makes a snapshot, up to a minute and a half")
-	flags.IntVar(&s.handOvers, "hand-overs", 5, "number of leadership hand-overs, each with empty and with full servers")
-	flags.IntVar(&s.kills, "kills", 3, "number of killed leaders, each with empty and with full servers")
+	flags.DurationVar(&s.window, "window", 2*time.Second, "how long to measure each cost")
+	flags.DurationVar(&s.rest, "rest", 30*time.Second, "how long to measure the idle server")
+	flags.BoolVar(&s.snapshots, "snapshots", true, "at each stage, wait up to a minute and a half for the server to take a snapshot")
+	flags.IntVar(&s.handOvers, "hand-overs", 5, "number of leadership handovers, both with empty and with full servers")
+	flags.IntVar(&s.kills, "kills", 3, "number of times to kill the leader, both with empty and with full servers")
 	flags.StringVar(&plotFile, "plot", "bin/scale.svg", "file for the plot; empty for none")
 	flags.StringVar(&jsonFile, "json", "bin/scale.json", "file for the results as JSON; empty for none")
 	flags.BoolVar(&paper, "paper", false, "measure nothing; print the capacity of larger machines and more clusters in Markdown")
@@ -129,13 +128,13 @@ func (r *report) write(out io.Writer, jsonFile, plotFile string) error {
 	if err := os.WriteFile(plotFile, r.plot(), 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "plotted in %s\n", plotFile)
+	fmt.Fprintf(out, "plot written to %s\n", plotFile)
 	return nil
 }
 
 func (s *scale) run(ctx context.Context) (*report, error) {
 	begin := time.Now()
-	// Next to the binaries, to use a real disk: temporary directories are often in memory.
+	// Put the data next to the binaries to use a real disk: temporary directories are often in memory.
 	dir, err := os.MkdirTemp(s.bin, "scale-")
 	if err != nil {
 		return nil, err
@@ -147,7 +146,7 @@ func (s *scale) run(ctx context.Context) (*report, error) {
 		what    string
 		measure func(context.Context, *report) error
 	}{
-		{"a server at rest", s.measureRest}, {"streams of clients", s.measureStreams}, {"three empty servers", s.measureEmpty}, {"servers that are filled", s.measureFull},
+		{"an idle server", s.measureRest}, {"client streams", s.measureStreams}, {"three empty servers", s.measureEmpty}, {"a server filled in stages", s.measureFull},
 	} {
 		s.say("%s", part.what)
 		if err := part.measure(ctx, r); err != nil {
@@ -164,7 +163,7 @@ func (s *scale) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
-// start starts servers with their data in a directory of the given name. The caller must kill them.
+// start starts servers with their data in a directory with the given name. The caller must kill them.
 func (s *scale) start(ctx context.Context, name string, count int, definitions string) (*servers.Cluster, error) {
 	return servers.Start(ctx, servers.Options{
 		Binary: filepath.Join(s.bin, "gatekeeperd"), Dir: filepath.Join(s.dir, name), Count: count, Definitions: definitions,

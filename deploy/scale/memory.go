@@ -9,8 +9,7 @@ import (
 
 // memory is the memory usage of a server, in bytes.
 type memory struct {
-	// Resident is the resident set size. In addition to used memory, it contains garbage up to the next collection
-	// (GOGC).
+	// Resident is the resident set size. Besides memory in use, it includes garbage until the next collection (GOGC).
 	Resident float64 `json:"resident"`
 	// InUse is the size of the heap spans that contain objects after a collection, plus the goroutines' stacks.
 	InUse float64 `json:"in_use"`
@@ -20,7 +19,7 @@ type memory struct {
 	Goroutines float64 `json:"goroutines"`
 }
 
-// each returns the increase since the measurement before, divided by count.
+// each returns the increase since the previous measurement, divided by count.
 func (m memory) each(before memory, count int) memory {
 	n := float64(max(count, 1))
 	return memory{
@@ -28,8 +27,8 @@ func (m memory) each(before memory, count int) memory {
 	}
 }
 
-// look triggers garbage collections in the server and reads its memory usage. It collects twice, to free the objects
-// that only a finalizer kept alive.
+// look triggers garbage collections in the server and reads its memory usage. It collects twice, to free objects
+// that only a finalizer keeps alive.
 func look(ctx context.Context, server *servers.Server) (memory, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -50,13 +49,13 @@ func look(ctx context.Context, server *servers.Server) (memory, error) {
 	}, nil
 }
 
-// used returns the CPU time of a server since it started.
+// used returns the CPU time that a server has used since it started.
 func used(ctx context.Context, server *servers.Server) (time.Duration, error) {
 	m, err := server.Metrics(ctx)
 	return time.Duration(m["process_cpu_seconds_total"] * float64(time.Second)), err
 }
 
-// atRest is the result for a server with a real timetable and without requests.
+// atRest is the result for a server with a real job schedule and no requests.
 type atRest struct {
 	Definitions int     `json:"definitions"`
 	Seconds     float64 `json:"seconds"`

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// constants are the inputs of a capacity estimate. The constants for operations, bytes and CPU are measured by this
+// constants are the inputs to a capacity estimate. The constants for operations, bytes and CPU are measured by this
 // program. The constants for the machine describe existing or planned hardware.
 type constants struct {
 	// The leader's CPU time, in µs.
@@ -26,10 +26,10 @@ type constants struct {
 	DefinitionBytes float64 `json:"definition_bytes"`
 	StreamBytes     float64 `json:"stream_bytes"`
 	EmptyBytes      float64 `json:"empty_bytes"`
-	// Reserve is the ratio of total to used memory that Go needs to collect garbage rarely.
+	// Reserve is the ratio of total to used memory at which Go rarely collects garbage.
 	Reserve float64 `json:"reserve"`
 
-	// Restart is the time per permit, in µs, that a server needs at startup.
+	// Restart is the startup time per permit, in µs.
 	Restart float64 `json:"restart_permit_us"`
 
 	InEntry float64 `json:"commands_in_entry"`
@@ -55,10 +55,10 @@ func realHardware() *constants {
 }
 
 func (c *constants) flags(f *flag.FlagSet) {
-	f.Float64Var(&c.Cores, "cores", c.Cores, "with -paper: cores of each server")
-	f.Float64Var(&c.Memory, "memory", c.Memory, "with -paper: GiB of memory of each server")
-	f.Float64Var(&c.Sync, "sync", c.Sync, "with -paper: µs that an fdatasync takes")
-	f.Float64Var(&c.Hop, "round-trip", c.Hop, "with -paper: µs of a round trip between servers")
+	f.Float64Var(&c.Cores, "cores", c.Cores, "with -paper: cores per server")
+	f.Float64Var(&c.Memory, "memory", c.Memory, "with -paper: memory per server, in GiB")
+	f.Float64Var(&c.Sync, "sync", c.Sync, "with -paper: duration of an fdatasync, in µs")
+	f.Float64Var(&c.Hop, "round-trip", c.Hop, "with -paper: round-trip time between servers, in µs")
 	f.Float64Var(&c.Use, "use", c.Use, "with -paper: fraction of CPU and memory to use in a busy hour")
 }
 
@@ -142,8 +142,7 @@ type capacity struct {
 // refreshEvery is the interval, in seconds, at which a client refreshes a permit with a duration of one minute.
 const refreshEvery = 20
 
-// of returns the capacity of a cluster with the given number of servers. The formulas are below the table that print
-// writes.
+// of returns the capacity of a cluster with the given number of servers. print writes the formulas below its table.
 func (c *constants) of(servers int) capacity {
 	cpu := c.Cores * c.Use * 1e6
 	commands := c.InEntry * 1e6 / (2*c.Sync + c.Hop)
@@ -166,7 +165,7 @@ func (c *constants) of(servers int) capacity {
 	return k
 }
 
-// hundredfold is a hundred times the size for which one cluster is designed.
+// hundredfold scales the size that one cluster is designed for by a factor of a hundred.
 const hundredfold = 100
 
 // clusters returns the number of such clusters needed for a hundred times the full size, partitioned by semaphore name.
@@ -179,7 +178,7 @@ func (k capacity) clusters() float64 {
 func (c *constants) print(out io.Writer) {
 	three, five := c.of(3), c.of(5)
 	most := max(three.clusters(), five.clusters())
-	fmt.Fprintf(out, "| %.0f cores, %.0f GiB, fdatasync %.0f µs, round trip %.0f µs, %.0f %% of it used | 3 servers | 5 servers | 100 times the size: %.0f clusters of 3 |\n",
+	fmt.Fprintf(out, "| %.0f cores, %.0f GiB, fdatasync %.0f µs, round trip %.0f µs, %.0f %% utilization | 3 servers | 5 servers | 100 times the size: %.0f clusters of 3 |\n",
 		c.Cores, c.Memory, c.Sync, c.Hop, 100*c.Use, three.clusters())
 	fmt.Fprintln(out, "|---|---:|---:|---:|")
 	row := func(what string, of func(capacity) float64) {
@@ -187,7 +186,7 @@ func (c *constants) print(out io.Writer) {
 	}
 	start := func(k capacity, permits float64) string { return round(min(k.Permits, permits) * c.Restart / 1e6) }
 	row("permits in memory, with one definition per 10 permits and one client per 100", func(k capacity) float64 { return k.Permits })
-	fmt.Fprintf(out, "| seconds that a server takes to load them at startup | %s | %s | %s |\n",
+	fmt.Fprintf(out, "| seconds a server needs to load them at startup | %s | %s | %s |\n",
 		start(three, math.Inf(1)), start(five, math.Inf(1)), start(three, hundredfold*1e6/three.clusters()))
 	row("1-minute permits kept alive, 100 per frame, without other load", func(k capacity) float64 { return k.KeptAlive })
 	row("denials per second, without other load", func(k capacity) float64 { return k.Decisions })
@@ -198,16 +197,16 @@ func (c *constants) print(out io.Writer) {
 	if five.GrantsBound != three.GrantsBound {
 		fmt.Fprintf(out, " With five servers: by %s.", five.GrantsBound)
 	}
-	fmt.Fprintf(out, " A hundred times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients. It takes at most %.0f such clusters.\n\n", most)
+	fmt.Fprintf(out, " A hundred times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients. That takes at most %.0f such clusters.\n\n", most)
 	for _, formula := range []string{
 		"cpu = cores · use · 1 000 000 µs per second, on the leader only, because followers only write",
 		fmt.Sprintf("permits = (memory · use / reserve %.3g − %.3g MB) / (%.4g + %.4g / 10 + %.4g / 100 bytes)", c.Reserve, c.EmptyBytes/1e6, c.PermitBytes, c.DefinitionBytes, c.StreamBytes),
-		fmt.Sprintf("start = permits · %.3g µs; the last column is for each cluster's share of the permits", c.Restart),
+		fmt.Sprintf("startup time = permits · %.3g µs; the last column applies this to each cluster's share of the permits", c.Restart),
 		fmt.Sprintf("kept alive = cpu · %d s / %.3g µs", refreshEvery, c.Frame),
 		fmt.Sprintf("denials = cpu / %.3g µs; refreshes = cpu / %.3g µs", c.Decision, c.Refresh),
-		fmt.Sprintf("commands = %.0f in an entry / (2 · sync + round trip); applied = use / %.3g µs", c.InEntry, c.Apply),
-		fmt.Sprintf("grants with releases = least of cpu / (%.3g + %.3g · followers µs), commands / 2, applied / 2", c.Grant, c.Follower),
-		fmt.Sprintf("expiries = least of cpu / %.3g µs, commands, applied", c.Expiry),
+		fmt.Sprintf("commands = %.0f per entry / (2 · sync + round trip); applied = use / %.3g µs", c.InEntry, c.Apply),
+		fmt.Sprintf("grants with releases = minimum of cpu / (%.3g + %.3g · followers µs), commands / 2, applied / 2", c.Grant, c.Follower),
+		fmt.Sprintf("expiries = minimum of cpu / %.3g µs, commands, applied", c.Expiry),
 	} {
 		fmt.Fprintf(out, "- %s\n", formula)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// measureSnapshot acquires and releases permits until the server has made a snapshot.
+// measureSnapshot acquires and releases permits until the server has taken a snapshot.
 func measureSnapshot(ctx context.Context, server *servers.Server, f *fleet) (*snapshots.Delay, error) {
 	return snapshots.Measure(ctx, server, func(ctx context.Context) (func(context.Context) error, error) {
 		token, err := f.acquire(ctx, 0, probeName, "probe", "")

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/plot"
 )
 
-// judgement is a target and the measured figure.
+// judgement compares a measured figure with its target.
 type judgement struct {
 	What   string  `json:"what"`
 	Unit   string  `json:"unit"`
@@ -33,15 +33,15 @@ func (r *report) judge() {
 	add := func(what, unit string, target, figure float64) {
 		r.Targets = append(r.Targets, judgement{what, unit, target, figure})
 	}
-	add("server at rest, resident", "MB", 40, r.Rest.Resident/1e6)
-	add("server at rest, of a core", "%", 0.5, r.Rest.CPU)
+	add("idle server, resident", "MB", 40, r.Rest.Resident/1e6)
+	add("idle server, CPU", "%", 0.5, r.Rest.CPU)
 	last := r.Stages[len(r.Stages)-1]
 	add("a permit, in use", "bytes", 500, r.permitBytes())
 	add("a definition, in use", "bytes", 1024, r.definitionBytes())
-	add("a permit after a restart, resident, including all else", "bytes", 500, last.Restarted.Resident/float64(last.Permits))
+	add("a permit after a restart, resident, including everything else", "bytes", 500, last.Restarted.Resident/float64(last.Permits))
 	for _, s := range r.Streams {
 		if s.Clients*len(parts()) > last.Clients { // only the measurements with the most clients
-			// Resident memory would be misleading, because streams also replace garbage.
+			// Resident memory would be misleading, because streams also reuse garbage that is already resident.
 			add(fmt.Sprintf("a stream of %d on %d connections, in use", s.Clients, s.Connections), "KiB", 40, s.Each.InUse/1024)
 		}
 	}
@@ -49,8 +49,8 @@ func (r *report) judge() {
 		add("a snapshot delays a grant by", "ms", 10, last.Snapshot.Added())
 	}
 	add("restart to the first grant", "s", 10, last.Restart.Seconds)
-	add("hand-over, increase over empty servers", "ms", 150, r.Three.Full.HandOver-r.Three.Empty.HandOver)
-	add("kill of the leader, increase over empty servers", "ms", 150, r.Three.Full.Kill-r.Three.Empty.Kill)
+	add("handover, increase relative to empty servers", "ms", 150, r.Three.Full.HandOver-r.Three.Empty.HandOver)
+	add("leader kill, increase relative to empty servers", "ms", 150, r.Three.Full.Kill-r.Three.Empty.Kill)
 	first := r.Stages[0]
 	allowed := math.Log(float64(last.Permits)) / math.Log(float64(max(first.Permits, 2)))
 	for _, kind := range kinds() {
@@ -66,7 +66,7 @@ func (r *report) definitionBytes() float64 {
 	return r.average(func(s stage) (float64, int) { return s.Definition.InUse, s.Definitions })
 }
 
-// average returns the average for the objects added in all stages.
+// average returns the average over the objects added in all stages.
 func (r *report) average(of func(stage) (each float64, count int)) float64 {
 	sum, had := 0.0, 0
 	for _, s := range r.Stages {
@@ -110,10 +110,10 @@ func (r *report) print(out io.Writer) {
 	row("clients with a stream", func(s stage) string { return fmt.Sprint(s.Clients) })
 	row("a definition in use, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Definition.InUse) })
 	row("a permit in use, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Permit.InUse) })
-	row("a definition's objects alone, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Definition.Live) })
-	row("a permit's objects alone, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Permit.Live) })
+	row("a definition's live objects, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Definition.Live) })
+	row("a permit's live objects, bytes", func(s stage) string { return fmt.Sprintf("%.0f", s.Permit.Live) })
 	row("a stream in use, KiB", func(s stage) string { return fmt.Sprintf("%.1f", s.Stream.InUse/1024) })
-	row("all in use, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.InUse/1e6) })
+	row("total in use, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.InUse/1e6) })
 	row("resident, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.Resident/1e6) })
 	row("resident after a restart, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Restarted.Resident/1e6) })
 	row("permits created per second", func(s stage) string { return fmt.Sprintf("%.0f", s.FillRate) })
@@ -123,14 +123,14 @@ func (r *report) print(out io.Writer) {
 		}
 		row(fmt.Sprintf("%s, server CPU µs (%.1f empty)", kind.name, kind.of(r.Empty).CPU), func(s stage) string { return fmt.Sprintf("%.1f", kind.of(s.Costs).CPU) })
 	}
-	row(fmt.Sprintf("idle, %% of a core (%.1f empty)", r.Empty.Idle), func(s stage) string { return fmt.Sprintf("%.1f", s.Costs.Idle) })
+	row(fmt.Sprintf("idle, %% of one core (%.1f empty)", r.Empty.Idle), func(s stage) string { return fmt.Sprintf("%.1f", s.Costs.Idle) })
 	if r.Stages[0].Snapshot != nil {
 		row("snapshot, s", func(s stage) string { return fmt.Sprintf("%.1f", s.Snapshot.Seconds) })
 		row("snapshot, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Snapshot.Bytes/1e6) })
-		row("grant, longest before and within, ms", func(s stage) string {
+		row("longest grant before / during the snapshot, ms", func(s stage) string {
 			return fmt.Sprintf("%.1f / %.1f", s.Snapshot.LongestBefore, s.Snapshot.LongestWithin)
 		})
-		row("grant, 99 % before and within, ms", func(s stage) string { return fmt.Sprintf("%.1f / %.1f", s.Snapshot.P99Before, s.Snapshot.P99Within) })
+		row("99th percentile before / during the snapshot, ms", func(s stage) string { return fmt.Sprintf("%.1f / %.1f", s.Snapshot.P99Before, s.Snapshot.P99Within) })
 	}
 	row("restart to the first grant, s", func(s stage) string { return fmt.Sprintf("%.1f", s.Restart.Seconds) })
 	row("entries after the snapshot", func(s stage) string { return fmt.Sprint(s.Restart.Entries) })
@@ -145,7 +145,7 @@ func (r *report) printThree(out io.Writer) {
 		t.Joined, t.Leader.InUse/1e6, t.Follower.InUse/1e6)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "time without grants, ms\tempty\tfull\tlongest\t")
-	fmt.Fprintf(w, "hand-over\t%.0f\t%.0f\t%.0f\t\n", t.Empty.HandOver, t.Full.HandOver, t.Full.HandOverMax)
+	fmt.Fprintf(w, "handover\t%.0f\t%.0f\t%.0f\t\n", t.Empty.HandOver, t.Full.HandOver, t.Full.HandOverMax)
 	fmt.Fprintf(w, "kill -9\t%.0f\t%.0f\t%.0f\t\n", t.Empty.Kill, t.Full.Kill, t.Full.KillMax)
 	_ = w.Flush()
 }
@@ -153,7 +153,7 @@ func (r *report) printThree(out io.Writer) {
 func (r *report) printTargets(out io.Writer) {
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "what\tbelow\tmeasured\t\t")
+	fmt.Fprintln(w, "figure\ttarget\tmeasured\t\t")
 	for _, j := range r.Targets {
 		fmt.Fprintf(w, "%s\t%.4g %s\t%.4g %s\t%s\t\n", j.What, j.Target, j.Unit, j.Figure, j.Unit, j.verdict())
 	}
@@ -175,7 +175,7 @@ func (r *report) plot() []byte {
 		return c
 	}
 	var cpu plot.Panel
-	cpu.Title = "server CPU of one operation, µs"
+	cpu.Title = "server CPU per operation, µs"
 	for _, k := range kinds() {
 		cpu.Curves = append(cpu.Curves, curve(func(s stage) float64 { return k.of(s.Costs).CPU }))
 	}

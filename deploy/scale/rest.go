@@ -11,10 +11,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// settling is how long a server must receive no requests before it counts as at rest.
+// settling is how long a server must go without requests before it counts as idle.
 const settling = 2 * time.Second
 
-// measureRest measures a server with a timetable and without requests.
+// measureRest measures a server with a real job schedule and no requests.
 func (s *scale) measureRest(ctx context.Context, r *report) error {
 	jobs, err := samples.Kubernetes()
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *scale) measureRest(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(s.dir, "timetable.yaml")
+	file := filepath.Join(s.dir, "definitions.yaml")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s *scale) measureRest(ctx context.Context, r *report) error {
 	return err
 }
 
-// idle returns the server's CPU usage without requests, in percent of one core.
+// idle returns the server's CPU usage without requests, as a percentage of one core.
 func idle(ctx context.Context, server *servers.Server, length time.Duration) (percent, seconds float64, err error) {
 	before, err := used(ctx, server)
 	if err != nil {

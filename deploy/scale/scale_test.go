@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// This test runs the whole program against almost empty servers, but without snapshots, which servers make only after
-// some time.
+// This test runs the whole program against almost empty servers, but without snapshots, which servers take only after a
+// while.
 func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -49,14 +49,14 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	if g := r.Three.Full; g.HandOver <= 0 || g.Kill <= 0 || r.Three.Follower.InUse <= 0 {
 		t.Errorf("the results for three servers are incomplete: %+v", r.Three)
 	}
-	for _, want := range []string{"hand-over, increase over empty servers", "restart to the first grant", "plotted in"} {
+	for _, want := range []string{"handover, increase relative to empty servers", "restart to the first grant", "plot written to"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}
 	}
-	// The results are the input of the capacity estimate. This run is so short that almost no CPU time was measured.
+	// The results are the input for the capacity estimate. This run is so short that almost no CPU time was measured.
 	if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, new(report)) != nil {
-		t.Errorf("the file of results cannot be read: %v: %s", err, text)
+		t.Errorf("the results file cannot be read: %v: %s", err, text)
 	}
 }
 
@@ -86,11 +86,11 @@ func TestJudge_EachTarget_IsMetOrMissed(t *testing.T) {
 		missed string
 	}{
 		{"All", func(*report) {}, ""},
-		{"Rest", func(r *report) { r.Rest.Resident = 41e6 }, "server at rest, resident"},
+		{"Rest", func(r *report) { r.Rest.Resident = 41e6 }, "idle server, resident"},
 		{"Permit", func(r *report) { r.Stages[2].Permit.InUse = 600 }, "a permit, in use"},
 		{"Stream", func(r *report) { r.Streams[0].Each.InUse = 50 << 10 }, "a stream of 100 on 1 connections, in use"},
 		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshots.Delay{LongestBefore: 5, LongestWithin: 16} }, "a snapshot delays a grant by"},
-		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "kill of the leader, increase over empty servers"},
+		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "leader kill, increase relative to empty servers"},
 		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100 % relative to 10 %"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestPaper_ReadsConstantsOfARun_FlagsTakePrecedence(t *testing.T) {
 	if err := command(t.Context(), []string{"-paper", "-constants", file, "-cores", "2", "-use", "1"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	// Two cores have 2 000 000 µs per second: enough for 33 000 denials of 60 µs each, or for 5000 grants and releases
-	// of 300 + 2 · 50 µs each.
+	// Two cores provide 2 000 000 µs per second: enough for 33 000 denials of 60 µs each, or for 5000 grants and
+	// releases of 300 + 2 · 50 µs each.
 	for _, want := range []string{"| denials per second, without other load | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)

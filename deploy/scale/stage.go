@@ -16,8 +16,8 @@ type stage struct {
 	// These fields are the memory per object added in this stage.
 	Definition memory `json:"definition"`
 	Permit     memory `json:"permit"`
-	// Only InUse is meaningful for a client's stream, because the resident size of a large process does not show small
-	// changes.
+	// Only InUse is meaningful for a client's stream, because small changes do not show in the resident size of a
+	// large process.
 	Stream memory `json:"stream"`
 	// Filled is the memory of the whole server. Restarted is its memory after it was killed and restarted.
 	Filled    memory           `json:"filled"`
@@ -32,11 +32,11 @@ type stage struct {
 type restart struct {
 	// Seconds is the time from the start of the process to the first grant. About half of it is the election.
 	Seconds float64 `json:"seconds"`
-	// Entries is the number of log entries that it had to apply after its snapshot.
+	// Entries is the number of log entries that the server had to apply after its snapshot.
 	Entries uint64 `json:"entries_behind_snapshot"`
 }
 
-// measureFull fills one server in stages, and then makes it a cluster of three.
+// measureFull fills one server in stages, and then expands it to a cluster of three.
 func (s *scale) measureFull(ctx context.Context, r *report) error {
 	cluster, err := s.start(ctx, "full", 1, "")
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *f
 	}
 	at, err := asker.firstGrant(ctx, func() error {
 		if !server.Running() {
-			return fmt.Errorf("%s exited during its start", server.ID)
+			return fmt.Errorf("%s exited during startup", server.ID)
 		}
 		return nil
 	})

@@ -25,7 +25,7 @@ type streams struct {
 // onOne is the number of clients on a shared connection.
 const onOne = 100
 
-// measureStreams opens streams to servers without other load, first on shared connections, then on separate ones.
+// measureStreams opens streams to servers with no other load, first on shared connections, then on separate ones.
 func (s *scale) measureStreams(ctx context.Context, r *report) error {
 	for _, sharing := range []int{onOne, 1} {
 		got, err := s.openStreams(ctx, sharing)
@@ -40,8 +40,8 @@ func (s *scale) measureStreams(ctx context.Context, r *report) error {
 func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error) {
 	most := s.full.Clients
 	if sharing == 1 {
-		// Both ends of each connection are on this machine. Each process also needs some other files, and both
-		// processes have the same limit.
+		// Both ends of each connection are on this machine. Each process also needs a few other files, and both
+		// have the same limit.
 		limit, err := openFiles()
 		if err != nil {
 			return nil, err
@@ -86,7 +86,7 @@ func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error)
 	return all, nil
 }
 
-// clients have one stream each.
+// clients is a set of clients with one open stream each.
 type clients struct {
 	sharing int // number of clients per connection
 	conns   []*grpc.ClientConn
@@ -94,7 +94,7 @@ type clients struct {
 	ends    []context.CancelFunc
 }
 
-// open opens a stream for each of the tokens, and refreshes the token on it once.
+// open opens a stream for each token, and refreshes the token on it once.
 func (c *clients) open(ctx context.Context, address string, tokens []uint64) error {
 	for len(c.conns)*c.sharing < len(tokens) {
 		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -34,7 +34,7 @@ type three struct {
 	Leader   memory `json:"leader"`
 }
 
-// gaps are times without grants, in ms: medians and maxima.
+// gaps holds the times without grants, in ms, as medians and maxima.
 type gaps struct {
 	HandOver    float64 `json:"hand_over_p50_ms"`
 	HandOverMax float64 `json:"hand_over_max_ms"`
@@ -113,10 +113,10 @@ func (s *scale) join(ctx context.Context, cluster *servers.Cluster) (seconds flo
 }
 
 // awaitCaughtUp waits until the given number of voters exists and every server has applied the entries that the leader
-// had at the start.
+// had at the beginning.
 func (s *scale) awaitCaughtUp(ctx context.Context, cluster *servers.Cluster, voters int) error {
 	const most = 3 * time.Minute
-	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("not all of %d servers have caught up after %v", voters, most))
+	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("not all %d servers caught up within %v", voters, most))
 	defer cancel()
 	leader, err := cluster.Leader(ctx)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g ga
 			return err
 		})
 		if err != nil {
-			return g, fmt.Errorf("hand-over: %w", err)
+			return g, fmt.Errorf("handover: %w", err)
 		}
 		handOvers = append(handOvers, gap)
 	}
@@ -189,7 +189,7 @@ func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g ga
 	}
 	g.HandOver, g.HandOverMax = middle(handOvers)
 	g.Kill, g.KillMax = middle(kills)
-	s.say("  no grants for %.0f ms after a hand-over, %.0f ms after a kill (medians)", g.HandOver, g.Kill)
+	s.say("  no grants for %.0f ms after a handover, %.0f ms after a kill (medians)", g.HandOver, g.Kill)
 	return g, nil
 }
 
@@ -216,7 +216,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 	}
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
-	grants := make(chan time.Time, 1<<16) // buffered, so that the client is not delayed by the action
+	grants := make(chan time.Time, 1<<16) // buffered, so that the action does not delay the client
 	var wg sync.WaitGroup
 	var failed error
 	wg.Go(func() {
@@ -228,7 +228,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 
 	const usual = 20 // number of grants before and after
 	longest, last, done := time.Duration(0), time.Time{}, false
-	var led time.Time // when a later leader was first observed
+	var led time.Time // when the new leader was first observed
 	for before, after := 0, 0; after < usual; {
 		select {
 		case at, more := <-grants:
@@ -246,7 +246,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 				done = true
 			}
 			longest, last = max(longest, at.Sub(last)), at
-			// Only grants by a later leader show that the gap is over.
+			// Only grants by the new leader show that the gap is over.
 			if led.IsZero() {
 				if now, err := next.Status(ctx); err == nil && now.GetTerm() > was.GetTerm() && now.GetLeaderId() != "" {
 					led = time.Now()
@@ -283,7 +283,7 @@ func ask(ctx context.Context, address string, grants chan<- time.Time) error {
 	}
 }
 
-// newAsker returns a caller with one connection, which is reopened without delay after it is lost.
+// newAsker returns a caller with one connection, which reconnects almost immediately after it is lost.
 func newAsker(address string) (*fleet, error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -301,10 +301,10 @@ func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time,
 	id := newHolder()
 	for {
 		one, cancel := context.WithTimeout(ctx, 2*time.Second)
-		token, err := f.acquire(one, 0, wideName(0), "asker", id)
+		token, err := f.acquire(one, 0, wideName(0), "prober", id)
 		at := time.Now()
 		if err == nil {
-			_ = f.release(one, 0, token) // if the release fails, one more permit remains held, which does not matter
+			_ = f.release(one, 0, token) // if the release fails, one more permit remains held, which is harmless
 		}
 		cancel()
 		if err == nil {

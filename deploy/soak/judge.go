@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// growth is the growth of one measure on one server, as medians over parts of the run.
+// growth compares one measure on one server early and late in the run.
 type growth struct {
 	Server string  `json:"server"`
 	What   string  `json:"what"`
 	Unit   string  `json:"unit"`
 	Early  float64 `json:"early"` // median of the first third after the warm-up
 	Late   float64 `json:"late"`  // median of the last third
-	// Filling means that the server was still filling up at the end, as expected, so that the growth is not meaningful.
+	// Filling means that the server was still filling up at the end, as expected, so its growth is not meaningful.
 	Filling bool `json:"filling,omitempty"`
 }
 
@@ -53,7 +53,7 @@ const (
 
 func (g growth) grew(slack float64) bool { return g.Late > g.Early*(1+tolerated)+slack }
 
-// judge finds broken guarantees: callers' failures, elections, and growth.
+// judge finds broken guarantees: failed calls, elections, and growth.
 func (r *report) judge(failures []string) {
 	r.Broken = append(r.Broken, failures...)
 	if len(r.Samples) == 0 {
@@ -90,7 +90,7 @@ func (r *report) judgeElections() {
 			continue
 		}
 		stall := seconds(max(was.Stall, is.Stall))
-		text := fmt.Sprintf("a leader was elected between %.0f and %.0f s, in term %d, although no server failed; the longest stall of the machine was %v",
+		text := fmt.Sprintf("a leader was elected between %.0f and %.0f s, in term %d, although no server failed; the machine's longest stall was %v",
 			was.At, is.At, is.term(), stall.Round(time.Millisecond))
 		// This process observed the stall on one CPU. It may have been longer for a server.
 		if stall >= lease/2 {
@@ -139,27 +139,27 @@ func (m measure) median(samples []sample, server int) float64 {
 
 func (r *report) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(w, "done in %v\t%d grants with their releases, %d denials, %d firings, %d changes, %d messages to watchers; %.0f calls per second\n",
+	fmt.Fprintf(w, "finished in %v\t%d grants and releases, %d denials, %d firings, %d changes, %d messages to watchers; %.0f calls per second\n",
 		time.Duration(r.Length*float64(time.Second)).Round(time.Second), r.Done.Granted, r.Done.Denied, r.Done.Firings, r.Done.Changes, r.Done.Watched,
 		float64(r.Done.calls())/r.Length)
 	fmt.Fprintln(w, "\nserver\tmeasure\tafter warm-up\tat the end\t")
 	for _, g := range r.Growth {
 		note := ""
 		if g.Filling {
-			note = " (still being filled: not judged)"
+			note = " (still filling up: not judged)"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%s%s\n", g.Server, g.What, g.Early, g.Late, g.Unit, note)
 	}
 	_ = w.Flush()
 	if !r.Judged {
-		fmt.Fprintf(out, "not judged for growth: that requires a run of %v\n", judgedFrom)
+		fmt.Fprintf(out, "growth was not judged: that requires a run of at least %v\n", judgedFrom)
 	}
 	if times, longest := r.stalled(minReportedStall); times > 0 {
-		fmt.Fprintf(out, "the machine stalled for over %v before %d of %d samples, for at most %v\n",
+		fmt.Fprintf(out, "the machine stalled for over %v before %d of %d samples; the longest stall was %v\n",
 			minReportedStall, times, len(r.Samples), longest.Round(time.Millisecond))
 	}
 	for _, text := range r.Machine {
 		fmt.Fprintf(out, "not caused by the servers: %s\n", text)
 	}
-	fmt.Fprintf(out, "broken: %d\n", len(r.Broken))
+	fmt.Fprintf(out, "broken guarantees: %d\n", len(r.Broken))
 }

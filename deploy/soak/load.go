@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// sizes are the amounts of each kind of work.
+// sizes holds the amount of each kind of work.
 type sizes struct {
 	Workers  int `json:"workers"`
 	Denied   int `json:"denied"`
@@ -29,7 +29,7 @@ func (s sizes) String() string {
 		s.Workers, s.Denied, s.Queued, s.Kept, s.Watchers)
 }
 
-// counts are the numbers of completed operations.
+// counts holds the number of completed operations of each kind.
 type counts struct {
 	Granted int64 `json:"granted"`
 	Denied  int64 `json:"denied"`
@@ -42,7 +42,7 @@ func (c counts) calls() int64 { return 2*c.Granted + c.Denied }
 
 const (
 	keptDuration = 30 * time.Second
-	// turn is the interval of the operator's changes and of firings.
+	// turn is the time between the operator's changes, and between firings.
 	turn = 500 * time.Millisecond
 	// names is the number of semaphores that the workers share.
 	names = 200
@@ -106,7 +106,7 @@ func (l *load) keep(ctx context.Context, semaphore string) error {
 	return nil
 }
 
-// work starts the work, which continues until ctx ends.
+// work starts the load, which runs until ctx ends.
 func (l *load) work(ctx context.Context) {
 	for i := range l.sizes.Workers {
 		l.loop(ctx, "acquire and release", func(n int) error {
@@ -118,7 +118,7 @@ func (l *load) work(ctx context.Context) {
 		l.loop(ctx, "a denial", func(int) error {
 			p, err := l.client.Semaphore("hot").TryAcquire(ctx)
 			if err == nil {
-				return errors.Join(errors.New("a held permit was granted"), p.Release(ctx))
+				return errors.Join(errors.New("a permit was granted although it was held"), p.Release(ctx))
 			}
 			return l.passes(ctx, nil, err)
 		})
@@ -165,7 +165,7 @@ func (l *load) change(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// passes counts a response, and releases the permit if a permit was granted.
+// passes counts a response, and releases the permit if one was granted.
 func (l *load) passes(ctx context.Context, p *client.Permit, err error) error {
 	if _, denied := errors.AsType[*client.DeniedError](err); denied {
 		l.denied.Add(1)
@@ -189,7 +189,7 @@ func (l *load) loop(ctx context.Context, what string, f func(n int) error) {
 	})
 }
 
-// each calls f at each turn until ctx ends.
+// each calls f at regular intervals until ctx ends.
 func (l *load) each(ctx context.Context, what string, f func(now time.Time) error) {
 	l.all.Go(func() {
 		tick := time.NewTicker(turn)
@@ -234,7 +234,7 @@ func (l *load) done() counts {
 func (l *load) end() {
 	for _, p := range l.kept {
 		if !p.Held() {
-			l.fails("a kept permit", errors.New("it is no longer held at the end"))
+			l.fails("a kept permit", errors.New("no longer held at the end of the run"))
 		}
 	}
 	l.ending.Store(true)

@@ -16,11 +16,11 @@ type sample struct {
 	At      float64 `json:"at"` // seconds
 	Done    counts  `json:"done"`
 	Servers []state `json:"servers"`
-	// Stall is the longest stall of the machine since the previous sample, in seconds.
+	// Stall is the machine's longest stall since the previous sample, in seconds.
 	Stall float64 `json:"stall"`
 }
 
-// term returns the newest term known to a server.
+// term returns the highest term known to any server.
 func (s sample) term() (newest uint64) {
 	for _, server := range s.Servers {
 		newest = max(newest, server.Term)
@@ -61,7 +61,7 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 			status, err = server.Status(ctx)
 		}
 		if err != nil {
-			return sample{}, fmt.Errorf("%s returned no metrics: %w", server.ID, err)
+			return sample{}, fmt.Errorf("%s returned no status: %w", server.ID, err)
 		}
 		disk, err := size(server.Data())
 		if err != nil {
@@ -76,7 +76,7 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 	return all, nil
 }
 
-// size returns the total size of the files in a directory, in bytes. Snapshots may come and go concurrently.
+// size returns the total size of the files in a directory, in bytes. Snapshots may be created and deleted concurrently.
 func size(dir string) (bytes float64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {

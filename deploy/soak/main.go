@@ -2,9 +2,9 @@
 // the data directories. It also checks three guarantees: no permit that is kept alive is lost, no call fails, and no
 // leader except the first one is elected, unless the machine stalls for half of a leader's lease.
 //
-// It ends with a table and a plot. Growth or a broken guarantee makes the exit code 1. Growth can be measured only
-// after a server has filled its memory of past events, so the first quarter of the run does not count, and a run of
-// less than ten minutes is not judged for growth.
+// It ends with a table and a plot, and exits with code 1 on growth or a broken guarantee. Growth is meaningful only
+// once a server's memory of past events is full, so the first quarter of the run does not count, and growth is not
+// judged in a run shorter than ten minutes.
 package main
 
 import (
@@ -50,7 +50,7 @@ type report struct {
 	// Judged reports whether the run was long enough for Growth to be meaningful.
 	Judged bool     `json:"judged"`
 	Broken []string `json:"broken"`
-	// Machine lists the elections that were caused by stalls of the machine.
+	// Machine lists the elections caused by stalls of the machine.
 	Machine []string `json:"machine,omitempty"`
 }
 
@@ -59,7 +59,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 	flags.StringVar(&s.bin, "bin", "bin", "directory that contains gatekeeperd")
 	flags.DurationVar(&s.length, "for", time.Hour, "length of the run")
-	flags.DurationVar(&s.every, "every", 0, "interval of samples; 0 for 240 samples, at least one second apart")
+	flags.DurationVar(&s.every, "every", 0, "interval between samples; 0 for 240 samples, at least one second apart")
 	flags.StringVar(&s.profile, "profile", "default", "the servers' timing profile, default or fast")
 	flags.IntVar(&s.load.Workers, "workers", 48, "callers that acquire and release, as fast as they can")
 	flags.IntVar(&s.load.Denied, "denied", 16, "callers that request held permits, as fast as they can")
@@ -107,7 +107,7 @@ func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, err
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = c.Close() }() // it returns no errors
+	defer func() { _ = c.Close() }() // it never returns an error
 	l := newLoad(c, s.load)
 	if err := l.begin(ctx); err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (s *soak) publish(r *report) error {
 		if err := os.WriteFile(s.plotFile, r.plot(), 0o600); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.out, "plotted in %s\n", s.plotFile)
+		fmt.Fprintf(s.out, "plot written to %s\n", s.plotFile)
 	}
 	var errs []error
 	for _, text := range r.Broken {

@@ -44,7 +44,7 @@ func TestSoak_Short_DoesItsWorkAndIsNotJudged(t *testing.T) {
 	if len(r.Samples) == 0 || len(r.Growth) != 9 || r.Judged || r.Growth[0].Late < 1 || r.Done.Watched == 0 {
 		t.Errorf("the report is incomplete, or was judged: %+v", r)
 	}
-	if !strings.Contains(out.String(), "not judged for growth") {
+	if !strings.Contains(out.String(), "growth was not judged") {
 		t.Error(out.String())
 	}
 }
@@ -69,15 +69,15 @@ func TestJudge_Growth_IsBroken(t *testing.T) {
 		broken string
 	}{
 		{"Flat", func(*state, float64) {}, ""},
-		{"FillsAtFirst", func(s *state, at float64) { s.Memory = 200e6 - max(0, 900-at)*1e5 }, ""},
+		{"FillsUpFirst", func(s *state, at float64) { s.Memory = 200e6 - max(0, 900-at)*1e5 }, ""},
 		{"Memory", func(s *state, at float64) { s.Memory += at * 50e3 }, "memory of gk2 grew from"},
 		{"Goroutines", func(s *state, at float64) { s.Goroutines += at / 10 }, "goroutines of gk2 grew"},
 		{"Disk", func(s *state, at float64) { s.Disk += at * 50e3 }, "data directory of gk2 grew"},
-		{"DiskUntilTheLogIsFull", func(s *state, at float64) {
+		{"DiskUntilLogIsFull", func(s *state, at float64) {
 			s.Applied = uint64(fullLog * at / 2000)
 			s.Disk += min(at, 2000) * 50e3
 		}, ""},
-		{"DiskOfALogThatIsFull", func(s *state, at float64) {
+		{"DiskOfFullLog", func(s *state, at float64) {
 			s.Applied = uint64(fullLog * at / 2000)
 			s.Disk += at * 100e3
 		}, "data directory of gk2 grew"},
@@ -99,7 +99,7 @@ func TestJudge_Growth_IsBroken(t *testing.T) {
 // A leader whose machine stalls for as long as its lease must step down.
 func TestJudge_ElectionDuringAStall_IsReportedButNotBroken(t *testing.T) {
 	for stall, broken := range map[float64]int{0.3: 1, 0.5: 0} {
-		for _, at := range []int{99, 100} { // the stall is in the sample before the election, or in the sample that shows the election
+		for _, at := range []int{99, 100} { // the stall is in the last sample before the election, or in the first one after it
 			r := flat()
 			for i := 100; i < len(r.Samples); i++ {
 				r.Samples[i].Servers[2].Term++
@@ -142,8 +142,8 @@ func TestJudge_LogNeverFull_IsReported(t *testing.T) {
 	r.judge(nil)
 	var out bytes.Buffer
 	r.print(&out)
-	if len(r.Broken) > 0 || strings.Count(out.String(), "being filled: not judged") != len(r.Servers) {
-		t.Errorf("got broken guarantees %q, want none, and servers that are not judged:\n%s", r.Broken, &out)
+	if len(r.Broken) > 0 || strings.Count(out.String(), "filling up: not judged") != len(r.Servers) {
+		t.Errorf("got broken guarantees %q, want none, and no server judged:\n%s", r.Broken, &out)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // stalls records how long this process went without CPU time. The servers run on the same machine. If the machine
-// stalls for as long as a leader's lease, the leader steps down, as it must. The judgement must distinguish that from
-// the servers' errors.
+// stalls for as long as a leader's lease, the leader steps down, as it must. judge must not mistake that for an error
+// in the servers.
 type stalls struct {
 	mu      sync.Mutex // guards the fields below
 	last    time.Time

@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// run runs the application until ctx ends or its member of the cluster fails.
+// run runs the application until ctx ends or its cluster member fails.
 func (app *application) run(ctx context.Context) (err error) {
 	members, err := parseMembers(app.members)
 	if err != nil {

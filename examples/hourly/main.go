@@ -17,13 +17,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// report must return soon after ctx has ended, and with an error if work is left.
+// report must return soon after ctx ends, with an error if work remains.
 func report(ctx context.Context) error {
 	for _, region := range []string{"north", "south"} {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		fmt.Println("report of", region)
+		fmt.Println("report for", region)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Command nightly runs one job on all hosts that start it. Each run takes place on one of them. It is the example in
-// the README.
+// Command nightly runs one job on all hosts that start it. Each run happens on only one of them. It is the example
+// in the README.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Command peer is the server from the JGroups article: each node submits tasks and executes those of all nodes. It
-// reads commands from standard input. docs/articles/jgroups.md starts three peers and kills one in the middle of a
+// reads commands from standard input. docs/articles/jgroups.md starts three peers and kills one partway through a
 // task.
 package main
 
@@ -69,7 +69,7 @@ func (p *peer) join(ctx context.Context) {
 	}
 }
 
-// loop executes the commands from standard input until q.
+// loop executes commands from standard input until it reads q.
 func (p *peer) loop(ctx context.Context) {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() && ctx.Err() == nil {

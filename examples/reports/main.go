@@ -1,6 +1,6 @@
 // Command reports is the web shop from the StopLight article, running on several hosts. Every host registers the same
 // two tasks, and one of them compiles each report when it is due. docs/articles/stoplight.md starts three hosts and
-// kills one in the middle of a report.
+// kills one partway through a report.
 package main
 
 import (
@@ -109,8 +109,8 @@ func (s *shop) mail(line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// report is the inventory report. It is compiled in a draft file, and waits for the file stock.csv, which another
-// system delivers.
+// report is the inventory report. It is compiled in a draft file, and waits for another system to deliver the file
+// stock.csv.
 type report struct {
 	shop *shop
 	name string

@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	id := flag.String("job", "", "ID of the job; the same ID with the same files denotes the same job")
+	id := flag.String("job", "", "ID of the job; the same ID with the same files identifies the same job")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -1,12 +1,12 @@
 // Package audit writes and verifies a server's audit log: a chain of JSON lines in rotated files.
 //
-// The package is separate from the server's packages because gkctl verifies a log without a server.
+// It is separate from the server's packages because gkctl verifies logs without a server.
 //
 // # A line
 //
 // A line records one refusal or one change as a JSON object. `seq` numbers the lines of a log from 1, and `prev` is the
 // SHA-256 of the previous line without its newline. Both continue across rotations and restarts. `crc` is a checksum of
-// the rest of the line. It detects damage to the last line, whose hash is not yet in a later line.
+// the rest of the line. It detects damage to the last line, whose hash is not part of a later line yet.
 //
 // Names and metadata are untrusted input. The length of each text and the size of each list are bounded. JSON escapes
 // anything that would break a line. Invalid UTF-8 and other unprintable characters become U+FFFD. A Record has no field
@@ -16,9 +16,9 @@
 //
 // Verify reports lines that were changed, removed, moved or repeated, and files that are missing. A log whose first
 // lines were removed by rotation is valid. The hashes are not keyed: anyone who can write the files can compute a new
-// chain or cut off the end. For that reason the log also writes anchors to the server's ordinary log. An anchor is the
-// number and the hash of the newest line, and it is written at start, at each rotation, at shutdown and once an hour.
-// Verify compares a log with anchors that were kept elsewhere.
+// chain or cut off the end. For that reason the server's regular log contains anchors. An anchor is the number and the
+// hash of the newest line, and is written at startup, at each rotation, at shutdown and once an hour. Verify compares a
+// log with anchors that were stored elsewhere.
 //
 // # Durability
 //
@@ -28,14 +28,14 @@
 // cost as much as the change that the line records.
 //
 // When the queue is full, a caller waits. If lines were dropped instead, a caller could hide a line by making many
-// calls. The wait is limited to one second. After that the disk is assumed to be hanging, and this record and later
-// ones are counted as lost until the writer makes progress again: a cluster must not stop because of its audit log.
+// calls. The wait is limited to one second. After that the disk is assumed to be hung, and this record and later ones
+// are counted as lost until the writer makes progress again: a cluster must not stop because of its audit log.
 //
 // # A full disk
 //
 // Lines that cannot be written are lost, and calls continue. The log reports this as an error once a minute, Lost
-// counts the lines, and the next line that can be written carries their number in `lost`. A partly written line is cut
-// off before the next one is written.
+// counts the lines, and the next line that can be written carries their number in `lost`. A partly written line is
+// truncated before the next one is written.
 //
 // # A torn line
 //
@@ -51,5 +51,5 @@
 // a second and starts a new one, but rotation by another program is not needed.
 //
 // gopkg.in/natefinch/lumberjack.v2 was considered. Its last release is from February 2023. It does not sync, overwrites
-// a file that was rotated in the same millisecond, leaks a goroutine, and has no hook for rotations.
+// files that were rotated in the same millisecond, leaks a goroutine, and has no rotation hook.
 package audit

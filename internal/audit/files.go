@@ -16,10 +16,10 @@ import (
 )
 
 // rotated returns the name of the rotated file whose first line has the given number. The number is padded to twenty
-// digits so that names sort in the order of lines.
+// digits so that the names sort in line order.
 func rotated(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
 
-// firstOf returns the number of the first line as given by the file's name, or 0 for the newest file.
+// firstOf returns the number of a file's first line according to the file's name, or 0 for the newest file.
 func firstOf(path, name string) uint64 {
 	digits, ok := strings.CutPrefix(name, path+".")
 	if !ok || len(digits) != 20 {
@@ -70,8 +70,8 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// aLine is a line read from a file. text excludes the newline, is cut at maxLine, and is valid until the next call to
-// next.
+// aLine is a line read from a file. text excludes the newline, is truncated to maxLine bytes, and is valid until the
+// next call to next.
 type aLine struct {
 	text    []byte
 	hash    string
@@ -106,17 +106,17 @@ func (l *lineReader) next() (aLine, error) {
 	}
 }
 
-// ending describes the end of a file.
+// ending describes how a file ends.
 type ending struct {
 	first, last uint64 // numbers of the first and the last complete line; 0 if there is none
 	hash        string // hash of the last line that is complete, or lacks only its newline
-	size        int64  // size up to and including that line
+	size        int64  // size of the file up to and including that line
 	torn        []byte // the bytes after that line
 	tornBytes   int64
 	newline     bool // whether the last line has its newline
 }
 
-// readEnding reads a file and returns how it ends.
+// readEnding reads a file and describes how it ends.
 func readEnding(name string) (ending, error) {
 	f, err := os.Open(name)
 	if err != nil {

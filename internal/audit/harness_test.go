@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// writeUntilKilled runs in the process that a test kills. It prints a line after the first rotation.
+// writeUntilKilled runs in a process that is killed by a test. It prints a line after the first rotation.
 func writeUntilKilled(path string) {
 	l, err := Open(Config{Path: path, Server: "gk1", MaxBytes: 1 << 20, Keep: 1000, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -80,7 +80,7 @@ func makeLog(t testing.TB, c Config, lines int) {
 	mustClose(t, l)
 }
 
-// makeFiles is like makeLog, with a rotation after every perFile lines.
+// makeFiles is like makeLog, but rotates after every perFile lines.
 func makeFiles(t testing.TB, c Config, files, perFile int) {
 	t.Helper()
 	w := writer{Config: c, disk: realDisk()}

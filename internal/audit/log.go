@@ -35,7 +35,7 @@ const (
 	batchLen        = 256
 
 	syncAfter     = time.Second
-	writeTimeout  = time.Second // how long a caller waits for a hanging disk
+	writeTimeout  = time.Second // how long a caller waits for a hung disk
 	complainEvery = time.Minute
 	anchorEvery   = time.Hour
 )
@@ -58,9 +58,9 @@ type Log struct {
 	queue   chan entry
 	ended   chan struct{}
 	stalled atomic.Bool   // a caller's wait timed out, and nothing has been taken from the queue since
-	lost    atomic.Uint64 // lost lines that have not been reported in a later line yet
+	lost    atomic.Uint64 // lost lines not yet reported in a later line
 	allLost atomic.Uint64
-	writer  writer // used only by the goroutine in run
+	writer  writer // used only by the goroutine that executes run
 
 	mu     sync.RWMutex // guards closed, and prevents a send on a closed queue
 	closed bool
@@ -81,7 +81,7 @@ func open(c Config, d disk) (*Log, error) {
 	if ok, err := lock.TryLock(); err != nil {
 		return nil, fmt.Errorf("audit log %s: %w", c.Path, err)
 	} else if !ok {
-		return nil, fmt.Errorf("audit log %s: another server is writing to it: give each server a separate path", c.Path)
+		return nil, fmt.Errorf("audit log %s: another server is writing to it: use a separate path for each server", c.Path)
 	}
 	l := &Log{queue: make(chan entry, queueLen), ended: make(chan struct{})}
 	l.writer = writer{Config: c, disk: d, lock: lock}
@@ -217,7 +217,7 @@ func (l *Log) write(batch []entry) {
 	}
 }
 
-// disk holds the operating system calls that tests replace.
+// disk holds the system calls that tests replace.
 type disk struct {
 	write  func(*os.File, []byte) (int, error)
 	sync   func(*os.File) error

@@ -68,10 +68,10 @@ func TestWrite_HostileText_StaysInOnePrintableBoundedLine(t *testing.T) {
 	}
 	for _, text := range lines {
 		if !json.Valid([]byte(text)) || !utf8.ValidString(text) || len(text) > maxLine {
-			t.Errorf("a line of %d bytes is too long or malformed; valid JSON: %v", len(text), json.Valid([]byte(text)))
+			t.Errorf("got a line of %d bytes that is too long or malformed; valid JSON: %v", len(text), json.Valid([]byte(text)))
 		}
 		if strings.ContainsAny(text, "\x00\x01\x1b\x7f\u0085\u2028\u202e\u009b") {
-			t.Errorf("a line has unprintable characters: %.300q", text)
+			t.Errorf("got a line with unprintable characters: %.300q", text)
 		}
 	}
 	parsed, err := parse([]byte(lines[1]))
@@ -120,7 +120,7 @@ func TestOpen_SecondServer_IsRefused(t *testing.T) {
 		mustClose(t, second)
 		t.Errorf("Open() of a log that is in use = %v, want an error", err)
 	}
-	// After fork, a child has a copy of each open file until exec. That copy must not keep the log locked.
+	// Between fork and exec, a child process has a copy of each open file. That copy must not keep the log locked.
 	found := runtime.GOOS != "linux" // other systems do not have this directory
 	descriptors, _ := os.ReadDir("/proc/self/fd")
 	for _, d := range descriptors {
@@ -138,7 +138,7 @@ func TestOpen_SecondServer_IsRefused(t *testing.T) {
 		}
 	}
 	if !found {
-		t.Error("the lock file is not among the open files")
+		t.Error("the lock file is not open")
 	}
 	mustClose(t, l)
 	mustClose(t, mustOpen(t, c))
@@ -193,13 +193,13 @@ func TestRotation_KeepsTheNewestFiles_AndTheChain(t *testing.T) {
 	c := config(t)
 	c.MaxBytes, c.Keep = 5000, 3
 	for range 3 { // the chain must continue across restarts, too
-		for range 4 { // in batches that each fill a file
+		for range 4 { // in batches that each fill one file
 			makeLog(t, c, 30)
 		}
 	}
 	r := verified(t, c.Path)
 	if !r.Intact() || len(r.Files) != 4 || r.Last != 12*30 || r.First == 1 {
-		t.Fatalf("got report %+v, want an intact chain in 4 files whose oldest lines are gone", r)
+		t.Fatalf("got report %+v, want an intact chain in 4 files, with the oldest lines removed", r)
 	}
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: r.First, Line: 1})
 }
@@ -211,7 +211,7 @@ func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
 	c.Logger = server.logger()
 	taken := rotated(c.Path, 1)
 	writeLines(t, taken, []string{"precious"})
-	// The file is moved aside while the log is opened, so that the chain begins at 1.
+	// The file is moved aside while the log is opened, so that the chain starts at 1.
 	if err := os.Rename(taken, taken+".aside"); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
 		t.Error("the existing file was overwritten")
 	}
 	if server.count("already exists") != 1 {
-		t.Error("the server's log does not say why rotation failed")
+		t.Error("the server's log does not report why rotation failed")
 	}
 	if err := os.Remove(taken); err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestRotation_RenameFails_FileStaysInUse(t *testing.T) {
 		renames := 0
 		d.rename = func(from, to string) error {
 			if renames++; renames == failing {
-				return errors.New("no")
+				return errors.New("rename failed")
 			}
 			return os.Rename(from, to)
 		}
@@ -371,7 +371,7 @@ func TestOpen_ServersKilledDuringWrites_LeaveAnIntactChain(t *testing.T) {
 		}
 	}
 	if !r.Intact() || killed != times || r.First != 1 {
-		t.Errorf("got %d findings of kind killed, want %d; breaks: %v", killed, times, r.Breaks)
+		t.Errorf("got %d killed or torn findings, want %d; breaks: %v", killed, times, r.Breaks)
 	}
 }
 
@@ -415,7 +415,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 	r := wantIntact(t, c.Path, 6)
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Lost, Seq: 4, Line: 4})
 	if w.Lost() != 7 || !strings.Contains(r.Notes[0].Text, "7 lines") {
-		t.Errorf("Lost() = %d, want 7, and a note that says so: %s", w.Lost(), r.Notes[0].Text)
+		t.Errorf("Lost() = %d, want 7 and a note that reports it: %s", w.Lost(), r.Notes[0].Text)
 	}
 	if n := server.count("being lost"); n != 1 {
 		t.Errorf("the log reported %d errors within a minute, want 1", n)
@@ -472,11 +472,11 @@ func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
 		l.Write(refusal())
 		mustClose(t, l)
 		if before == 0 || l.Lost() != before {
-			t.Errorf("Lost() = %d during the hang and %d after it, want the same number above 0", before, l.Lost())
+			t.Errorf("Lost() = %d during the hang and %d after it, want the same positive number", before, l.Lost())
 		}
 		r := verified(t, c.Path)
 		if !r.Intact() || r.Lines+before != calls+3 {
-			t.Errorf("%d lines were written and %d lost, want every call to be counted; breaks: %v", r.Lines, before, r.Breaks)
+			t.Errorf("%d lines were written and %d lost, want every call counted; breaks: %v", r.Lines, before, r.Breaks)
 		}
 	})
 }
@@ -488,7 +488,7 @@ func TestWrite_SyncsWithinASecond_AndReportsAFailureOnce(t *testing.T) {
 		c.Logger = server.logger()
 		d := realDisk()
 		syncs := make(chan struct{}, 100)
-		d.sync = func(*os.File) error { syncs <- struct{}{}; return errors.New("no") }
+		d.sync = func(*os.File) error { syncs <- struct{}{}; return errors.New("sync failed") }
 		l, err := open(c, d)
 		if err != nil {
 			t.Fatal(err)
@@ -560,7 +560,7 @@ func TestLog_Anchors_AreLoggedAndValid(t *testing.T) {
 		}
 	}
 	if len(anchors) < 4 || anchors[len(anchors)-2].Seq != 42 || anchors[len(anchors)-1].Seq != 43 {
-		t.Errorf("got anchors %v, want at least 4, the last ones for lines 42 and 43", anchors)
+		t.Errorf("got anchors %v, want at least 4, the last two for lines 42 and 43", anchors)
 	}
 	if r := verified(t, c.Path, anchors...); !r.Intact() {
 		t.Error(r.Breaks)

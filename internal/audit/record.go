@@ -28,8 +28,8 @@ const (
 	Failed Decision = "failed"
 )
 
-// Record is the content of a line about a call. Write truncates texts and lists that are too long, and does not retain
-// the caller's memory.
+// Record is the content of a line about a call. Write truncates strings and lists that are too long, and does not
+// retain the caller's memory.
 type Record struct {
 	// Time is the time of the decision. The zero value means the time of Write.
 	Time time.Time
@@ -56,11 +56,11 @@ type Record struct {
 }
 
 const (
-	maxText     = 256 // bytes kept of a text
+	maxText     = 256 // maximum length of a string, in bytes
 	maxSubjects = 8
 	maxAbout    = 32
-	maxTorn     = 4096 // bytes kept of a torn line
-	// maxLine exceeds the size of a line with texts of maximum length in which every byte is escaped.
+	maxTorn     = 4096 // bytes of a torn line that are kept
+	// maxLine exceeds the size of a line with strings of maximum length in which every byte is escaped.
 	maxLine = 256 << 10
 )
 
@@ -75,7 +75,7 @@ func (r Record) bounded() entry {
 	return e
 }
 
-// entry is a bounded record with the number of items cut from each list, or a line written by the log itself.
+// entry is a bounded record plus the number of items dropped from each list, or a line written by the log itself.
 type entry struct {
 	Record
 	subjectsMore, aboutMore int
@@ -92,7 +92,7 @@ func cleanAll(list []string, most int) (kept []string, more int) {
 	return kept, len(list) - len(kept)
 }
 
-// clean truncates a text and replaces unprintable characters. ASCII control characters are kept, because JSON escapes
+// clean truncates a string and replaces unprintable characters. ASCII control characters are kept, because JSON escapes
 // them.
 func clean(s string, most int) string {
 	if len(s) > most {
@@ -109,7 +109,7 @@ func clean(s string, most int) string {
 	}, s)
 }
 
-// line is a line of the log, with its fields in the order in which they are written.
+// line is a line of the log, with its fields in output order.
 type line struct {
 	Seq  uint64 `json:"seq"`
 	Time string `json:"time"`

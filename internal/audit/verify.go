@@ -39,7 +39,7 @@ func ParseAnchor(s string) (Anchor, error) {
 // Kind is the kind of a finding.
 type Kind string
 
-// Changed to Cut are breaks of the chain. The other kinds are notes.
+// The kinds from Changed to Cut break the chain. The others are notes.
 const (
 	Changed   Kind = "changed"   // a line differs from the one that was written
 	Missing   Kind = "missing"   // lines or a whole file are missing
@@ -81,7 +81,7 @@ type Report struct {
 	Lines uint64       `json:"lines,string"`
 	First uint64       `json:"first,string"`
 	Last  uint64       `json:"last,string"`
-	// From and To are the times of the first and the last line.
+	// From and To are the times of the first and last lines.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	// Anchor is the anchor of the last line.
@@ -137,11 +137,11 @@ func verifyFiles(ctx context.Context, path string, names []string, anchors []Anc
 	return v.end(), nil
 }
 
-// hole is a range of line numbers that are missing at this point. The lines may follow later.
+// hole is a range of missing line numbers. The lines may still follow later.
 type hole struct {
 	from, to uint64
 	at       place
-	count    uint64 // missing lines; unreadable ones may account for some of the numbers
+	count    uint64 // missing lines; unreadable lines may account for the rest of the range
 	boundary bool   // whether the hole is between two files
 }
 
@@ -243,7 +243,7 @@ func (v *verifier) order(l *line, named uint64, firstOfFile bool) {
 		case v.misnamed(named, l.Seq):
 			v.found(Cut, v.at, l.Seq, "the file begins with line %d, but its name says %d: its beginning was cut off", l.Seq, named)
 		case l.Seq == 1 && l.Prev != "":
-			v.found(Changed, v.at, l.Seq, "line 1 has the hash of a previous line: it was changed")
+			v.found(Changed, v.at, l.Seq, "line 1 contains the hash of a previous line: it was changed")
 		case l.Seq > 1 && l.Seq-1 > v.unread:
 			v.note(Removed, l.Seq, "the log begins with line %d: rotation has removed the earlier lines", l.Seq)
 		}
@@ -261,17 +261,17 @@ func (v *verifier) order(l *line, named uint64, firstOfFile bool) {
 		v.found(Changed, v.at, l.Seq, "the file begins with line %d, but its name says %d: it was renamed", l.Seq, named)
 	}
 	if l.Seq == v.last+1 && v.unread == 0 && l.Prev != v.hash {
-		v.found(Changed, v.lastAt, v.last, "line %d was changed: line %d has a different hash for it", v.last, l.Seq)
+		v.found(Changed, v.lastAt, v.last, "line %d was changed: line %d contains a different hash for it", v.last, l.Seq)
 	}
 }
 
-// misnamed reports whether the file's name gives a different number for its first line. If the first lines are
-// unreadable, any number that they could have is accepted.
+// misnamed reports whether the number in a file's name differs from the number of its first line. If the first lines
+// are unreadable, any number that they could have is accepted.
 func (v *verifier) misnamed(named, first uint64) bool {
 	return named > first || named > 0 && first-named > v.unread
 }
 
-// moved reports a line that belongs further up.
+// moved records a line that belongs further up.
 func (v *verifier) moved(seq uint64) {
 	for i, h := range v.holes {
 		if seq < h.from || seq > h.to {
@@ -298,10 +298,10 @@ func (v *verifier) moved(seq uint64) {
 		}
 		return
 	}
-	v.found(Repeated, v.at, seq, "line %d is after line %d, and is a repetition", seq, v.last)
+	v.found(Repeated, v.at, seq, "line %d is repeated after line %d", seq, v.last)
 }
 
-// mentions reports what a line says about the lines before it.
+// mentions adds notes for what a line reports about the lines before it.
 func (v *verifier) mentions(l *line) {
 	if l.Lost > 0 {
 		v.note(Lost, l.Seq, "%d lines before this one could not be written", l.Lost)
@@ -311,7 +311,7 @@ func (v *verifier) mentions(l *line) {
 	case l.TornBytes > 0:
 		v.note(Torn, l.Seq, "torn line of %d bytes: the server was killed during a write, and restarted at %s", l.TornBytes, l.Time)
 	case v.last > 0 && v.event != eventStopped:
-		v.note(Killed, l.Seq, "the server was killed, and restarted at %s: the lines just before may not have been written", l.Time)
+		v.note(Killed, l.Seq, "the server was killed, and restarted at %s: the last lines before that may not have been written", l.Time)
 	}
 }
 
@@ -352,7 +352,7 @@ func (v *verifier) end() *Report {
 		text := fmt.Sprintf("lines %d to %d are missing", h.from, h.to)
 		switch {
 		case h.count < h.to-h.from+1:
-			text = fmt.Sprintf("%d of the lines %d to %d are missing", h.count, h.from, h.to)
+			text = fmt.Sprintf("%d of lines %d to %d are missing", h.count, h.from, h.to)
 		case h.from == h.to:
 			text = fmt.Sprintf("line %d is missing", h.from)
 		}
@@ -384,7 +384,7 @@ func (v *verifier) checkAnchors() {
 		case seq > v.last:
 			v.breaks = append(v.breaks, found{v.finding(Cut, at, seq, "the log ends with line %d, but the anchor is for line %d: its end was cut off", v.last, seq), place{math.MaxInt, 0}})
 		case seq < v.report.First:
-			v.breaks = append(v.breaks, found{v.finding(Removed, place{0, 1}, seq, "the anchor's line %d is older than the log, and cannot be checked: give a later anchor", seq), place{}})
+			v.breaks = append(v.breaks, found{v.finding(Removed, place{0, 1}, seq, "the anchor's line %d is older than the log and cannot be checked: use a later anchor", seq), place{}})
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestVerify_ReportsEachKindOfDamage(t *testing.T) {
 		{"a line moved far down", func(l []string) []string { return append(slices.Delete(slices.Clone(l), 2, 3), l[2]) }, []Finding{{Kind: Reordered, Seq: 3, Line: 10}}},
 		{"a line moved up", func(l []string) []string { return slices.Insert(slices.Delete(slices.Clone(l), 7, 8), 3, l[7]) },
 			[]Finding{{Kind: Reordered, Seq: 4, Line: 5}, {Kind: Reordered, Seq: 5, Line: 6}, {Kind: Reordered, Seq: 6, Line: 7}, {Kind: Reordered, Seq: 7, Line: 8}}},
-		{"one of three missing lines further below", func(l []string) []string {
+		{"one of three missing lines moved further down", func(l []string) []string {
 			return append(slices.Delete(slices.Clone(l), 4, 7), l[5])
 		}, []Finding{{Kind: Missing, Seq: 5, Line: 5}, {Kind: Missing, Seq: 7, Line: 5}, {Kind: Reordered, Seq: 6, Line: 8}}},
 		{"a repeated line", func(l []string) []string { return slices.Insert(l, 5, l[4]) }, []Finding{{Kind: Repeated, Seq: 5, Line: 6}}},
@@ -62,10 +62,10 @@ func TestVerify_ReportsDamagedFiles(t *testing.T) {
 		notes  []Finding
 	}{
 		{"nothing", func(string) error { return nil }, nil, nil},
-		{"the oldest is missing", func(p string) error { return remove(rotated(p, 1)) }, nil, []Finding{{Kind: Removed, Seq: 4, Line: 1}}},
-		{"one in the middle is missing", func(p string) error { return remove(rotated(p, 4)) }, []Finding{{Kind: Missing, Seq: 4, Line: 1}}, nil},
-		{"the newest is missing", func(p string) error { return remove(p) }, nil, nil},
-		{"the oldest has lost its beginning", func(p string) error {
+		{"the oldest file is missing", func(p string) error { return remove(rotated(p, 1)) }, nil, []Finding{{Kind: Removed, Seq: 4, Line: 1}}},
+		{"a file in the middle is missing", func(p string) error { return remove(rotated(p, 4)) }, []Finding{{Kind: Missing, Seq: 4, Line: 1}}, nil},
+		{"the newest file is missing", func(p string) error { return remove(p) }, nil, nil},
+		{"the beginning of the oldest file is missing", func(p string) error {
 			name := rotated(p, 1)
 			data, err := os.ReadFile(name)
 			if err != nil {
@@ -73,8 +73,8 @@ func TestVerify_ReportsDamagedFiles(t *testing.T) {
 			}
 			return os.WriteFile(name, data[bytes.IndexByte(data, '\n')+1:], 0o600)
 		}, []Finding{{Kind: Cut, Seq: 2, Line: 1}}, nil},
-		{"one was renamed", func(p string) error { return os.Rename(rotated(p, 4), rotated(p, 3)) }, []Finding{{Kind: Changed, Seq: 4, Line: 1}}, nil},
-		{"one ends in the middle of a line", func(p string) error { return os.Truncate(rotated(p, 4), 600) }, []Finding{{Kind: Changed, Seq: 5, Line: 2}, {Kind: Missing, Seq: 5, Line: 1}}, nil},
+		{"a file was renamed", func(p string) error { return os.Rename(rotated(p, 4), rotated(p, 3)) }, []Finding{{Kind: Changed, Seq: 4, Line: 1}}, nil},
+		{"a file ends partway through a line", func(p string) error { return os.Truncate(rotated(p, 4), 600) }, []Finding{{Kind: Changed, Seq: 5, Line: 2}, {Kind: Missing, Seq: 5, Line: 1}}, nil},
 	} {
 		cfg := config(t)
 		makeFiles(t, cfg, 4, 3)
@@ -125,7 +125,7 @@ func TestParseAnchor(t *testing.T) {
 	}
 }
 
-// verifyText verifies files in memory. All but the last have names of rotated files.
+// verifyText verifies in-memory files. The last one is the newest.
 func verifyText(t interface{ Fatal(args ...any) }, files ...[]byte) *Report {
 	v := newVerifier(nil)
 	for i, data := range files {
@@ -152,12 +152,12 @@ func TestVerify_AnyFlippedByte_IsFound(t *testing.T) {
 		line := 1 + bytes.Count(data[:at], []byte("\n"))
 		r := verifyText(t, changed)
 		if r.Intact() || r.Breaks[0].Line != line {
-			t.Fatalf("a change to byte %d of line %d, to %q from %q, was not found there; breaks: %v", at, line, changed[at], data[at], r.Breaks)
+			t.Fatalf("byte %d, in line %d, was changed from %q to %q, and the change was not detected there; breaks: %v", at, line, data[at], changed[at], r.Breaks)
 		}
 	})
 }
 
-// Every removal and move of complete lines is detected, except a removal at the end.
+// Removing or moving complete lines is always detected, except for removal at the end.
 func TestVerify_RemovedAndMovedLines_AreFound(t *testing.T) {
 	cfg := config(t)
 	makeLog(t, cfg, 8)
@@ -230,14 +230,14 @@ func checkGarbage(t interface{ Fatal(args ...any) }, one, two []byte) {
 		}
 	}
 	if r.Lines != uint64(whole) {
-		t.Fatal(r.Lines, "lines, want", whole)
+		t.Fatal("got", r.Lines, "lines, want", whole)
 	}
 	if r.Intact() && whole < bytes.Count(one, []byte("\n"))+bytes.Count(two, []byte("\n")) {
 		t.Fatal("Verify() reported a log with damaged lines as intact")
 	}
 }
 
-// Like FuzzVerify, but with line numbers at all limits and with correct checksums.
+// Like FuzzVerify, but with correct checksums and with line numbers at the limits.
 func TestVerify_LinesOfAnyNumbers_AreCounted(t *testing.T) {
 	aLine := rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 5).Draw(t, "garbage") == 0 {

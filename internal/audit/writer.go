@@ -21,7 +21,7 @@ type writer struct {
 	file     *os.File
 	size     int64  // size of the complete lines in file
 	first    uint64 // number of the first line in file; 0 if file is empty
-	partial  bool   // file may contain part of a batch beyond size
+	partial  bool   // file may contain part of a batch after size bytes
 	unended  bool   // only the newline of the last line in file is missing
 	unsynced bool
 
@@ -78,7 +78,7 @@ func openFile(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
 
-// append writes a batch in one call. After an error the whole batch counts as not written.
+// append writes a batch in one call. If it returns an error, the whole batch counts as not written.
 func (w *writer) append(batch []entry, lost uint64) error {
 	w.buf.Reset()
 	if w.unended {
@@ -116,7 +116,7 @@ func (w *writer) append(batch []entry, lost uint64) error {
 	return nil
 }
 
-// mend cuts off a partly written batch.
+// mend truncates a partly written batch.
 func (w *writer) mend() error {
 	if !w.partial {
 		return nil
@@ -185,11 +185,11 @@ func (w *writer) sync() {
 	}
 	w.unsynced = false // a second sync may succeed even though the lines were never written
 	if err := w.disk.sync(w.file); err != nil {
-		w.complain("the audit log cannot be synced: lines may be lost if the machine stops", err)
+		w.complain("the audit log cannot be synced: lines may be lost if the machine crashes", err)
 	}
 }
 
-// reopen starts a new file if the path no longer names the open file.
+// reopen starts a new file if the path no longer refers to the open file.
 func (w *writer) reopen() error {
 	if err := w.mend(); err != nil {
 		return err

@@ -2,7 +2,7 @@
 // certificates with it.
 //
 // Keys are ECDSA on P-256, which all TLS 1.3 implementations and browsers support. Certificates are backdated by a few
-// minutes, for machines whose clocks are slow, and never outlive their authority.
+// minutes to allow for machines with slow clocks, and never outlive their authority.
 package authority
 
 import (
@@ -25,10 +25,10 @@ import (
 // Default lifetimes.
 const (
 	Life     = 10 * 365 * 24 * time.Hour // lifetime of an authority
-	LeafLife = 365 * 24 * time.Hour      // lifetime of a certificate that it issues
+	LeafLife = 365 * 24 * time.Hour      // lifetime of a certificate issued by it
 )
 
-// Soon is how long before the expiry of a certificate operators are warned about it.
+// Soon is how long before a certificate expires operators are warned.
 const Soon = 30 * 24 * time.Hour
 
 // backdated is how far in the past a certificate's validity begins.
@@ -82,7 +82,7 @@ func (p *Pair) Issue(l Leaf, now time.Time) (*Pair, error) {
 	if template.NotAfter.After(p.Cert.NotAfter) {
 		template.NotAfter = p.Cert.NotAfter
 	}
-	if len(l.Name) <= maxCommonName { // a longer host name is in Hosts only
+	if len(l.Name) <= maxCommonName { // a longer host name appears only in Hosts
 		template.Subject = pkix.Name{CommonName: l.Name}
 	}
 	for _, h := range l.Hosts {
@@ -101,7 +101,7 @@ func (p *Pair) Issue(l Leaf, now time.Time) (*Pair, error) {
 	return sign(template, now, p)
 }
 
-// sign creates a key and its certificate. The authority a signs it; if a is nil, it is self-signed.
+// sign creates a key and its certificate, signed by the authority a or, if a is nil, self-signed.
 func sign(template *x509.Certificate, now time.Time, a *Pair) (*Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -138,12 +138,12 @@ func serial() (*big.Int, error) {
 	return n, nil
 }
 
-// CertPEM returns the certificate in PEM.
+// CertPEM returns the certificate in PEM format.
 func (p *Pair) CertPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Cert.Raw})
 }
 
-// KeyPEM returns the private key as PKCS #8 in PEM.
+// KeyPEM returns the private key as PKCS #8 in PEM format.
 func (p *Pair) KeyPEM() ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(p.Key)
 	if err != nil {

@@ -28,7 +28,7 @@ func issued(t *testing.T, a *Pair, l Leaf) *x509.Certificate {
 	return p.Cert
 }
 
-// verify checks that the certificate is valid for the given use, and for host unless host is empty.
+// verify checks that the certificate is valid for the given use and, unless host is empty, for the host.
 func verify(c *x509.Certificate, a *Pair, host string, use x509.ExtKeyUsage) error {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.Cert)
@@ -51,7 +51,7 @@ func TestIssue_EachUse_IsValidForThatUseOnly(t *testing.T) {
 		{"server by name", server, a, "gk1.example.com", x509.ExtKeyUsageServerAuth, true},
 		{"server by address", server, a, "10.0.0.1", x509.ExtKeyUsageServerAuth, true},
 		{"server by IPv6", server, a, "::1", x509.ExtKeyUsageServerAuth, true},
-		{"server with its common name", server, a, "gk1", x509.ExtKeyUsageServerAuth, false},
+		{"server by common name", server, a, "gk1", x509.ExtKeyUsageServerAuth, false},
 		{"server as a client", server, a, "", x509.ExtKeyUsageClientAuth, false},
 		{"server from another authority", server, other, "gk1.example.com", x509.ExtKeyUsageServerAuth, false},
 		{"client", client, a, "", x509.ExtKeyUsageClientAuth, true},
@@ -68,13 +68,13 @@ func TestIssue_Certificate_FollowsTheRules(t *testing.T) {
 	uri := &url.URL{Scheme: "spiffe", Host: "example.com", Path: "/orders"}
 	c := issued(t, a, Leaf{Name: "orders", URIs: []*url.URL{uri}, Client: true, Life: 48 * time.Hour})
 	if !c.NotAfter.Equal(a.Cert.NotAfter) {
-		t.Errorf("the certificate expires at %s, want %s, the time at which its authority expires", c.NotAfter, a.Cert.NotAfter)
+		t.Errorf("the certificate expires at %s, want %s, when its authority expires", c.NotAfter, a.Cert.NotAfter)
 	}
 	if early := time.Since(c.NotBefore); early < backdated {
-		t.Errorf("the certificate became valid %s ago", early)
+		t.Errorf("the certificate became valid %s ago, want at least %s", early, backdated)
 	}
 	if c.SerialNumber.Sign() <= 0 || c.SerialNumber.BitLen() > 128 || c.SerialNumber.Cmp(a.Cert.SerialNumber) == 0 {
-		t.Errorf("got serial number %x, want a positive one of at most 128 bits that the authority does not have", c.SerialNumber)
+		t.Errorf("got serial number %x, want a positive one of at most 128 bits, different from the authority's", c.SerialNumber)
 	}
 	if c.IsCA || len(c.URIs) != 1 || c.URIs[0].String() != uri.String() || c.Subject.CommonName != "orders" {
 		t.Errorf("got CA %t, URIs %v, subject %s; want no CA, one URI and the name", c.IsCA, c.URIs, c.Subject)
@@ -94,7 +94,7 @@ func TestIssue_ExpiredAuthority_Refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "expired at") {
-		t.Errorf("Issue() = %v, want an error that says that the authority has expired", err)
+		t.Errorf("Issue() = %v, want an error that reports that the authority has expired", err)
 	}
 }
 

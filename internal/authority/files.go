@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// Files names the files with a certificate and its key.
+// Files holds the paths of a certificate and its key.
 type Files struct{ Cert, Key string }
 
 // ExistsError means that a file exists and was not overwritten.
 type ExistsError struct{ File string }
 
-func (e *ExistsError) Error() string { return e.File + " exists already" }
+func (e *ExistsError) Error() string { return e.File + " already exists" }
 
 // Free returns an *ExistsError if one of the files exists.
 func (f Files) Free() error {
@@ -49,7 +49,7 @@ func replace(path string, data []byte, mode fs.FileMode) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(t.Name()) // the returned error says what failed
+			_ = os.Remove(t.Name()) // the returned error reports what failed
 		}
 	}()
 	_, err = t.Write(data)
@@ -59,7 +59,7 @@ func replace(path string, data []byte, mode fs.FileMode) (err error) {
 	return os.Rename(t.Name(), path)
 }
 
-// Read reads the pair from the files. The pair must be an authority's.
+// Read reads a pair from the files. It must belong to an authority.
 func Read(f Files) (*Pair, error) {
 	cert, err := os.ReadFile(f.Cert)
 	if err != nil {

@@ -14,20 +14,20 @@ func Host(s string) (string, error) {
 	if ip, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
 		switch {
 		case ip.Zone() != "":
-			return "", fmt.Errorf("host %q: a certificate cannot contain an address with a zone: give a name", s)
+			return "", fmt.Errorf("host %q: a certificate cannot contain an address with a zone: use a host name", s)
 		case ip.IsUnspecified():
-			return "", fmt.Errorf("host %q means every address of a machine: give the addresses by which others reach it", s)
+			return "", fmt.Errorf("host %q means all addresses of a machine: specify the addresses at which others reach it", s)
 		}
 		return ip.String(), nil
 	}
 	switch {
 	case strings.Contains(s, "://"):
-		return "", fmt.Errorf("host %q: give the host alone, without a scheme", s)
+		return "", fmt.Errorf("host %q: specify the host without a scheme", s)
 	case strings.Contains(s, "*"):
-		return "", fmt.Errorf("host %q: wildcard certificates are not issued: name each host", s)
+		return "", fmt.Errorf("host %q: wildcard certificates are not supported: list each host", s)
 	}
 	if _, port, err := net.SplitHostPort(s); err == nil && port != "" {
-		return "", fmt.Errorf("host %q: give the host without its port", s)
+		return "", fmt.Errorf("host %q: specify the host without a port", s)
 	}
 	host := strings.ToLower(strings.TrimSuffix(s, "."))
 	if !hostName(host) {
@@ -55,7 +55,7 @@ func only(s, chars string) bool { return strings.Trim(s, chars) == "" }
 func CheckName(s string) error {
 	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@"
 	if s == "" || len(s) > maxCommonName || s[0] == '.' || s[0] == '-' || strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(chars, r) }) >= 0 {
-		return fmt.Errorf("name %q must be 1 to %d of the characters A-Z a-z 0-9 . _ - @, and must not begin with . or -", s, maxCommonName)
+		return fmt.Errorf("name %q must consist of 1 to %d of the characters A-Z a-z 0-9 . _ - @, and must not start with . or -", s, maxCommonName)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func AcquirerURI(acquirer string) (*url.URL, error) {
 	return &url.URL{Scheme: "gatekeeper", Opaque: "acquirer:" + acquirer}, nil
 }
 
-// SPIFFE checks a SPIFFE id, spiffe://TRUST-DOMAIN/PATH.
+// SPIFFE parses and checks a SPIFFE id, spiffe://TRUST-DOMAIN/PATH.
 func SPIFFE(s string) (*url.URL, error) {
 	const rule = "must be spiffe://TRUST-DOMAIN/PATH"
 	u, err := url.Parse(s)

@@ -29,23 +29,23 @@ const (
 	format = 1
 )
 
-// maxHeader bounds the size of the two lines, so that reading another kind of file does not use much memory.
+// maxHeader limits the size of the two lines, so that reading a file of another kind does not use much memory.
 const maxHeader = 1 << 20
 
 var (
 	// ErrNot means that a file is not a backup.
 	ErrNot = errors.New("it is not a Gatekeeper backup")
 	// ErrDamaged means that a backup was truncated or changed after it was written.
-	ErrDamaged = errors.New("it is damaged or was cut short: use another backup")
+	ErrDamaged = errors.New("it is damaged or truncated: use another backup")
 )
 
-// Header says where a backup comes from. Everything else is in the state.
+// Header identifies the origin of a backup. Everything else is in the state.
 type Header struct {
 	ClusterName string `json:"cluster_name"`
 	// Member is the server that made the backup. Members are the ids of all members, sorted.
 	Member  string   `json:"member"`
 	Members []string `json:"members"`
-	// TakenAt is the time of the backup according to that server's clock. Version is the version of its program.
+	// TakenAt is the time of the backup according to that server's clock. Version is the version of that server.
 	TakenAt time.Time `json:"taken_at"`
 	Version string    `json:"version,omitempty"`
 }
@@ -79,7 +79,7 @@ type Backup struct {
 }
 
 // Read reads the backup at path, verifies its checksum, and checks that this version can restore it. It returns ErrNot,
-// ErrDamaged, fsm.ErrNewer, an error about the state (fsm.ErrSnapshot), or an error from the system.
+// ErrDamaged, fsm.ErrNewer, an error about the state (fsm.ErrSnapshot), or a system error.
 func Read(path string) (*Backup, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -163,7 +163,7 @@ func verify(file *os.File, content *io.SectionReader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Summary describes a backup without secrets or payloads: its origin and the number of its objects.
+// Summary describes a backup without secrets or payloads: its origin and its object counts.
 type Summary struct {
 	Header
 	ClusterID    string `json:"cluster_id"`
@@ -185,10 +185,10 @@ type Summary struct {
 	Tasks    int `json:"tasks"`
 	Bindings int `json:"bindings"`
 	Tokens   int `json:"tokens"`
-	// Requests counts remembered requests, and Entries counts the entries of the journal.
+	// Requests counts remembered requests, and Entries counts journal entries.
 	Requests int `json:"requests"`
 	Entries  int `json:"journal_entries"`
-	// Quarantine is the default time for which a restored cluster grants nothing.
+	// Quarantine is how long a restored cluster grants nothing by default.
 	Quarantine time.Duration `json:"-"`
 }
 

@@ -20,10 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of the current format")
 
-// secret is part of a hash. A summary must not contain it.
+// secret is the hash of the token in the test state. A summary must not contain it.
 const secret = "0123456789abcdef0123456789abcdef"
 
-// state returns a state with some objects of several kinds.
+// state returns a state that contains objects of several kinds.
 func state(t *testing.T) *fsm.State {
 	t.Helper()
 	m := fsm.New("5eed.1")
@@ -136,7 +136,7 @@ func TestRead_NotABackup_IsErrNot(t *testing.T) {
 		data string
 		want error
 	}{
-		"nothing":        {"", ErrNot},
+		"an empty file":  {"", ErrNot},
 		"text":           {"definitions:\n  - name: a\n" + strings.Repeat("#", 100), ErrNot},
 		"a newer format": {magic + "2\n{}\n" + strings.Repeat("x", 100), fsm.ErrNewer},
 	} {
@@ -149,7 +149,7 @@ func TestRead_NotABackup_IsErrNot(t *testing.T) {
 	}
 }
 
-// Every file is either refused or contains a complete state that can be written again.
+// Every file is either rejected or contains a complete state that can be written again.
 func FuzzRead(f *testing.F) {
 	golden, err := os.ReadFile(filepath.Join("testdata", "format1.backup"))
 	if err != nil {

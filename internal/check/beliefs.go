@@ -48,16 +48,16 @@ func Beliefs(h *history.History) []Violation {
 	return append(broken, falling(byIdentity, permits)...)
 }
 
-// believer is an identity at a semaphore. If the history lacks the grant of the believed token, the token takes the
-// place of the identity.
+// believer is an identity at a semaphore. If the history does not contain the grant of the token, the token stands in
+// for the identity.
 type believer struct {
 	semaphore string
 	identity  history.Identity
 	token     uint64
 }
 
-// believers returns a function that finds the believer of a belief: the identity to which its client's token was
-// granted.
+// believers returns a function that returns the believer behind a belief: the identity that was granted its client's
+// token.
 func believers(h *history.History) func(history.Belief) believer {
 	type holder struct {
 		client string
@@ -77,8 +77,8 @@ func believers(h *history.History) func(history.Belief) believer {
 	}
 }
 
-// merge combines the beliefs of one identity into beliefs that do not overlap. At each moment, the belief with the
-// largest weight counts, and among equal weights the one with the highest token.
+// merge combines one identity's beliefs into beliefs that do not overlap. At each moment, the belief with the largest
+// weight counts, and among equal weights the one with the highest token.
 func merge(beliefs []overlap.Belief) []overlap.Belief {
 	var edges []time.Duration
 	for _, b := range beliefs {
@@ -105,9 +105,9 @@ func merge(beliefs []overlap.Belief) []overlap.Belief {
 	return merged
 }
 
-// falling finds, for semaphores with one permit, each belief that began after another identity had believed that it
-// held a higher token. Responses to the same identity may overtake each other: the response with the older token is
-// then still valid until the holder learns of the newer one.
+// falling finds, for semaphores with one permit, each belief that began after another identity had believed it held a
+// higher token. Responses to the same identity may overtake each other: the response with the older token is then still
+// valid until the holder learns of the newer one.
 func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
 	type begun struct {
 		overlap.Belief
@@ -132,7 +132,7 @@ func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32
 				other = second
 			}
 			if b.Token < other.Token {
-				broken = append(broken, Violation{RisingTokens, semaphore, fmt.Sprintf("%s began to hold token %d after %s had held token %d",
+				broken = append(broken, Violation{RisingTokens, semaphore, fmt.Sprintf("%s started holding token %d after %s had held token %d",
 					b.Holder, b.Token, other.Holder, other.Token)})
 			}
 			switch {

@@ -20,19 +20,19 @@ type builder struct {
 	all       map[uint64]*grant
 	index     map[uint64]int // position of each token among the tokens of its semaphore
 	cools     map[string]cooling
-	asked     map[attempt]*grant // granted acquisitions
+	asked     map[attempt]*grant // by acquisition
 	whose     map[history.Identity]holder
 	lost      map[owner]*unanswered
 	before    map[uint64]*grant // the owner's previous grant, by token
 	rules     map[history.Definition]*rule
-	cordonOps []history.Operation // cordons, and the calls that end them
+	cordonOps []history.Operation // cordons and uncordons
 	edited    []*tried
 	gaveUp    []*tried
 	byID      map[string]*tried // edits, by semaphore and request id
 	byTok     map[uint64]*tried // releases, by token
 }
 
-// holder is a short name for an identity.
+// holder is a number that stands for an identity.
 type holder int
 
 // owner is an identity at a semaphore.
@@ -42,7 +42,7 @@ type owner struct {
 }
 
 // unanswered is the possible effect of an owner's acquires that have no response: they may have superseded any permit
-// that the owner holds later.
+// that the owner later holds.
 type unanswered struct {
 	from time.Duration
 	// replaced maps each token that these acquires replace to the earliest time of its replacement.
@@ -55,7 +55,7 @@ type tried struct {
 	known *history.Operation
 }
 
-// cooling is the shortest cooldown in any definition of a semaphore.
+// cooling is the shortest cooldown in any of a semaphore's definitions.
 type cooling struct {
 	known           bool
 	minHold, onLoss time.Duration
@@ -71,12 +71,12 @@ func newBuilder(h *history.History) *builder {
 	}
 	counts := map[string]int{}
 	last := map[owner]*grant{}
-	var asked time.Duration // call times of the tokens so far: a higher token is granted later
+	var latest time.Duration // the latest call for a lower token: a higher token is granted later
 	for _, g := range inOrder(b.all) {
 		if g.task {
-			g.call = min(max(g.call, asked), g.known)
+			g.call = min(max(g.call, latest), g.known)
 		}
-		asked = max(asked, g.call)
+		latest = max(latest, g.call)
 		b.before[g.token] = last[b.owner(g)]
 		last[b.owner(g)] = g
 		b.index[g.token] = counts[g.semaphore]
@@ -221,8 +221,8 @@ func (b *builder) acquire(op history.Operation) {
 	}
 }
 
-// unanswered records an acquire without a response. Operations are sorted by the time of their calls, so the first of
-// each kind is the earliest.
+// untold records an acquire without a response. Operations are sorted by the time of their calls, so the first of each
+// kind is the earliest.
 func (b *builder) untold(op history.Operation) {
 	r := op.Request
 	if r.Firing != "" {
@@ -247,7 +247,7 @@ func (b *builder) pause(op history.Operation) {
 	b.part(op.Request.Semaphore).change(op, st)
 }
 
-// change adds a change. A change without a response may never happen.
+// change adds a change. A change without a response may never have happened.
 func (p *partition) change(op history.Operation, st *step) {
 	to := never
 	if _, ok := op.Answer(); ok {
@@ -396,8 +396,8 @@ func (b *builder) grants() {
 	}
 }
 
-// began returns the earliest time at which the identity may have begun to hold, because min_hold continues under a new
-// token. It returns 0 if the identity may have begun with a token whose response was lost.
+// began returns the earliest time at which the identity may have started to hold its permit, because min_hold continues
+// under a new token. It returns 0 if the first token may be one whose response was lost.
 func (b *builder) began(g *grant) time.Duration {
 	for !g.fresh {
 		before := b.before[g.token]

@@ -1,6 +1,6 @@
-// Package check finds the promises that a history breaks. It knows only what callers observed. Where the history leaves
-// the server's behaviour open, for example because a response was lost, it assumes the behaviour that keeps the
-// promises, so every reported violation is certain.
+// Package check finds the guarantees that a history violates. It knows only what callers observed. Where the history is
+// ambiguous, for example because a response was lost, it assumes that the servers behaved correctly, so every reported
+// violation is certain.
 package check
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Promise names a promise that can be broken.
+// Promise names a guarantee that a history can violate.
 type Promise string
 
 const (
@@ -19,37 +19,37 @@ const (
 	// regardless of its tokens.
 	Exclusive Promise = "holders never believe that they hold more than the available permits"
 	// RisingTokens: a later grant has a higher token, and no token is granted twice.
-	RisingTokens Promise = "tokens strictly rise"
-	// OneGrant: an acquire that is retried with its request id is granted once.
-	OneGrant Promise = "one request is granted once"
+	RisingTokens Promise = "tokens strictly increase"
+	// OneGrant: an acquire that is retried with its request id is granted at most once.
+	OneGrant Promise = "a request is granted at most once"
 	// OneSuccessor: a new token supersedes only the token under which the same identity held the permit, at most once,
 	// and never a token with a firing.
-	OneSuccessor Promise = "a token is superseded once, by its own identity"
+	OneSuccessor Promise = "a token is superseded at most once, by its own identity"
 	// FiringOnce: a firing is run by one holder, unless the previous holder gave it back, the semaphore hands over lost
 	// firings, or an operator took it over.
 	FiringOnce Promise = "every firing runs once"
 	// Attempts: a firing is started at most max_attempts times.
 	Attempts Promise = "a firing is attempted at most max_attempts times"
-	// FiringEnd: a caller that awaits a firing gets the end that the holder reported, or a loss.
-	FiringEnd Promise = "an awaited end is the one that happened"
+	// FiringEnd: a caller that awaits a firing gets the outcome that the holder reported, or a loss.
+	FiringEnd Promise = "a caller that awaits a firing gets its actual outcome"
 	// JobKept: an acknowledged job exists until it is deleted, and each of its tasks ends.
 	JobKept Promise = "every submitted task ends"
-	// SameJob: a job id always stands for the same content, and workers get the content that was submitted.
-	SameJob Promise = "a job is what was submitted under its id"
+	// SameJob: a job id always identifies the same content, and workers get the content that was submitted.
+	SameJob Promise = "a job has the content that was submitted under its id"
 	// OneWorker: at most one worker at a time believes that it holds a task.
 	OneWorker Promise = "a task is executed by one worker at a time"
-	// OneResult: the end of a task is the one reported by the worker with the newest token. It does not change, and the
-	// task is not executed again.
+	// OneResult: the outcome of a task is the one reported by the worker with the newest token. It does not change, and
+	// the task is not executed again.
 	OneResult Promise = "the result of a task is recorded once and never changes"
 	// TaskAttempts: a task is started at most max_attempts times, and does not fail earlier.
-	TaskAttempts Promise = "a task is attempted max_attempts times"
+	TaskAttempts Promise = "a task gets max_attempts attempts"
 	// SameState: members that applied the same log have the same state.
-	SameState Promise = "members have equal states at equal indexes"
+	SameState Promise = "members have the same state at the same index"
 	// Linear: each response is one that a single semaphore could have returned at some moment during the call.
-	Linear Promise = "every answer is one that a single semaphore could have given"
+	Linear Promise = "every response is one that a single semaphore could have returned"
 )
 
-// Violation is a broken promise.
+// Violation is a violation of a guarantee.
 type Violation struct {
 	Promise   Promise
 	Semaphore string
@@ -67,7 +67,7 @@ func (v Violation) String() string {
 // Result is the result of all checks.
 type Result struct {
 	Violations []Violation
-	// Undecided are the semaphores for which the model reached no result in the available time.
+	// Undecided lists the semaphores for which the model did not reach a result in time.
 	Undecided []string
 }
 

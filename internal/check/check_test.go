@@ -29,12 +29,12 @@ func TestAll_SequentialCalls_Hold(t *testing.T) {
 
 func TestLinearizable(t *testing.T) {
 	for name, tell := range map[string]func(*story){
-		"GrantWhileAnotherHolderReliesOnThePermit_IsCaught": func(s *story) {
+		"GrantWhileAnotherHolderReliesOnPermit_IsCaught": func(s *story) {
 			s.grant("a", 1)
 			s.grant("b", 2)
 			s.breaks(Linear, "token 2")
 		},
-		"GrantBeforeTheRefreshedDeadline_IsCaught": func(s *story) {
+		"GrantBeforeRefreshedDeadline_IsCaught": func(s *story) {
 			s.grant("a", 1)
 			s.pass(900 * time.Millisecond)
 			s.ask(history.Refresh, 1, history.Refreshed)
@@ -42,7 +42,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("b", 2)
 			s.breaks(Linear, "token 2")
 		},
-		"RefreshAfterAnotherWasGranted_IsCaught": func(s *story) {
+		"RefreshAfterGrantToAnother_IsCaught": func(s *story) {
 			s.grant("a", 1)
 			s.pass(2 * time.Second)
 			s.grant("b", 2)
@@ -55,36 +55,36 @@ func TestLinearizable(t *testing.T) {
 			s.ask(history.Refresh, 1, history.Refreshed)
 			s.breaks(Linear, "refreshed token 1")
 		},
-		"VerifyOfAReleasedPermit_IsCaught": func(s *story) {
+		"VerifyAfterRelease_IsCaught": func(s *story) {
 			s.grant("a", 1)
 			s.ask(history.Release, 1, history.Released)
 			s.ask(history.Verify, 1, history.Valid)
 			s.breaks(Linear, "verified token 1")
 		},
-		"RefreshFindsThePermitLostBeforeItsDeadline_IsCaught": func(s *story) {
+		"RefreshReportsLossBeforeDeadline_IsCaught": func(s *story) {
 			s.grant("a", 1)
 			s.ask(history.Refresh, 1, history.Lost)
 			s.breaks(Linear, "has ended token 1")
 		},
-		"ReleaseFindsThePermitEndedBeforeItsDeadline_IsCaught": func(s *story) {
+		"ReleaseReportsEndBeforeDeadline_IsCaught": func(s *story) {
 			s.grant("a", 1)
 			s.ask(history.Release, 1, history.Ended)
 			s.breaks(Linear, "has ended token 1")
 		},
-		"DenialOfAFreeSlot_IsCaught": func(s *story) {
+		"DenialDespiteFreeSlot_IsCaught": func(s *story) {
 			s.grant("a", 1)
 			s.ask(history.Release, 1, history.Released)
 			s.denied("b", "NO_FREE_PERMIT")
 			s.breaks(Linear, "NO_FREE_PERMIT")
 		},
-		"DenialAfterAnUnansweredAcquire_Holds": func(s *story) {
+		"DenialAfterUnansweredAcquire_IsAllowed": func(s *story) {
 			s.begin(s.acquire("a"))
 			s.denied("b", "NO_FREE_PERMIT")
 			s.pass(2 * time.Second)
 			s.grant("c", 2)
 			s.holds()
 		},
-		"UnansweredRelease_MayOrMayNotHaveFreedTheSlot": func(s *story) {
+		"UnansweredRelease_MayOrMayNotHaveFreedSlot": func(s *story) {
 			s.grant("a", 1)
 			s.begin(history.Request{Kind: history.Release, Token: 1})
 			s.denied("b", "NO_FREE_PERMIT")
@@ -93,13 +93,13 @@ func TestLinearizable(t *testing.T) {
 			s.ask(history.Refresh, 1, history.Refreshed)
 			s.breaks(Linear, "refreshed token 1")
 		},
-		"RepeatedAcquire_MayHaveBeenGrantedByItsFirstCall": func(s *story) {
+		"RetriedAcquire_MayHaveBeenGrantedByFirstCall": func(s *story) {
 			s.begin(s.acquire("a"))
 			s.denied("b", "NO_FREE_PERMIT")
 			s.grant("a", 1)
 			s.holds()
 		},
-		"OverlappingAcquires_AreOrderedAsTheAnswersSay": func(s *story) {
+		"ConcurrentAcquires_AreOrderedByResponses": func(s *story) {
 			var waiting []func(history.Response)
 			for _, who := range []string{"a", "b", "c", "d"} {
 				waiting = append(waiting, s.begin(s.acquire(who)))
@@ -111,7 +111,7 @@ func TestLinearizable(t *testing.T) {
 			}
 			s.holds()
 		},
-		"GrantOutsideThePattern_IsCaught": func(s *story) {
+		"GrantOutsidePattern_IsCaught": func(s *story) {
 			elsewhere := one()
 			elsewhere.GroupPattern = "dr-.*"
 			s.edit(10, 11, elsewhere)
@@ -120,7 +120,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("b", 1)
 			s.breaks(Linear, "token 1")
 		},
-		"RefreshAfterAnEditThatExcludesTheHolder_IsCaught": func(s *story) {
+		"RefreshAfterEditExcludesHolder_IsCaught": func(s *story) {
 			elsewhere := one()
 			elsewhere.AcquirerPattern = "b"
 			s.grant("a", 1)
@@ -164,7 +164,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("c", 2) // the definition was in force and was not reverted
 			s.breaks(Linear, "token 2")
 		},
-		"TwoEditsOfOneVersion_AreCaught": func(s *story) {
+		"TwoEditsOfSameVersion_AreCaught": func(s *story) {
 			s.edit(10, 11, one())
 			s.edit(10, 12, one())
 			s.breaks(Linear, "version 12")
@@ -200,7 +200,7 @@ func TestLinearizable_GrantAfterTwoPossibleExpiries_EndsOneOfThePermits(t *testi
 	s.grant("c", 3)
 	s.ask(history.Refresh, 2, history.Refreshed)
 	s.holds()
-	s.ask(history.Refresh, 1, history.Refreshed) // then c's grant had no free permit
+	s.ask(history.Refresh, 1, history.Refreshed) // so no permit was free for c
 	s.breaks(Linear, "granted token 3")
 }
 
@@ -280,8 +280,8 @@ func TestBeliefs_MoreThanThePermits_AreCaught(t *testing.T) {
 	s.breaks(Exclusive, "b with token 2", "c with token 3")
 }
 
-// A holder whose duration is shortened may state that it now relies on the permit for less time. If it only ends its
-// belief, without stating so, its permit must not expire before the original deadline.
+// A holder whose duration is shortened may state that it now relies on the permit for less time. If it ends its belief
+// without stating so, its permit must not expire before the original deadline.
 func TestExpiry_HolderReliesForLessTime_MayComeEarlier(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		s := newStory(t, one())

@@ -11,13 +11,13 @@ import (
 // firing names a firing of a semaphore.
 type firing struct{ semaphore, name string }
 
-// reported records what callers did with the firing that was claimed with a token.
+// reported records what callers did to the firing that was claimed with a token.
 type reported struct {
 	// notRun, cutShort, done and failed report whether a release stated that outcome. The release may not have been
 	// carried out.
 	notRun, cutShort, done, failed bool
 	failures                       map[string]bool
-	// released is when a response confirmed the release. It is the constant never if no response did.
+	// released is when a response confirmed the release, or the constant never if none did.
 	released time.Duration
 	// freed is the earliest time at which an operator may have freed it. takenOver reports whether its holder may have
 	// been ordered to stop.
@@ -31,7 +31,7 @@ func (s *reported) final(at time.Duration) bool {
 	return s.released <= at && !s.notRun && !s.cutShort
 }
 
-// firings holds what a history says about its firings.
+// firings holds what a history contains about firings.
 type firings struct {
 	free map[string]bool      // semaphores that had FreeOnLoss at any time
 	most map[string]uint32    // the largest max_attempts of each semaphore; absent if it has ever been unbounded
@@ -111,8 +111,8 @@ func (f *firings) givenBack(g *grant) bool {
 //
 //   - a firing was granted again even though the previous run had ended, or was lost in a semaphore that does not hand
 //     over lost firings
-//   - a firing was started more often than max_attempts
-//   - a waiting caller received an end that did not happen
+//   - a firing was started more than max_attempts times
+//   - a waiting caller received an outcome that did not happen
 func Firings(h *history.History) []Violation {
 	f := firingsOf(h)
 	last, begun := map[firing]*grant{}, map[firing]uint32{}
@@ -155,7 +155,7 @@ func (f *firings) mayFollow(before, g *grant) bool {
 	return handedOver && g.known >= min(before.lapse, s.freed)
 }
 
-// awaited finds ends that a waiting caller received even though no holder reported them and no loss explains them.
+// awaited finds outcomes that a waiting caller received even though no holder reported them and no loss explains them.
 func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []Violation) {
 	for _, op := range h.Operations {
 		answer, ok := op.Answer()
@@ -168,7 +168,7 @@ func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []V
 		switch answer.Firing {
 		case "TAKEN_OVER":
 			if answer.Token <= r.Token {
-				why = "which is not a later one"
+				why = "which is not a later token"
 			} else if f.token(r.Token).final(op.At) {
 				why = "although its holder had ended it"
 			}
@@ -178,15 +178,15 @@ func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []V
 			}
 		case "DONE":
 			if !s.done {
-				why = "but no release said that it is done"
+				why = "but no release reported that it was done"
 			}
 		case "FAILED":
 			if !s.failures[answer.Failure] {
-				why = fmt.Sprintf("but no release said that it failed with %q", answer.Failure)
+				why = fmt.Sprintf("but no release reported that it failed with %q", answer.Failure)
 			}
 		case "CUT_SHORT":
 			if !s.cutShort {
-				why = "but no release said that it was cut short"
+				why = "but no release reported that it was cut short"
 			}
 		case "SPENT":
 			if g := all[answer.Token]; ended || g != nil && op.Return.At < min(g.lapse, s.freed) {
@@ -197,7 +197,7 @@ func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []V
 			why = fmt.Sprintf("after %d attempts, but max_attempts is %d", answer.Attempts, most)
 		}
 		if why != "" {
-			broken = append(broken, Violation{FiringEnd, r.Semaphore, fmt.Sprintf("firing %s of token %d ended as %s with token %d, %s",
+			broken = append(broken, Violation{FiringEnd, r.Semaphore, fmt.Sprintf("a caller awaiting firing %s of token %d received %s with token %d, %s",
 				r.Firing, r.Token, answer.Firing, answer.Token, why)})
 		}
 	}

@@ -102,7 +102,7 @@ func TestTakeOver_OfAHolder_FreesNothing(t *testing.T) {
 func TestAwait_EndThatTheHolderDidNotReport_IsCaught(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  history.Request // the release of token 1
-		good [2]string       // a correct end of the awaited firing, and its failure
+		good [2]string       // the correct outcome of the awaited firing, and its failure
 		bad  [][2]string
 	}{
 		"done":      {history.Request{}, [2]string{"DONE"}, [][2]string{{"FAILED"}, {"CUT_SHORT"}, {"SPENT"}, {"TAKEN_OVER"}, {"CLAIMED"}, {"OPEN"}}},
@@ -128,7 +128,7 @@ func TestAwait_EndThatTheHolderDidNotReport_IsCaught(t *testing.T) {
 			}
 		})
 	}
-	// A loss that no caller reported, while the holder still relies on its permit.
+	// A loss is reported while the holder still relies on its permit.
 	s := newStory(t, one())
 	s.fire("a", 1)
 	s.await(1, "SPENT", 1, "")

@@ -1,7 +1,7 @@
 package check
 
-// grants returns the possible ways in which a grant happened, given its responses: into a free slot, in place of an
-// older token of the same identity, or in place of a token without a response in the history.
+// grants returns the ways in which a grant may have happened, given its responses: in a free slot, in place of an older
+// token of the same identity, or in place of a token that appears in no response.
 func (st *step) grants() []func(*state) bool {
 	g := st.grant
 	switch {
@@ -49,8 +49,7 @@ func (st *step) superseded(s *state, token uint64) bool {
 	return st.put(s, next)
 }
 
-// supersededAny takes the slot of a token that appears in a response. The superseded token is that one, or a token that
-// had superseded it.
+// supersededAny takes the slot of a token that appears in a response, or of a token that superseded it.
 func (st *step) supersededAny(s *state) bool {
 	var token uint64
 	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {

@@ -16,8 +16,8 @@ type grant struct {
 	semaphore string
 	identity  history.Identity
 	request   history.Request
-	// call is the start of the first attempt that was answered with this token. known is the time of the earliest such
-	// response. The grant happened between the two.
+	// call is the time of the first attempt of an acquisition that was granted this token. known is the time of the
+	// earliest response with the token. The grant happened between the two.
 	call, known time.Duration
 	// lapse is the earliest time at which the permit may have expired. Its holders rely on it until then.
 	lapse time.Duration
@@ -25,7 +25,7 @@ type grant struct {
 	superseded uint64
 	// fresh reports whether a response says that the grant superseded no token.
 	fresh bool
-	// seen are later responses to acquires that named the same token.
+	// seen holds later acquires whose responses named the same token.
 	seen []history.Operation
 	// task reports whether the permit carried a task.
 	task bool
@@ -45,7 +45,7 @@ func attemptOf(r history.Request) (attempt, bool) {
 	return attempt{r.Semaphore, r.Identity, r.RequestID}, r.RequestID != ""
 }
 
-// grants collects what callers saw of each permit, by token.
+// grants collects what callers observed about each permit, by token.
 func grants(h *history.History) map[uint64]*grant {
 	first := map[attempt]time.Duration{}
 	all := carrying(h)

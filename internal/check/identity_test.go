@@ -199,7 +199,7 @@ func TestUnansweredAcquire_MayHaveSupersededAPermit(t *testing.T) {
 	}
 }
 
-// A token whose response was lost can be superseded, too.
+// A token whose response was lost can also be superseded.
 func TestUnansweredAcquire_ItsTokenMayBeSuperseded(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
@@ -302,22 +302,22 @@ func TestRequests_OneTokenForTwo_IsCaught(t *testing.T) {
 
 func TestSuccessors_InvalidSupersede_IsCaught(t *testing.T) {
 	for name, tell := range map[string]func(*story){
-		"another identity": func(s *story) {
+		"different identity": func(s *story) {
 			s.fresh(s.request("a", "r1"), 1)
 			s.supersede(s.request("b", "r2"), 2, 1)
 		},
-		"a firing": func(s *story) {
+		"token with a firing": func(s *story) {
 			r := s.request("a", "r1")
 			r.Firing = "noon"
 			s.fresh(r, 1)
 			s.supersede(s.request("a", "r2"), 2, 1)
 		},
-		"for a firing": func(s *story) {
+		"by a firing": func(s *story) {
 			r := s.request("a", "r2")
 			r.Firing = "noon"
 			s.supersede(r, 2, 1)
 		},
-		"another weight": func(s *story) {
+		"different weight": func(s *story) {
 			s.fresh(s.request("a", "r1"), 1)
 			r := s.request("a", "r2")
 			r.Weight = 2
@@ -328,7 +328,7 @@ func TestSuccessors_InvalidSupersede_IsCaught(t *testing.T) {
 			s.supersede(s.request("a", "r2"), 2, 1)
 			s.supersede(s.request("a", "r3"), 3, 1)
 		},
-		"a newer one": func(s *story) {
+		"newer token": func(s *story) {
 			s.supersede(s.request("a", "r1"), 1, 2)
 		},
 	} {

@@ -44,17 +44,17 @@ func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 		return porcupine.CheckOperationsTimeout(m, until(operations, operations[n].Return), modelTime) == porcupine.Illegal
 	})
 	if n == len(operations) {
-		return "no order of its operations explains the answers"
+		return "no order of its operations explains the responses"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "no order of its operations explains the last of these answers:")
+	fmt.Fprintf(&text, "no order of its operations explains the last of these responses:")
 	for _, op := range operations[max(0, n-15) : n+1] {
 		fmt.Fprintf(&text, "\n  %v", op.Input)
 	}
 	return text.String()
 }
 
-// until returns the operations as known at a moment. Calls that have no response by then have an unknown outcome.
+// until returns the operations known at the given time. Calls without a response by then have an unknown outcome.
 func until(operations []porcupine.Operation, at int64) []porcupine.Operation {
 	var known []porcupine.Operation
 	for _, op := range operations {
@@ -71,7 +71,7 @@ func until(operations []porcupine.Operation, at int64) []porcupine.Operation {
 	return known
 }
 
-// partition is the part of a history about one semaphore.
+// partition is the part of a history that concerns one semaphore.
 type partition struct {
 	semaphore  string
 	operations []porcupine.Operation

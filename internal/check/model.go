@@ -41,7 +41,7 @@ const (
 	stepLeft              // the caller left the queue
 	stepDenied            // an acquire was denied
 	stepAlive             // the permit was refreshed, or named again in a response to its holder
-	stepEnded             // a response said that the permit has ended
+	stepEnded             // a response reported that the permit had ended
 	stepReleased          // the permit was released
 	stepLeaving           // from here on it may have been released
 	stepUnsafe            // from here on an operator may have freed it
@@ -85,7 +85,7 @@ func model() porcupine.Model {
 	return m.ToModel()
 }
 
-// next returns the states to which the step can lead. It returns none if a semaphore in this state could not have taken
+// next returns the possible states after the step. It returns none if a semaphore in this state could not have taken
 // the step.
 func (st *step) next(before node) []any {
 	var all []any
@@ -108,7 +108,7 @@ func (st *step) next(before node) []any {
 func (st *step) apply(s *state) bool {
 	switch st.kind {
 	case stepGrant:
-		panic("check: a grant can lead to several states")
+		panic("check: a grant can result in several states")
 	case stepGhost:
 		s.ghosts += st.weight
 	case stepQueued:
@@ -167,7 +167,7 @@ func (st *step) denied(s *state) bool {
 	case "NO_FREE_PERMIT":
 		return s.def != nil && !s.holds(st.holder) && (st.answer.Waiting > 0 || s.queue > 0 || s.most()+st.weight > uint64(s.def.Permits))
 	}
-	return true // the model knows neither the waiters nor the remembered firings
+	return true // the model does not know the waiters or the remembered firings
 }
 
 func (st *step) alive(s *state) bool {
@@ -186,7 +186,7 @@ func (st *step) ended(s *state) bool {
 	token := st.grant.token
 	p, _, ok := s.find(token)
 	if !ok {
-		return st.index < s.granted // whether it was granted and has ended
+		return st.index < s.granted // it was granted, so it has ended
 	}
 	if !p.mayHaveEnded() {
 		return false
@@ -205,7 +205,7 @@ func (st *step) released(s *state) bool {
 	return true
 }
 
-// over ends a permit. Its slot becomes free, unless it cools or now belongs to another token.
+// over ends the step's permit. Its slot becomes free, unless it is cooling or now belongs to another token.
 func (st *step) over(s *state, p slot) { st.end(s, st.grant.token, p) }
 
 func (st *step) end(s *state, token uint64, p slot) {
@@ -217,7 +217,7 @@ func (st *step) end(s *state, token uint64, p slot) {
 	_, sure, _ := s.find(token)
 	s.drop(token)
 	if !sure && p.released {
-		s.bound -= min(s.bound, p.weight) // it has been taken so far
+		s.bound -= min(s.bound, p.weight) // until now it counted as taken
 	}
 	s.clip()
 }

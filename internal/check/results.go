@@ -9,15 +9,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// final is the end of a task that no worker may get again.
+// final is the outcome of a task that must not be handed out again.
 type final struct {
 	task
 	token  uint64
 	failed bool
 }
 
-// results finds tasks that were handed out after their end, ends that no worker reported, and jobs and results that
-// disappeared or never appeared.
+// results finds tasks that were handed out after they had ended, outcomes that no worker reported, and jobs and results
+// that disappeared or never appeared.
 func (s *shared) results(h *history.History) {
 	finals := map[final]bool{}
 	type recorded struct {
@@ -79,7 +79,7 @@ func (s *shared) results(h *history.History) {
 	}
 }
 
-// reportedAt returns when a worker began to report the end of its task, or 0 if it never did.
+// reportedAt returns when a worker first reported the outcome of its task, or 0 if it never did.
 func (s *shared) reportedAt(token uint64) time.Duration {
 	if all := s.ends[token]; len(all) > 0 {
 		return all[0].At // sorted by the time of the call
@@ -87,12 +87,12 @@ func (s *shared) reportedAt(token uint64) time.Duration {
 	return 0
 }
 
-// retries reports whether a failure of the task may have ended only its attempt.
+// retries reports whether a failure of the task may have ended only the attempt.
 func (s *shared) retries(t task) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool { return op.Request.Job.RetryFailed })
 }
 
-// acknowledged reports whether a response before the given time said that the job with the given id was stored.
+// acknowledged reports whether a response before the given time confirmed that the job was stored.
 func (s *shared) acknowledged(id string, before time.Duration) bool {
 	return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool {
 		answer, ok := op.Answer()
@@ -108,7 +108,7 @@ func (s *shared) is(t task, revision uint64) bool {
 	})
 }
 
-// job finds states that a job cannot have reached.
+// job finds states that the job cannot have reached.
 func (s *shared) job(op *history.Operation, j *history.JobState) {
 	id, heard := op.Request.Job.ID, op.Return.At
 	if !j.Over {
@@ -116,7 +116,7 @@ func (s *shared) job(op *history.Operation, j *history.JobState) {
 		return
 	}
 	if j.Done+j.Failed+j.Dropped+j.Cancelled != j.Count || j.State == "ENDED" && j.Cancelled > 0 {
-		s.breaks(JobKept, "job %q is %s, and of its %d tasks %d are done, %d failed, %d dropped and %d cancelled", id, j.State, j.Count, j.Done, j.Failed, j.Dropped, j.Cancelled)
+		s.breaks(JobKept, "job %q is %s with %d tasks: %d done, %d failed, %d dropped, %d cancelled", id, j.State, j.Count, j.Done, j.Failed, j.Dropped, j.Cancelled)
 	}
 	states := map[string]uint32{}
 	for _, t := range j.Tasks {
@@ -138,16 +138,16 @@ func (s *shared) job(op *history.Operation, j *history.JobState) {
 		}
 	case "TIMEOUT":
 		if !asked(func(j *history.Job) bool { return j.Timeout }) {
-			s.breaks(JobKept, "job %q was cancelled because of a timeout, but has none", id)
+			s.breaks(JobKept, "job %q was cancelled because of a timeout, but it has no timeout", id)
 		}
 	case "SUBMITTER_GONE":
 		if !asked(func(j *history.Job) bool { return j.Submitter }) {
-			s.breaks(JobKept, "job %q was cancelled because its submitter is gone, but it names none", id)
+			s.breaks(JobKept, "job %q was cancelled because its submitter is gone, but it has no submitter", id)
 		}
 	}
 }
 
-// stated finds an end that no worker reported. It returns the end if no worker may get the task after it.
+// stated finds an outcome that no worker reported. It returns the outcome if the task must not be handed out again.
 func (s *shared) stated(op *history.Operation, t history.TaskState) (final, bool) {
 	id := op.Request.Job.ID
 	h, ok := s.handed[t.Token]
@@ -158,19 +158,19 @@ func (s *shared) stated(op *history.Operation, t history.TaskState) (final, bool
 				return final{}, false
 			}
 		}
-		s.breaks(TaskAttempts, "task %d of job %q was given up after %d attempts", t.Index, id, t.Attempts)
+		s.breaks(TaskAttempts, "task %d of job %q was abandoned after %d attempts", t.Index, id, t.Attempts)
 		return final{}, false
 	case t.State != "DONE" && t.State != "FAILED":
 		return final{}, false
 	case !ok || h.Job != id || h.Index != t.Index:
-		s.breaks(OneResult, "task %d of job %q is %s with token %d, which came with %+v", t.Index, id, t.State, t.Token, h)
+		s.breaks(OneResult, "task %d of job %q is %s with token %d, which was handed out with %+v", t.Index, id, t.State, t.Token, h)
 		return final{}, false
 	}
-	said := func(end *history.Operation) bool {
+	matches := func(end *history.Operation) bool {
 		r := end.Request
 		return end.At < op.Return.At && !r.NotRun && !r.CutShort && r.Failed == (t.State == "FAILED") && r.Content == t.Content && (!r.Failed || r.Failure == t.Failure)
 	}
-	if !slices.ContainsFunc(s.ends[t.Token], said) {
+	if !slices.ContainsFunc(s.ends[t.Token], matches) {
 		s.breaks(OneResult, "%s read that %v is %s with token %d, result %q and failure %q, which its worker never reported", op.Client, taskOf(h), t.State, t.Token, t.Content, t.Failure)
 	}
 	return final{taskOf(h), t.Token, t.State == "FAILED"}, true
@@ -186,7 +186,7 @@ func (s *shared) kept(op *history.Operation, j *history.JobState, t task, said h
 	}
 }
 
-// twice finds jobs that differ between two reads even though nothing changed them.
+// twice finds jobs that differ between two reads, although nothing changed them.
 func (s *shared) twice(ends []*history.Operation) {
 	first := map[string]*history.Operation{}
 	for _, op := range ends {
@@ -194,7 +194,7 @@ func (s *shared) twice(ends []*history.Operation) {
 		if before := first[id]; before == nil {
 			first[id] = op
 		} else if a, b := before.Return.Response, op.Return.Response; a.Revision != b.Revision || !reflect.DeepEqual(a.State, b.State) {
-			s.breaks(OneResult, "job %q reads as %+v, and then as %+v", id, *a.State, *b.State)
+			s.breaks(OneResult, "job %q was read as %+v, and later as %+v", id, *a.State, *b.State)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.submitted)) {
@@ -205,7 +205,7 @@ func (s *shared) twice(ends []*history.Operation) {
 		for _, made := range s.submitted[id] {
 			answer, ok := made.Answer()
 			if ok && answer.Result == history.Submitted && answer.Revision != op.Return.Response.Revision && !s.may(history.DeleteJob, id, op.Return.At) {
-				s.breaks(JobKept, "job %q was acknowledged at revision %d, but reads as that of revision %d", id, answer.Revision, op.Return.Response.Revision)
+				s.breaks(JobKept, "job %q was acknowledged at revision %d, but the job that was read is from revision %d", id, answer.Revision, op.Return.Response.Revision)
 			}
 		}
 	}

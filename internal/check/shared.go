@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// carrying returns the permits that came with tasks. No call requests these permits, but they are granted after the job
-// is submitted.
+// carrying returns the permits that were handed out with tasks. No call requests these permits; they are granted after
+// the job is submitted.
 func carrying(h *history.History) map[uint64]*grant {
 	submitted := map[string]time.Duration{}
 	for _, op := range slices.Backward(h.Operations) {
@@ -54,7 +54,7 @@ func (b *builder) cordons() {
 }
 
 // works records that permits of the semaphore carry tasks. A permit whose task never reached its worker does not appear
-// in the history, so such a permit can always account for there being no free permit.
+// in the history, so such a permit can always explain why no permit was free.
 func (b *builder) works(semaphore string) {
 	if p := b.part(semaphore); !p.works {
 		p.works = true

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// newSharedStory returns a story with a job whose workers share one permit with ordinary callers.
+// newSharedStory returns a scenario with a job whose workers share one permit with ordinary callers.
 func newSharedStory(t *testing.T) *story {
 	s := newStory(t, one())
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
@@ -42,12 +42,12 @@ func TestShared_WorkersAndCallersTakeTurns_Holds(t *testing.T) {
 	s.handed("killed", 1, 4)
 	s.counted("killed", 4)
 	s.pass(time.Second)
-	s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("killed", 4), RequestID: "as the worker was", Weight: 1}, 5)
+	s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("killed", 4), RequestID: "same identity", Weight: 1}, 5)
 	s.holds()
 }
 
 func TestShared_HeavyTask_TakesAllItsPermits(t *testing.T) {
-	for weight, other := range map[uint32]bool{2: true, 3: false} {
+	for weight, fits := range map[uint32]bool{2: true, 3: false} {
 		three := one()
 		three.Permits = 3
 		s := newStory(t, three)
@@ -55,7 +55,7 @@ func TestShared_HeavyTask_TakesAllItsPermits(t *testing.T) {
 		s.task(history.Handed{Weight: weight, Token: 1})
 		s.counted("w", 1)
 		s.grant("a", 2)
-		if other {
+		if fits {
 			s.holds()
 		} else {
 			s.breaks(Linear, "granted token 2")
@@ -79,16 +79,16 @@ func (s *story) task(h history.Handed) {
 
 func TestShared_HolderConcurrentWithAWorker_IsCaught(t *testing.T) {
 	for name, tell := range map[string]func(*story){
-		"TaskBesideAHolder": func(s *story) {
+		"TaskDuringGrant": func(s *story) {
 			s.grant("a", 1)
 			s.handed("w", 0, 2)
 		},
-		"HolderBesideATask": func(s *story) {
+		"GrantDuringTask": func(s *story) {
 			s.handed("w", 0, 1)
 			s.counted("w", 1)
 			s.grant("a", 2)
 		},
-		"CallerUnderTheIdentityOfAWorker": func(s *story) {
+		"CallerWithWorkersIdentity": func(s *story) {
 			s.handed("w", 0, 1)
 			s.counted("w", 1)
 			s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("w", 1), RequestID: "r", Weight: 1}, 2)
@@ -130,7 +130,7 @@ func TestShared_TaskThatTheDefinitionForbids_IsCaught(t *testing.T) {
 		// Token 2, which came with the task, was granted after token 1 was requested. A violation is certain only if
 		// that request was made while the restriction was in force. Otherwise token 2 may have been granted before or
 		// after the restriction.
-		for _, asked := range []string{"Before", "Within", "After"} {
+		for _, asked := range []string{"Before", "During", "After"} {
 			t.Run(fmt.Sprint(name, asked), func(t *testing.T) {
 				s := newSharedStory(t)
 				two := s.begin(history.Request{Kind: history.Acquire, Semaphore: "other", Identity: history.Identity{Acquirer: "x"}, RequestID: "early"})
@@ -147,7 +147,7 @@ func TestShared_TaskThatTheDefinitionForbids_IsCaught(t *testing.T) {
 				}
 				other()
 				s.handed("w", 0, 2)
-				if asked == "Within" {
+				if asked == "During" {
 					s.breaks(Linear, "granted token 2")
 				} else {
 					s.holds()
@@ -157,7 +157,7 @@ func TestShared_TaskThatTheDefinitionForbids_IsCaught(t *testing.T) {
 	}
 }
 
-// edits creates another semaphore, which admits all callers.
+// edits creates another semaphore that admits all callers.
 func (s *story) edits(name string) {
 	d := one()
 	s.begin(history.Request{Kind: history.Edit, Semaphore: name, Definition: &d})(history.Response{Result: history.Done, Revision: 13})

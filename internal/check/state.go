@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// state is what is known about a semaphore at a moment. It represents a set of possible states: a slot in maybe may
-// have become free at any moment since it was added. Only slots in sure prevent a grant, and slots in both explain a
-// denial.
+// state is what is known about a semaphore at one moment. It represents a set of possible states: a slot in maybe may
+// have become free at any moment since it was added. Only slots in sure prevent a grant, but slots in either can
+// explain a denial.
 type state struct {
 	def     *rule
 	version uint64 // version of def; 0 if no response named it
@@ -23,7 +23,7 @@ type state struct {
 
 	sure  map[uint64]slot
 	maybe map[uint64]slot
-	// lost is the weight of slots that may still cool, regardless of their previous holders.
+	// lost is the weight of slots that may still be cooling, regardless of who held them.
 	lost uint64
 	// bound limits the total weight of slots in maybe and lost.
 	bound uint64
@@ -33,7 +33,7 @@ type state struct {
 	queue int
 	// peak is the largest number of permits so far.
 	peak uint64
-	// granted counts the grants that a response named. They are added in the order of their tokens.
+	// granted counts the grants that a response named. They are added in token order.
 	granted int
 	// draining reports whether a change excluded holders but let them continue temporarily.
 	draining bool
@@ -50,22 +50,22 @@ type slot struct {
 	// expired.
 	gone, released bool
 	revoked        bool
-	// debt is the superseded grant on which the holder relies the longest. The slot stays taken until that grant
-	// lapses, even if the holder releases this token.
+	// debt is the superseded grant that the holder relies on the longest. The slot stays taken until that grant lapses,
+	// even if the holder releases this token.
 	debt *grant
-	// owes means that the slot had a debt. The server lets a debt lapse later than the holder does, so the slot may
+	// hadDebt means that the slot had a debt. The server lets a debt lapse later than the holder does, so the slot may
 	// stay taken a little longer.
 	owes bool
 	moments
 }
 
 // moments are points in time that a permit has passed. Before lapsed it cannot have expired. Before cooled its slot is
-// taken even if it was released, and before free even if it expired. After leaving it may have been released, and after
-// unsafe an operator may have freed it.
+// taken even if it was released, and before free even if it expired. After maybeReleased it may have been released, and
+// after maybeFreed an operator may have freed it.
 //
-// After haunted, an acquire whose response was lost may have superseded it. The slot then belongs to the other token,
-// which may end at any time, but stays taken until this permit has lapsed. After replaced, that acquire may have stated
-// that the holder no longer relies on this permit.
+// After maybeSuperseded, an acquire whose response was lost may have superseded it. The slot then belongs to the other
+// token, which may end at any time, but stays taken until this permit has lapsed. After replaced, that acquire may have
+// stated that the holder no longer relies on this permit.
 type moments struct{ lapsed, cooled, free, leaving, unsafe, haunted, replaced bool }
 
 func (m *moments) pass(kind stepKind) {
@@ -136,7 +136,7 @@ func (s *state) admits(id history.Identity) bool {
 	return s.def != nil && s.def.matches(id)
 }
 
-// cordon sets the cordon with an id, or removes it if caught is nil.
+// cordon sets the cordon with an id, or removes it if excluded is nil.
 func (s *state) cordon(id string, caught *regexp.Regexp) {
 	s.cordons = maps.Clone(s.cordons)
 	switch {
@@ -178,7 +178,7 @@ func (s *state) find(token uint64) (p slot, sure, ok bool) {
 	return p, false, ok
 }
 
-// put stores a slot in sure or maybe. A slot that moves to maybe counts as taken until shown otherwise.
+// put stores a slot in sure or maybe. A slot that moves to maybe counts as taken until proven otherwise.
 func (s *state) put(token uint64, p slot) {
 	_, wasMaybe := s.maybe[token]
 	s.drop(token)
@@ -209,7 +209,7 @@ func (s *state) drop(token uint64) {
 	delete(s.maybe, token)
 }
 
-// there records that a slot in maybe was observed to be taken. Slots that cannot be taken at the same time are free.
+// there records that a slot in maybe was observed to be taken. Slots that cannot be taken at the same time are removed.
 func (s *state) there(token uint64) bool {
 	p := s.maybe[token]
 	if p.weight > s.bound {

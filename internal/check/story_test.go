@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// A story is a history written by hand. Each call and each response advances its clock by 10 ms.
+// story is a hand-written history. Each call and each response advances its clock by 10 ms.
 type story struct {
 	t       *testing.T
 	at      time.Duration
@@ -25,7 +25,7 @@ func newStory(t *testing.T, def history.Definition) *story {
 
 func (s *story) now() time.Duration { return s.at }
 
-// begin records a call. The returned function records the response. A call without a response does not use it.
+// begin records a call. The returned function records the response. Do not call it if the call gets no response.
 func (s *story) begin(r history.Request) func(history.Response) {
 	s.at += 10 * time.Millisecond
 	s.seq++
@@ -47,7 +47,7 @@ func (s *story) acquire(who string) history.Request {
 	return history.Request{Kind: history.Acquire, Identity: history.Identity{Group: "g", Acquirer: who}, RequestID: who, Weight: 1}
 }
 
-// grant records a grant of a permit on which the client relies for a second from its call.
+// grant records a grant of a permit that the client relies on for a second after its call.
 func (s *story) grant(who string, token uint64) {
 	s.granted(s.acquire(who), token)
 }
@@ -83,19 +83,19 @@ func (s *story) check() Result {
 	return All(h, time.Minute)
 }
 
-// holds fails the test if the story breaks a promise.
+// holds fails the test if the scenario violates a guarantee.
 func (s *story) holds() {
 	s.t.Helper()
 	r := s.check()
 	for _, v := range r.Violations {
-		s.t.Errorf("got violations %v, want none", v)
+		s.t.Errorf("got violation %v, want none", v)
 	}
 	if len(r.Undecided) > 0 {
 		s.t.Errorf("got undecided semaphores %v, want none", r.Undecided)
 	}
 }
 
-// breaks fails the test unless the story breaks the given promise and the violation contains the given words.
+// breaks fails the test unless the scenario violates the given guarantee and the violation contains the given words.
 func (s *story) breaks(promise Promise, words ...string) {
 	s.t.Helper()
 	r := s.check()
@@ -111,5 +111,5 @@ next:
 		}
 		return
 	}
-	s.t.Errorf("want a violation of %q, got %v", promise, r.Violations)
+	s.t.Errorf("got violations %v, want one of %q containing %q", r.Violations, promise, words)
 }

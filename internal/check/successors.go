@@ -22,16 +22,16 @@ func Successors(h *history.History) []Violation {
 		case g.superseded >= g.token:
 			why = "which is not older"
 		case g.fresh:
-			why = "but another response says that it superseded nothing"
+			why = "but another response reported that it superseded nothing"
 		case by[g.superseded] != 0:
-			why = fmt.Sprintf("which token %d had superseded", by[g.superseded])
+			why = fmt.Sprintf("which token %d had already superseded", by[g.superseded])
 		case g.request.Firing != "":
 			why = fmt.Sprintf("although it is for firing %s", g.request.Firing)
 		case old == nil: // its response was lost
 		case old.semaphore != g.semaphore || old.identity != g.identity:
 			why = fmt.Sprintf("which belongs to %v in %s", old.identity, old.semaphore)
 		case weight(old.request) != weight(g.request):
-			why = fmt.Sprintf("whose weight is %d and not %d", weight(old.request), weight(g.request))
+			why = fmt.Sprintf("whose weight is %d, not %d", weight(old.request), weight(g.request))
 		case old.request.Firing != "":
 			why = fmt.Sprintf("which is for firing %s", old.request.Firing)
 		case old.task:

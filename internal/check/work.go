@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// task identifies a task as its workers know it. If a job id is used again with other content, its tasks are different
+// task identifies a task as its workers know it. If a job id is reused with different content, its tasks are different
 // tasks.
 type task struct {
 	job     string
@@ -19,13 +19,13 @@ type task struct {
 
 func (t task) String() string { return fmt.Sprintf("task %d of job %q", t.index, t.job) }
 
-// shared is what a history says about its jobs.
+// shared holds what a history contains about jobs.
 type shared struct {
-	submitted map[string][]*history.Operation // by job, in the order of the calls, without refused ones
+	submitted map[string][]*history.Operation // by job, in call order, excluding refused calls
 	changed   map[string][]*history.Operation // by job: possible changes by operators
-	ends      map[uint64][]*history.Operation // by token: the reports of its worker
+	ends      map[uint64][]*history.Operation // by token: the reports by its worker
 	handed    map[uint64]history.Handed       // by token
-	all       map[task][]history.Handed       // by task, in the order of tokens
+	all       map[task][]history.Handed       // by task, in token order
 	broken    []Violation
 }
 
@@ -50,7 +50,7 @@ func sharedOf(h *history.History) *shared {
 	}
 	for _, t := range h.Handed {
 		if other, ok := s.handed[t.Token]; ok && taskOf(other) != taskOf(t) {
-			s.breaks(OneWorker, "token %d came with %v and with %v", t.Token, taskOf(other), taskOf(t))
+			s.breaks(OneWorker, "token %d was handed out with %v and with %v", t.Token, taskOf(other), taskOf(t))
 		}
 		s.handed[t.Token] = t
 		s.all[taskOf(t)] = append(s.all[taskOf(t)], t)
@@ -68,7 +68,7 @@ func (s *shared) breaks(what Promise, format string, args ...any) {
 }
 
 // Work checks jobs and tasks. It finds jobs that were lost or never end, tasks that ran on two workers at the same
-// time, too often, or again after their result was recorded, and results that no worker returned or that differ.
+// time, too many times, or again after their result was recorded, and results that no worker returned or that differ.
 func Work(h *history.History) []Violation {
 	s := sharedOf(h)
 	for id, all := range s.submitted {
@@ -88,9 +88,9 @@ func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
 	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == what && op.At < before })
 }
 
-// retried counts the retries that may have handed out a task again between two times, since and before. A retry counts
-// if it names the task or all failed tasks, was requested earlier than before, and had not ended by since. If it had
-// ended by then, the task may have failed only after the retry.
+// retried counts the retries that may have caused the task to be handed out again between two times, since and before.
+// A retry counts if it names the task or all failed tasks, was requested by the second time, and had not completed by
+// the first: a retry that had completed may predate the failure.
 func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
 	for _, op := range s.changed[t.job] {
 		r := op.Request
@@ -111,7 +111,7 @@ func (s *shared) ids(id string, all []*history.Operation) {
 		case answer.Result == history.Differs:
 			other := func(o *history.Operation) bool { return o.At < op.Return.At && !sameJob(o.Request.Job, op.Request.Job) }
 			if !slices.ContainsFunc(all, other) {
-				s.breaks(SameJob, "the response to %s said that job %q has other content, but none was submitted", op.Client, id)
+				s.breaks(SameJob, "the response to %s reported that job %q has different content, but none was submitted", op.Client, id)
 			}
 		default:
 			for _, before := range all[:i] {
@@ -120,7 +120,7 @@ func (s *shared) ids(id string, all []*history.Operation) {
 					continue
 				}
 				if first.Revision == answer.Revision || !s.may(history.DeleteJob, id, max(before.Return.At, op.Return.At)) {
-					s.breaks(SameJob, "job %q was submitted by %s at revision %d, and by %s with other content or as another job at revision %d",
+					s.breaks(SameJob, "job %q was submitted by %s at revision %d, and by %s with different content or as another job at revision %d",
 						id, before.Client, first.Revision, op.Client, answer.Revision)
 				}
 			}
@@ -167,7 +167,7 @@ func (s *shared) returned(token uint64) bool {
 	})
 }
 
-// executions finds tasks that were not submitted, and tasks that were started too often.
+// executions finds tasks that were not submitted, and tasks that were started too many times.
 func (s *shared) executions(t task, all []history.Handed) {
 	var begun, most uint32
 	for _, h := range all {
@@ -180,7 +180,7 @@ func (s *shared) executions(t task, all []history.Handed) {
 			most = max(most, op.Request.Job.Attempts())
 		}
 		if h.Attempt > most { // the servers count attempts from the last retry
-			s.breaks(TaskAttempts, "%v was handed to %s with token %d in attempt %d, but max_attempts is %d", t, h.Client, h.Token, h.Attempt, most)
+			s.breaks(TaskAttempts, "%v was handed to %s with token %d on attempt %d, but max_attempts is %d", t, h.Client, h.Token, h.Attempt, most)
 		}
 		if s.returned(h.Token) {
 			continue

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// newWorkStory returns a story with a job of two tasks, which is stored at revision 5.
+// newWorkStory returns a scenario with a two-task job that is stored at revision 5.
 func newWorkStory(t *testing.T) *story {
 	s := newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 5})
@@ -28,7 +28,7 @@ func (s *story) submit(j *history.Job, answer history.Response) {
 
 func (s *story) handed(worker string, index uint32, token uint64) { s.attempt(worker, index, token, 0) }
 
-// attempt hands out a task with the number of the attempt. 0 means that the number is not known.
+// attempt hands out a task with an attempt number. 0 means that the number is unknown.
 func (s *story) attempt(worker string, index uint32, token uint64, attempt uint32) {
 	s.at += 10 * time.Millisecond
 	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(
@@ -195,7 +195,7 @@ func TestWork_DeletedAndSubmittedAgain_IsAnotherJob(t *testing.T) {
 func TestWork_ResultsThatChange_AreFound(t *testing.T) {
 	s := newWorkStory(t)
 	s.both()
-	s.read(done(0, 1, "A"), done(1, 2, "never said"))
+	s.read(done(0, 1, "A"), done(1, 2, "other"))
 	s.breaks(OneResult, "task 1", "never reported")
 
 	s = newWorkStory(t)
@@ -212,7 +212,7 @@ func TestWork_ResultsThatChange_AreFound(t *testing.T) {
 	s.both()
 	s.read(done(0, 1, "A"), done(1, 2, "B"))
 	s.read(done(0, 1, "A"))
-	s.breaks(OneResult, "reads as", "and then")
+	s.breaks(OneResult, "was read as", "and later as")
 
 	s = newWorkStory(t) // an older token
 	s.handed("suspended", 0, 1)
@@ -247,7 +247,7 @@ func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
 	s = newWorkStory(t)
 	s.handed("killed", 0, 1)
 	s.read(done(1, 2, "B"), history.TaskState{Index: 0, State: "FAILED", Token: 1, Attempts: 1, Failure: "the permit of its worker was lost, in attempt 1 of 1"})
-	s.breaks(TaskAttempts, "given up after 1")
+	s.breaks(TaskAttempts, "abandoned after 1")
 }
 
 func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
@@ -262,7 +262,7 @@ func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
 	s = newWorkStory(t)
 	s.both()
 	s.read(done(0, 1, "A"))
-	s.breaks(JobKept, "of its 2 tasks 1 are done")
+	s.breaks(JobKept, "with 2 tasks: 1 done")
 
 	for _, cause := range []string{"ASKED", "TIMEOUT", "SUBMITTER_GONE"} {
 		s = newWorkStory(t)

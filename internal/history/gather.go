@@ -27,7 +27,7 @@ func Gather(entries []Entry) (*History, error) {
 		case e.Call != nil:
 			key := call{e.Call.Client, e.Call.Seq}
 			if _, ok := calls[key]; ok {
-				return nil, fmt.Errorf("%s made its call %d twice", key.client, key.seq)
+				return nil, fmt.Errorf("%s made call %d twice", key.client, key.seq)
 			}
 			calls[key] = len(h.Operations)
 			h.Operations = append(h.Operations, Operation{Call: *e.Call})

@@ -1,6 +1,6 @@
 // Package history records what was observed during a run: each call and each response with its time on one monotonic
-// clock, the beliefs of holders, the faults injected into the cluster, and the state that each member reported. A
-// history is stored as lines of JSON, so that a failed run can be checked again.
+// clock, the holders' beliefs, the faults injected into the cluster, and the state that each member reported. A history
+// is stored as lines of JSON, so that a failed run can be checked again.
 //
 // Callers write the history. It contains nothing that only a server claims.
 package history
@@ -54,11 +54,11 @@ type Belief struct {
 	// values, including that of the response that granted the permit, because a refresh may set a shorter duration.
 	// Without such an entry, Gather sets it to the latest Until of all entries.
 	Counted time.Duration `json:"counted,omitempty"`
-	// Said reports whether the client recorded Counted explicitly. Gather sets it.
+	// Said reports whether the client recorded ReliedUntil explicitly. Gather sets it.
 	Said bool `json:"-"`
 }
 
-// Death is the end of a client. It has no beliefs after At.
+// Death records that a client died. The client has no beliefs after At.
 type Death struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`
@@ -84,7 +84,7 @@ type Outcome string
 const (
 	// Known: the call was answered; see Response.
 	Known Outcome = "known"
-	// Refused: an error that guarantees that nothing was changed.
+	// Refused: the call failed with an error that guarantees that nothing changed.
 	Refused Outcome = "refused"
 	// Unknown: the call may have taken effect, may still take effect, or may never do so.
 	Unknown Outcome = "unknown"
@@ -117,7 +117,7 @@ func (o *Operation) Answer() (Response, bool) {
 type History struct {
 	// Operations are in the order of their calls.
 	Operations []Operation
-	// Beliefs has one entry for each client and token. They end no later than their client.
+	// Beliefs contains one entry for each client and token. A client's beliefs end no later than the client.
 	Beliefs []Belief
 	Faults  []Fault
 	States  []State

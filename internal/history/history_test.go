@@ -32,7 +32,7 @@ func TestDecode_AfterEncode_ReturnsTheEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := text.Len()
-	text.WriteString(`{"call":{"cli`) // its writer was killed here
+	text.WriteString(`{"call":{"cli`) // the writer was killed here
 	got, err := Decode(&text)
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestGather_PairsCallsAndResponses(t *testing.T) {
 		t.Errorf("Answer() of the acquire = %+v, %v; want token 7", answer, ok)
 	}
 	if len(h.Beliefs) != 1 || h.Beliefs[0].Until-h.Beliefs[0].From != 2*time.Second {
-		t.Errorf("got beliefs %+v, want the last entry of each, ended by the death of its client", h.Beliefs)
+		t.Errorf("got beliefs %+v, want only the last entry, ending when the client died", h.Beliefs)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestGather_ContradictoryEntries_Fail(t *testing.T) {
 	call := Entry{Call: &Call{Client: "a", Seq: 1, At: 5}}
 	for name, entries := range map[string][]Entry{
 		"two calls":                  {call, call},
-		"two answers":                {call, {Return: &Return{Client: "a", Seq: 1, At: 6}}, {Return: &Return{Client: "a", Seq: 1, At: 7}}},
+		"two responses":              {call, {Return: &Return{Client: "a", Seq: 1, At: 6}}, {Return: &Return{Client: "a", Seq: 1, At: 7}}},
 		"a response without a call":  {call, {Return: &Return{Client: "a", Seq: 2, At: 6}}},
 		"a response before its call": {call, {Return: &Return{Client: "a", Seq: 1, At: 4}}},
 	} {

@@ -44,7 +44,7 @@ func Encode(w io.Writer, entries []Entry) error {
 	return buffered.Flush()
 }
 
-// Decode reads the output of Encode. It ignores an incomplete last line, which remains if the writer was killed.
+// Decode reads the output of Encode. It ignores an incomplete last line, which a killed writer leaves behind.
 func Decode(r io.Reader) ([]Entry, error) {
 	var entries []Entry
 	lines := json.NewDecoder(r)
@@ -69,8 +69,7 @@ type Recorder struct {
 	seq    atomic.Int64
 }
 
-// NewRecorder returns the recorder of a client, whose name must be unique. All recorders of a run must share the clock
-// now.
+// NewRecorder returns a recorder for a client with a unique name. All recorders of a run must share the clock now.
 func NewRecorder(client string, now func() time.Duration, put func(Entry)) *Recorder {
 	return &Recorder{client: client, now: now, put: put}
 }

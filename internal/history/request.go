@@ -9,8 +9,8 @@ import (
 type Kind string
 
 const (
-	// Acquire requests a permit, waiting or not. Attempts of one acquisition share identity and request id. A call
-	// without a request id is an acquisition with one attempt.
+	// Acquire requests a permit, with or without waiting. Attempts of one acquisition have the same identity and
+	// request id. A call without a request id is an acquisition with one attempt.
 	Acquire Kind = "acquire"
 	// Refresh extends the permit with Token.
 	Refresh Kind = "refresh"
@@ -52,43 +52,42 @@ type Request struct {
 	RequestID string   `json:"request_id,omitempty"`
 	// Weight is at least 1.
 	Weight uint32 `json:"weight,omitempty"`
-	// Wait: an acquire that waits in the queue.
+	// Wait: the acquire waits in the queue.
 	Wait bool `json:"wait,omitempty"`
 	// Firing is the name and due time of the firing as one string. It is empty if there is none.
 	Firing string `json:"firing,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
-	// Replaces is a token of the same identity on which its holder no longer relies, as stated by an acquire.
+	// Replaces is a token of the same identity that its holder no longer relies on, as stated in an acquire.
 	Replaces uint64 `json:"replaces,omitempty"`
-	// NotRun: a release that states that the firing may be claimed again.
+	// NotRun: the release states that the firing may be claimed again.
 	NotRun bool `json:"not_run,omitempty"`
-	// CutShort: a release that states that the job was stopped before its end. Failed: a release that states that the
-	// job ended with the error Failure. At most one of NotRun, CutShort and Failed is set. If none is, the job is done.
+	// CutShort: the release states that the job was stopped before it finished. Failed: the release states that the job
+	// ended with the error Failure. At most one of NotRun, CutShort and Failed is set. If none is, the job is done.
 	CutShort bool   `json:"cut_short,omitempty"`
 	Failed   bool   `json:"failed,omitempty"`
 	Failure  string `json:"failure,omitempty"`
-	// UnsafeNow: a revoke that frees the slot immediately.
+	// UnsafeNow: the revoke frees the slot immediately.
 	UnsafeNow bool `json:"unsafe_now,omitempty"`
-	// Stop: a pause that orders holders to stop.
+	// Stop: the pause orders holders to stop.
 	Stop bool `json:"stop,omitempty"`
-	// Move: an edit made by a move.
+	// Move: the edit was made by a move.
 	Move bool `json:"move,omitempty"`
-	// CordonID and Acquirers are the id and the acquirer pattern of a cordon. Uncordon also has both.
+	// CordonID and Acquirers are the id and the acquirer pattern of a cordon. Uncordon sets both, too.
 	CordonID  string `json:"cordon_id,omitempty"`
 	Acquirers string `json:"acquirers,omitempty"`
-	// Drain: an edit, a pause, a cordon or a revoke that lets holders continue temporarily.
+	// Drain: the edit, pause, cordon or revoke lets holders continue temporarily.
 	Drain bool `json:"drain,omitempty"`
 	// Definition is the new rule.
 	Definition *Definition `json:"definition,omitempty"`
 	// ExpectedVersion is the version that an edit replaces. 0 means that the edit creates the definition.
 	ExpectedVersion uint64 `json:"expected_version,omitempty"`
-	// Job is the job that the request concerns, if it concerns jobs or tasks. Content is the result with which a task
-	// ends.
+	// Job is set in requests about jobs or tasks. Content is the result of a task that ends.
 	Job     *Job   `json:"job,omitempty"`
 	Content string `json:"content,omitempty"`
 }
 
 // Releasing returns the release of a token whose job had the given outcome: DONE, NOT_RUN, CUT_SHORT or FAILED, as in
-// the API. Every failure gets a different text.
+// the API. Each failure gets a different error text.
 func Releasing(semaphore string, token uint64, outcome string) Request {
 	r := Request{Kind: Release, Semaphore: semaphore, Token: token, NotRun: outcome == "NOT_RUN", CutShort: outcome == "CUT_SHORT", Failed: outcome == "FAILED"}
 	if r.Failed {

@@ -15,8 +15,8 @@ import (
 const (
 	// Submit stores a job. The result is Submitted or Differs.
 	Submit Kind = "submit"
-	// EndTask reports the end of the task that came with Token: NotRun, CutShort, Failed, or done, with Content as its
-	// result. The result is Recorded, Unrecorded or Returned.
+	// EndTask reports the outcome of the task that was handed out with Token: NotRun, CutShort, Failed, or done with
+	// Content as its result. The result is Recorded, Unrecorded or Returned.
 	EndTask Kind = "end task"
 	// FollowJob follows a job until it is over. JobEnd reads it after the last fault, when every job must be over. The
 	// result is JobRead or NoJob.
@@ -32,15 +32,15 @@ const (
 const (
 	// Submitted answers Submit: the job is stored. Revision is the revision of its submission.
 	Submitted Result = "submitted"
-	// Differs answers Submit: the id belongs to a job with other content.
+	// Differs answers Submit: the id belongs to a job with different content.
 	Differs Result = "differs"
-	// Recorded answers EndTask: this end is recorded, as the end of the task or, for a failure of a job with
-	// RetryFailed, as the end of an attempt.
+	// Recorded answers EndTask: this outcome is recorded, as that of the task or, for a failure in a job with
+	// RetryFailed, as that of an attempt.
 	Recorded Result = "recorded"
-	// Unrecorded answers EndTask: the end is not recorded and never will be.
+	// Unrecorded answers EndTask: the outcome is not recorded and never will be.
 	Unrecorded Result = "unrecorded"
-	// Returned answers EndTask: the task was returned, and its attempt does not count. A failed task may be returned,
-	// too.
+	// Returned answers EndTask: the task was returned, and its attempt does not count. A failed task may also be
+	// returned.
 	Returned Result = "returned"
 	// JobRead answers FollowJob and JobEnd: State is the job at that time. Revision is the revision of its submission.
 	JobRead Result = "job read"
@@ -64,7 +64,7 @@ type Job struct {
 	// submitter ends.
 	Timeout   bool `json:"timeout,omitempty"`
 	Submitter bool `json:"submitter,omitempty"`
-	// Cut: the submission stops before its last task, so no job with this content may result from it.
+	// Cut: the submission stops before its last task, so it must not result in a job with this content.
 	Cut bool `json:"cut,omitempty"`
 }
 
@@ -81,8 +81,8 @@ type Handed struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`
 	Token  uint64        `json:"token"`
-	// Semaphore, Identity and Weight describe the permit. A weight of 0 means 1. The model leaves out a permit without
-	// a semaphore.
+	// Semaphore, Identity and Weight describe the permit. A weight of 0 means 1. The model omits permits without a
+	// semaphore.
 	Semaphore string   `json:"semaphore,omitempty"`
 	Identity  Identity `json:"identity,omitzero"`
 	Weight    uint32   `json:"weight,omitempty"`

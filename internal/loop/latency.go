@@ -13,7 +13,7 @@ const (
 	longest = time.Hour
 	// digits is the number of significant digits of percentiles: three digits give a precision of one thousandth.
 	digits = 3
-	// shards is the number of histograms among which callers are distributed, to reduce lock contention. Each takes a
+	// shards is the number of histograms among which callers are distributed, to reduce lock contention. Each uses a
 	// quarter of a MiB.
 	shards = 8
 )

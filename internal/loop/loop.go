@@ -1,12 +1,11 @@
-// Package loop is a load generator: it makes callers repeat a call and measures the calls. In a closed loop, each
-// caller makes one call after another. In an open loop, calls are due at a fixed rate that does not depend on
-// responses.
+// Package loop is a load generator: its callers repeat a call, and it measures the calls. In a closed loop, each caller
+// makes one call after another. In an open loop, calls are due at a fixed rate that does not depend on responses.
 //
 // A closed loop shows how much a server can do for a number of callers, but hides its slow moments: while a call hangs,
 // its caller makes none of the calls that would have hung too. This is called coordinated omission (Gil Tene, "How NOT
 // to Measure Latency"). In an open loop each call has a due time that does not depend on earlier calls, and its latency
 // is measured from that time. The latency includes the wait for a free caller. A call that was due but could not start
-// is counted with the time that it has waited so far.
+// is counted with the time it has waited so far.
 package loop
 
 import (

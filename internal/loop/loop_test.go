@@ -63,7 +63,7 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateRegardlessOfLatency(t *testing.T) {
 			}
 		}
 		if len(due) != 10 || r.Calls != 10 || r.Late != 0 || r.Missed != 0 || r.Latency.Max != 300*time.Millisecond || r.Elapsed != 1250*time.Millisecond {
-			t.Errorf("got %+v after %d calls, want 10 calls that take 300 ms", r, len(due))
+			t.Errorf("got %+v after %d calls, want 10 calls of 300 ms each", r, len(due))
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestRun_OpenLoop_MissedCalls_CountWithTheirWaitingTime(t *testing.T) {
 			t.Errorf("got %d calls, %d missed, %d late; want 8 of the 100 calls that were due", r.Calls, r.Missed, r.Late)
 		}
 		if r.Latency.Max < 900*time.Millisecond || r.Latency.P50 < 400*time.Millisecond {
-			t.Errorf("got %+v, which excludes the waiting time of missed calls", r.Latency)
+			t.Errorf("got %+v, want the waiting time of missed calls included", r.Latency)
 		}
 	})
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Word returns the known word with the fewest edits from unknown, ignoring case. If several are equally near, it
-// returns the first of them. It returns "" if no word is a likely correction, that is, if more than a third of the
-// longer word would have to change.
+// Word returns the known word that is the fewest edits away from unknown, ignoring case. If several are equally close,
+// it returns the first. It returns "" if no word is a likely correction, that is, if more than a third of the longer
+// word would have to change.
 func Word(unknown string, known []string) string { return Among(unknown, slices.Values(known)) }
 
-// Prefixed is like Word, for ids that begin with one of the prefixes. An id that only lacks its prefix takes
+// Prefixed is like Word, but for ids that begin with one of the prefixes. An id that lacks only its prefix takes
 // precedence.
 func Prefixed(unknown string, known []string, prefixes ...string) string {
 	for _, prefix := range prefixes {
@@ -65,11 +65,11 @@ func common(letters *[256]int, word string) int {
 	return n
 }
 
-// distance returns the number of bytes to insert, delete, replace or swap: Levenshtein's distance, with a swap of two
-// neighbouring bytes as one edit, because that is a common typing error. Keys, flags and names are mostly ASCII, so
-// comparing bytes is enough. If the distance is not below limit, it returns limit. Because there may be 100,000 words,
-// it computes only the cells within limit of the diagonal. All other cells are at least limit. The lengths must differ
-// by less than limit. rows is scratch space for three rows.
+// distance returns the Levenshtein distance between a and b in bytes, except that a swap of two adjacent bytes, which
+// is a common typo, counts as one edit. Keys, flags and names are mostly ASCII, so comparing bytes is enough. If the
+// distance is not below limit, it returns limit. Because there may be 100,000 words, it computes only the cells within
+// limit of the diagonal. All other cells are at least limit. The lengths must differ by less than limit. rows is
+// scratch space for three rows.
 func distance(a, b string, limit int, rows []int) int {
 	n := len(b) + 1
 	before, last, row := rows[:n], rows[n:2*n], rows[2*n:3*n]
@@ -99,7 +99,7 @@ func distance(a, b string, limit int, rows []int) int {
 			row[j+1] = cost
 			least = min(least, cost)
 		}
-		if least >= limit && leastBefore >= limit { // no later cell can be smaller; a swap starts two rows above
+		if least >= limit && leastBefore >= limit { // no later cell can be smaller; a swap uses the row before last
 			return limit
 		}
 		leastBefore = least

@@ -48,7 +48,7 @@ func TestPrefixed_OnlyThePrefixIsMissing_FindsTheID(t *testing.T) {
 	}
 }
 
-// FuzzWord_AgreesWithTheWholeTable compares Word with the plain algorithm, which computes every cell for every word.
+// FuzzWord_AgreesWithTheWholeTable compares Word with the textbook algorithm, which computes every cell for every word.
 func FuzzWord_AgreesWithTheWholeTable(f *testing.F) {
 	f.Add("nihgtly-exprot", "nightly-export,nightly-report,weekly,nihgtly")
 	f.Add("ab", "ba,a,abc,")
@@ -68,7 +68,7 @@ func FuzzWord_AgreesWithTheWholeTable(f *testing.F) {
 	})
 }
 
-// plain computes the distance with the plain algorithm.
+// plain computes the distance with the textbook algorithm.
 func plain(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {

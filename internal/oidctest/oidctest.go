@@ -1,4 +1,4 @@
-// Package oidctest provides an issuer of JWTs for tests, with claims like those of Kubernetes.
+// Package oidctest provides a JWT issuer for tests, with Kubernetes-style claims.
 package oidctest
 
 import (
@@ -98,7 +98,7 @@ func Set(keys ...*Key) []byte {
 
 // Issuer serves its keys over HTTPS: through discovery, and at URL/keys.
 type Issuer struct {
-	// URL is the issuer's name. CAFile contains the authority that issued its certificate.
+	// URL is the issuer's name. CAFile contains the CA certificate that clients need to verify it.
 	URL, CAFile string
 
 	mu      sync.Mutex // guards the fields below

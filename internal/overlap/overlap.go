@@ -1,6 +1,6 @@
 // Package overlap finds periods in which the holders of a semaphore together believed that they held more permits than
 // the semaphore has. It uses only the holders' records and queries no server, because a server that granted permits
-// wrongly would also give wrong responses.
+// wrongly would also return wrong responses.
 package overlap
 
 import (
@@ -28,7 +28,7 @@ type Overlap struct {
 	Until     time.Duration
 	Permits   uint64
 	Believed  uint64   // the largest total weight that holders believed they held
-	Beliefs   []Belief // the beliefs at the moment of that weight
+	Beliefs   []Belief // the beliefs at that moment
 }
 
 // String formats the overlap as one line, including the beliefs.
@@ -41,7 +41,7 @@ func (o Overlap) String() string {
 		o.Semaphore, o.Until-o.From, o.Believed, o.Permits, strings.Join(who, " and "))
 }
 
-// Find returns every overlap, sorted by semaphore and time. permits gives the size of each semaphore. A semaphore that
+// Find returns every overlap, sorted by semaphore and time. permits maps each semaphore to its size. A semaphore that
 // is missing from permits has size 0, so a single belief about it is an overlap.
 //
 // A belief that is empty or ends before it begins is ignored.

@@ -19,19 +19,19 @@ func TestFind(t *testing.T) {
 		want    []Overlap // compared by Semaphore, From, Until, Permits and Believed
 	}{
 		{"NoBelief_NoOverlap", nil, nil},
-		{"OneAfterTheOther_NoOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 20, 30)}, nil},
-		{"EndIsNotPartOfABelief_NoOverlap", []Belief{belief("one", 2, 1, 10, 20), belief("one", 1, 1, 0, 10)}, nil},
+		{"OneAfterAnother_NoOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 20, 30)}, nil},
+		{"EndIsExclusive_NoOverlap", []Belief{belief("one", 2, 1, 10, 20), belief("one", 1, 1, 0, 10)}, nil},
 		{"TwoAtOnce_OneOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 8, 20)}, []Overlap{{Semaphore: "one", From: 8, Until: 10, Permits: 1, Believed: 2}}},
-		{"OneWithinTheOther_OneOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 3, 4)}, []Overlap{{Semaphore: "one", From: 3, Until: 4, Permits: 1, Believed: 2}}},
-		{"TheSamePeriod_OneOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 0, 10)}, []Overlap{{Semaphore: "one", From: 0, Until: 10, Permits: 1, Believed: 2}}},
+		{"OneWithinAnother_OneOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 3, 4)}, []Overlap{{Semaphore: "one", From: 3, Until: 4, Permits: 1, Believed: 2}}},
+		{"SamePeriod_OneOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 0, 10)}, []Overlap{{Semaphore: "one", From: 0, Until: 10, Permits: 1, Believed: 2}}},
 		{"TwoPeriods_TwoOverlaps", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 2, 3), belief("one", 3, 1, 5, 6)},
 			[]Overlap{{Semaphore: "one", From: 2, Until: 3, Permits: 1, Believed: 2}, {Semaphore: "one", From: 5, Until: 6, Permits: 1, Believed: 2}}},
-		{"HandOverWithinAPeriod_OneOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 2, 5), belief("one", 3, 1, 5, 8)},
+		{"HandoverWithinPeriod_OneOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 2, 5), belief("one", 3, 1, 5, 8)},
 			[]Overlap{{Semaphore: "one", From: 2, Until: 8, Permits: 1, Believed: 2}}},
 		{"WeightsThatFit_NoOverlap", []Belief{belief("three", 1, 1, 0, 10), belief("three", 2, 2, 0, 10)}, nil},
-		{"WeightsBeyondThePermits_OneOverlap", []Belief{belief("three", 1, 2, 0, 10), belief("three", 2, 2, 9, 12)}, []Overlap{{Semaphore: "three", From: 9, Until: 10, Permits: 3, Believed: 4}}},
-		{"OtherSemaphores_DoNotAdd", []Belief{belief("one", 1, 1, 0, 10), belief("three", 2, 3, 0, 10)}, nil},
-		{"EmptyBelief_HoldsNothing", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 5, 5), belief("one", 3, 1, 6, 2)}, nil},
+		{"WeightsExceedPermits_OneOverlap", []Belief{belief("three", 1, 2, 0, 10), belief("three", 2, 2, 9, 12)}, []Overlap{{Semaphore: "three", From: 9, Until: 10, Permits: 3, Believed: 4}}},
+		{"DifferentSemaphores_NoOverlap", []Belief{belief("one", 1, 1, 0, 10), belief("three", 2, 3, 0, 10)}, nil},
+		{"EmptyBelief_IsIgnored", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 5, 5), belief("one", 3, 1, 6, 2)}, nil},
 		{"UnknownSemaphore_HasNoPermits", []Belief{belief("two", 1, 1, 0, 10)}, []Overlap{{Semaphore: "two", From: 0, Until: 10, Permits: 0, Believed: 1}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

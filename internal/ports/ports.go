@@ -11,7 +11,7 @@ import (
 )
 
 // The kernel allocates ports for listeners on port 0 and for outgoing connections from 32768 up (ip_local_port_range),
-// so it never takes one of these. Each process starts at a different port and wraps around.
+// so it never allocates one of these. Each process starts at a different port and wraps around.
 const (
 	first = 10_000
 	last  = 32_000
@@ -22,7 +22,7 @@ var next atomic.Int64 //nolint:gochecknoglobals // ports are shared by the whole
 
 func init() { next.Store(int64(os.Getpid()) * each) }
 
-// Listen returns a listener on a loopback port that this process alone uses.
+// Listen returns a listener on a loopback port that only this process uses.
 func Listen() (net.Listener, error) {
 	for range last - first {
 		port := first + int(next.Add(1)%(last-first))

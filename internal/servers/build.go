@@ -11,13 +11,13 @@ import (
 
 const module = "github.com/gatekeeperd/gatekeeper"
 
-// BuildFaulty compiles into dir a gatekeeperd whose disks fail on command. It is for tests only.
+// BuildFaulty compiles a gatekeeperd whose disks fail on command, and writes it to dir. It is for tests only.
 func BuildFaulty(dir string) error {
 	return build(filepath.Join(dir, "gatekeeperd"), "-tags", "faulty", "./cmd/gatekeeperd")
 }
 
-// Build compiles commands of the product, named by their directories ("cmd/gatekeeperd"), into dir and returns their
-// files in the same order.
+// Build compiles commands of the product, named by their directories ("cmd/gatekeeperd"), into dir and returns the
+// paths of the binaries in the same order.
 func Build(dir string, commands ...string) ([]string, error) {
 	var args, files []string
 	for _, command := range commands {
@@ -44,7 +44,7 @@ func build(output string, args ...string) error {
 		}
 		return fmt.Errorf("go list: %w", err)
 	}
-	// Strip debugging data as in a release, which halves the time to link.
+	// Strip debug information, as in a release. This halves the link time.
 	cmd := exec.Command("go", append([]string{"build", "-ldflags", "-s -w", "-o", output}, args...)...)
 	cmd.Dir = strings.TrimSpace(string(root))
 	if out, err := cmd.CombinedOutput(); err != nil {

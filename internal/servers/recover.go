@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Recover runs gatekeeperd recover on the data directories of stopped servers. It returns the command's output and the
-// server of the new cluster, which has not been started yet. The new server has the addresses of the first server in
-// from.
+// Recover runs gatekeeperd recover on the data directories of stopped servers. It returns the server of the new
+// cluster, which has not been started yet, and the command's output. The new server has the addresses of the first
+// server in from.
 func Recover(id string, from []*Server, args ...string) (*Server, string, error) {
 	at := from[0]
 	s := &Server{ID: id, API: at.API, Peer: at.Peer, HTTP: at.HTTP, Admin: at.Admin, binary: at.binary, secure: at.secure, dir: filepath.Join(filepath.Dir(at.dir), id)}

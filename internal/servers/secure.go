@@ -15,8 +15,8 @@ import (
 )
 
 // Secure holds the certificates of a secure cluster, as issued by `gkctl cert`: an authority for the API, a second
-// authority for members, a certificate from each authority for each server, and one certificate for the callers, who
-// administer the cluster.
+// authority for members, a certificate from each authority for each server, and one admin certificate that the callers
+// share.
 type Secure struct {
 	dir          string
 	api, members *authority.Pair
@@ -26,7 +26,7 @@ type Secure struct {
 // secureLife exceeds the duration of any run.
 const secureLife = 7 * 24 * time.Hour
 
-// NewSecure writes the authorities and the callers' certificate to a directory.
+// NewSecure creates the authorities and the callers' certificate, and writes them to a directory.
 func NewSecure(dir string) (s *Secure, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err

@@ -175,8 +175,8 @@ func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
 // Data returns the server's data directory.
 func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
-// Stop terminates the server in the way an operator would. It fails if the server does not exit within the given time,
-// or exits with a code other than 0.
+// Stop terminates the server the way an operator would. It fails if the server does not exit within the given time, or
+// exits with a code other than 0.
 func (s *Server) Stop(within time.Duration) error {
 	if err := s.terminate(); err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// Binary is the gatekeeperd to run.
 	Binary string
-	// Dir is the directory in which each server has a directory for its data and its log.
+	// Dir contains a directory for each server, with its data and its log.
 	Dir string
 	// Count is the number of servers in the cluster. 0 means 1.
 	Count int
@@ -51,7 +51,7 @@ type Cluster struct {
 // definitions are loaded. If it fails, it stops all servers, and the error ends with the log of the failed server.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	count := max(opts.Count, 1)
-	// The servers run in separate directories, where relative names would not resolve.
+	// The servers run in separate directories, where relative paths would not resolve.
 	for _, path := range []*string{&opts.Binary, &opts.Dir, &opts.Definitions} {
 		if *path == "" {
 			continue
@@ -154,7 +154,7 @@ func (s *Server) listens(address string) string {
 	return net.JoinHostPort("", port)
 }
 
-// Join starts a server with an unused id, which joins the cluster. It does not wait until the server has joined.
+// Join starts a server with an unused id that joins the cluster. It does not wait until the server has joined.
 func (c *Cluster) Join(id string) (*Server, error) {
 	free, err := ports.Free(4)
 	if err != nil {
@@ -169,8 +169,8 @@ func (c *Cluster) Join(id string) (*Server, error) {
 	return s, s.Start()
 }
 
-// settled waits until the new leader has put the newest feature level in force and declared the definitions with which
-// it was started. The leader does both in one step, after it becomes ready.
+// settled waits until the new leader has put the newest feature level in force and loaded the definitions that it was
+// started with. The leader does both in one step, after it becomes ready.
 func (c *Cluster) settled(ctx context.Context, definitions bool) error {
 	leader, err := c.Leader(ctx)
 	if err != nil {
@@ -222,12 +222,12 @@ func (c *Cluster) Leader(ctx context.Context) (*Server, error) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("no server is the leader: %w", ctx.Err())
+			return nil, fmt.Errorf("no leader: %w", ctx.Err())
 		}
 	}
 }
 
-// Stop terminates all servers in the way an operator would. It fails if one of them does not exit within 15 s, or exits
+// Stop terminates all servers the way an operator would. It fails if one of them does not exit within 15 s, or exits
 // with a code other than 0.
 func (c *Cluster) Stop() error {
 	var errs []error

@@ -37,7 +37,7 @@ func connect(t *testing.T, creds credentials.TransportCredentials, ca *authority
 		<-failed
 		return nil, err
 	}
-	_, _ = conn.Read(make([]byte, 1)) // with TLS 1.3, the server may refuse after the handshake
+	_, _ = conn.Read(make([]byte, 1)) // with TLS 1.3, the server may reject the client after the handshake
 	if err := <-failed; err != nil {
 		return nil, err
 	}

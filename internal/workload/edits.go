@@ -65,7 +65,7 @@ func (e *editor) add(name string) {
 	e.definitions = append(e.definitions, e.field.definitions[e.field.name(name)])
 }
 
-// edit makes one batch and returns its revision.
+// edit submits one batch and returns its revision.
 func (e *editor) edit(ctx context.Context) (uint64, error) {
 	ctx, cancel := e.field.bounded(ctx)
 	defer cancel()
@@ -114,7 +114,7 @@ func newWatch() *Kind {
 	const watched = "watched"
 	return &Kind{
 		Name:  "watch",
-		Short: "one editor changes a definition and waits until all callers, which watch it, have received the event; watch/event is the time from the response to the edit until each watcher receives the event",
+		Short: "one editor changes a definition and waits until all the callers watching it have received the event; watch/event is the time from the edit's response until each watcher receives the event",
 		Edits: true,
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(watched, 1)} },
 		prepare: func(ctx context.Context, f *Field, watchers int) (*Session, error) {
@@ -141,7 +141,7 @@ func newWatch() *Kind {
 	}
 }
 
-// watch is an editor and the watchers of its edits.
+// watch holds an editor and the watchers of its edits.
 type watch struct {
 	*editor
 	part    *Part
@@ -205,7 +205,7 @@ func (w *watch) ready(ctx context.Context, watchers int) error {
 	return nil
 }
 
-// call makes an edit and waits until every watcher has received it.
+// call submits an edit and waits until every watcher has received it.
 func (w *watch) call(ctx context.Context, _ loop.Turn) (int, error) {
 	revision, err := w.edit(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// disturbed runs a workload for four seconds, and calls disturb after one second.
+// disturbed runs a workload for four seconds, and calls fault after one second.
 func (b *bench) disturbed(name string, disturb func()) loop.Result {
 	b.Helper()
 	s, err := kinds(name)[0].Prepare(b.Context(), b.field, callers)
@@ -30,7 +30,7 @@ func (b *bench) disturbed(name string, disturb func()) loop.Result {
 func wantError(t *testing.T, r loop.Result, text string) {
 	t.Helper()
 	if r.Errors == 0 || r.Calls == 0 || r.Err == nil || !strings.Contains(r.Err.Error(), text) {
-		t.Errorf("got %d calls, %d errors, the first %v; want an error with %q", r.Calls, r.Errors, r.Err, text)
+		t.Errorf("got %d calls, %d errors, the first %v; want an error containing %q", r.Calls, r.Errors, r.Err, text)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestDeny_Granted_IsAnError(t *testing.T) {
 func TestDeny_DeniedForAnotherReason_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
-		r := b.disturbed("deny", func() { b.server.Pause(t, "bench/x/held", "works") })
+		r := b.disturbed("deny", func() { b.server.Pause(t, "bench/x/held", "maintenance") })
 		wantError(t, r, "not because the permit is taken")
 		b.cleared()
 	})
@@ -55,7 +55,7 @@ func TestDeny_DeniedForAnotherReason_IsAnError(t *testing.T) {
 func TestAcquire_Denied_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
-		r := b.disturbed("acquire", func() { b.server.Pause(t, "bench/x/own/1", "works") })
+		r := b.disturbed("acquire", func() { b.server.Pause(t, "bench/x/own/1", "maintenance") })
 		wantError(t, r, "caller 1: denied: ")
 		b.cleared()
 	})
@@ -67,7 +67,7 @@ func TestRefresh_LostPermit_IsAnError(t *testing.T) {
 			b := setup(t, name)
 			r := b.disturbed(name, func() {
 				for _, p := range b.server.Holders(t, "bench/x/wide")[:1] {
-					b.server.Revoke(t, p.GetToken(), "works")
+					b.server.Revoke(t, p.GetToken(), "maintenance")
 				}
 			})
 			wantError(t, r, "was not refreshed: ")
@@ -76,7 +76,7 @@ func TestRefresh_LostPermit_IsAnError(t *testing.T) {
 	}
 }
 
-// An edit fails if one of the watchers does not receive it.
+// An edit counts as failed if one of the watchers does not receive it.
 func TestWatch_WatcherWithoutEvents_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "watch")

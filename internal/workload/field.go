@@ -27,7 +27,7 @@ func Acquirer(connection int) string { return "bench-" + strconv.Itoa(connection
 
 // Settings are the options of a run.
 type Settings struct {
-	// Prefix is the first part of the names of all its semaphores, followed by a slash.
+	// Prefix, followed by a slash, begins the name of each of the run's semaphores.
 	Prefix string
 	// Callers is the largest number of callers.
 	Callers int
@@ -47,19 +47,20 @@ type Settings struct {
 // label is the key of the label by which a run recognizes its definitions.
 const label = "gkctl-bench"
 
-// Field is the set of semaphores of a run, and the connections that the run uses.
+// Field manages the semaphores of a run, and the connections that the run uses.
 type Field struct {
 	Settings
 	definitions map[string]*gatekeeperv1.Definition
 	control     *client.Client
 	clients     []*client.Client
 	over        []grpc.ClientConnInterface
-	// created reports whether definitions of this run existed. If not, everything below the prefix belongs to others.
+	// created reports whether definitions of this run have existed. If not, everything below the prefix belongs to
+	// others.
 	created bool
 }
 
-// NewField returns the field for the given kinds without creating anything. control is the connection for all calls
-// that are not measured. Without clients the field can only report its size.
+// NewField returns a fixture for the given kinds without creating anything. control is the connection for all calls
+// that are not measured. Without clients the fixture can only report its size.
 func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*client.Client) *Field {
 	f := &Field{Settings: s, definitions: make(map[string]*gatekeeperv1.Definition), control: control, clients: clients}
 	for _, k := range kinds {
@@ -190,7 +191,7 @@ func changedMeanwhile(err error) bool {
 	return stale || gone
 }
 
-// deleteAll deletes the remaining definitions of the field in one change.
+// deleteAll deletes the run's remaining definitions in one change.
 func (f *Field) deleteAll(ctx context.Context) (int, error) {
 	reading, cancel := f.bounded(ctx)
 	defer cancel()
@@ -210,7 +211,7 @@ func (f *Field) deleteAll(ctx context.Context) (int, error) {
 	return len(edits), f.edit(ctx, edits)
 }
 
-// left returns the permits that are held in the field.
+// left returns the permits that the run still holds.
 func (f *Field) left(ctx context.Context) ([]*gatekeeperv1.Permit, error) {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
@@ -247,7 +248,7 @@ func (f *Field) Release(ctx context.Context) (freed int, err error) {
 	return len(left) - len(still), err
 }
 
-// together is the number of concurrent calls used to prepare and clear the field.
+// together is the number of concurrent calls used to prepare a kind and to clear the fixture.
 const together = 32
 
 // release releases permits on the connection for calls that are not measured. It returns an error for a permit that has
@@ -267,7 +268,7 @@ func (f *Field) releaseOne(ctx context.Context, by gatekeeperv1.PermitServiceCli
 	return err
 }
 
-// acquire acquires a permit of a semaphore that has a free one.
+// acquire acquires a permit of a semaphore. One must be free.
 func (f *Field) acquire(ctx context.Context, caller int, holder, semaphore string) (uint64, error) {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()

@@ -16,9 +16,9 @@ type Kind struct {
 	Short string
 	// Edits reports whether the kind changes definitions, which adds to the journal.
 	Edits bool
-	// needs returns the definitions that it uses. The field adds its prefix to their names.
+	// needs returns the definitions that the kind uses. The fixture adds its prefix to their names.
 	needs func(Settings) []*gatekeeperv1.Definition
-	// prepare sets up the traffic for a number of callers. If it fails, the field cleans up.
+	// prepare sets up the traffic for a number of callers. If it fails, the fixture cleans up.
 	prepare func(ctx context.Context, f *Field, callers int) (*Session, error)
 }
 
@@ -39,7 +39,7 @@ type Session struct {
 	close func(context.Context) error
 }
 
-// Part is a part of a call with a separate latency.
+// Part is a part of a call whose latency is measured separately.
 type Part struct {
 	// Name is the name of the part below the kind.
 	Name string
@@ -74,7 +74,7 @@ func permits(name string, most uint32) *gatekeeperv1.Definition {
 	return &gatekeeperv1.Definition{Name: name, Permits: &most}
 }
 
-// wide is a number of permits that is enough for all callers.
+// wide is a number of permits large enough for all callers.
 const wide = 1_000_000
 
 // since records the time since begin.

@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Semaphores that more than one kind uses.
+// Semaphores used by more than one kind.
 const (
 	nameOwn  = "own"  // one for each caller
 	nameHeld = "held" // its only permit is always held
@@ -57,7 +57,8 @@ func newPairs(f *Field, callers int) *pairs {
 }
 
 func (p *pairs) call(ctx context.Context, turn loop.Turn) (int, error) {
-	// After an error the caller may still hold a permit. It gets that permit back under the same identity.
+	// After an error the caller may still hold a permit. In that case it keeps that permit, under a new token, because
+	// its identity is the same.
 	token, err := p.field.acquire(ctx, turn.Caller, strconv.Itoa(turn.Caller), p.names[turn.Caller])
 	if err != nil {
 		return 0, err
@@ -90,7 +91,7 @@ func newQueue() *Kind {
 	const hot = "hot"
 	return &Kind{
 		Name:  "queue",
-		Short: "queue for the only permit of a semaphore that all callers share, and release it; the latency is mostly waiting",
+		Short: "queue for the only permit of a semaphore that all callers share, and release it; latency is mostly waiting time",
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(hot, 1)} },
 		prepare: func(_ context.Context, f *Field, callers int) (*Session, error) {
 			return &Session{Callers: callers, Call: func(ctx context.Context, turn loop.Turn) (int, error) {
@@ -100,7 +101,7 @@ func newQueue() *Kind {
 				if err != nil {
 					return 0, err
 				}
-				// Release even if the run is interrupted now, because other callers wait for the permit.
+				// Release even if the run is interrupted now, because other callers are waiting for the permit.
 				releasing, cancel := f.bounded(context.WithoutCancel(ctx))
 				defer cancel()
 				return 1, p.Release(releasing)
@@ -167,7 +168,7 @@ func (d *denials) close(ctx context.Context) error {
 func newMixed() *Kind {
 	return &Kind{
 		Name:  "mixed",
-		Short: "90% deny, 9% refresh and 1% acquire: the typical load of schedulers",
+		Short: "90% deny, 9% refresh and 1% acquire: the typical load from schedulers",
 		needs: func(s Settings) []*gatekeeperv1.Definition {
 			return append(owns(s), permits(nameHeld, 1), permits(nameWide, wide))
 		},
@@ -194,7 +195,7 @@ func prepareMixed(ctx context.Context, f *Field, callers int) (*Session, error) 
 			n := calls[turn.Caller] + turn.Caller // offset callers, so that they do not make the rare calls at the same time
 			calls[turn.Caller]++
 			part, call := deny, denied.call
-			switch n * 37 % 100 { // each remainder occurs once in a hundred calls, in a mixed order
+			switch n * 37 % 100 { // each remainder occurs once in a hundred calls, in a shuffled order
 			case 0:
 				part, call = acquire, paired.call
 			case 1, 2, 3, 4, 5, 6, 7, 8, 9:

@@ -52,7 +52,7 @@ func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error)
 		return err
 	})
 	if err != nil {
-		_ = h.close(context.WithoutCancel(ctx)) // the first error says what is wrong, and the field clears what remains
+		_ = h.close(context.WithoutCancel(ctx)) // the first error is the cause, and the fixture clears what remains
 		return nil, err
 	}
 	return h, nil
@@ -141,7 +141,7 @@ func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 		now.cancel()
 		s.open[turn.Caller] = nil
 		if !inTime && ctx.Err() == nil {
-			err = fmt.Errorf("frame %d was not answered within %s", now.frame, s.field.Timeout)
+			err = fmt.Errorf("no response to frame %d within %s", now.frame, s.field.Timeout)
 		}
 	}
 	return n, err

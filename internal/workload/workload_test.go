@@ -24,7 +24,7 @@ const (
 	latency = 10 * time.Millisecond // network latency, so that virtual time passes
 )
 
-// bench is a server in a synctest bubble with a definition of another user, and a field.
+// bench holds a server in a synctest bubble, with another user's definition, and a fixture.
 type bench struct {
 	*testing.T
 	server  *gktest.Server
@@ -34,7 +34,7 @@ type bench struct {
 	other   *client.Permit
 }
 
-// setup creates the field for the kinds with the given names, or for all kinds if no names are given.
+// setup creates the fixture for the kinds with the given names, or for all kinds if no names are given.
 func setup(t *testing.T, names ...string) *bench {
 	t.Helper()
 	b := &bench{T: t, server: gktest.Start(t, "nightly-export")}
@@ -99,7 +99,7 @@ func (b *bench) held() []string {
 	return names
 }
 
-// cleared clears the field, and fails the test unless exactly the other user's objects remain.
+// cleared clears the fixture, and fails the test unless exactly the other user's objects remain.
 func (b *bench) cleared() (freed int) {
 	b.Helper()
 	freed, err := b.field.Clear(b.Context())
@@ -238,7 +238,7 @@ func TestClear_OtherUsersObjectsBelowThePrefix_Stay(t *testing.T) {
 			t.Error(err)
 		}
 		if left := b.definitions(); len(left) != 2 || left[0] != "bench/x/theirs" || !theirs.Held() {
-			t.Errorf("got remaining definitions %q, want those of others", left)
+			t.Errorf("got remaining definitions %q, want only those of others", left)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func TestBinding_Validate_NamesField(t *testing.T) {
 		"UTF-8":                     func(b *Binding) { b.Subjects = []string{"cert:a\nb"} },
 		"2048":                      func(b *Binding) { b.Subjects = []string{"cert:" + strings.Repeat("a", MaxSubject)} },
 		"grants[0].role \"role 7\"": func(b *Binding) { b.Grants[0].Role = 7 },
-		"no scope":                  func(b *Binding) { b.Grants[0].Role = Admin },
+		"not have a scope":          func(b *Binding) { b.Grants[0].Role = Admin },
 		"grants[0].semaphores \"65": func(b *Binding) { b.Grants[0].Semaphores = make([]string, MaxGlobs+1) },
 		"64 sub":                    func(b *Binding) { b.Subjects = make([]string, MaxSubjects+1) },
 	} {
@@ -65,7 +65,7 @@ func TestBinding_Administers_RequiresLastingCredential(t *testing.T) {
 		"subject":              {Binding{Subjects: []string{"cert:a"}, Grants: all}, true},
 		"token":                {Binding{Tokens: []Token{{ID: "t"}}, Grants: all}, true},
 		"token that expires":   {Binding{Tokens: []Token{{ID: "t", Expires: now}}, Grants: all}, false},
-		"nobody":               {Binding{Grants: all}, false},
+		"no credential":        {Binding{Grants: all}, false},
 		"not an administrator": {Binding{Subjects: []string{"cert:a"}, Grants: []Grant{{Role: Editor}}}, false},
 	} {
 		if got := x.binding.Administers(); got != x.want {

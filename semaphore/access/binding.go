@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Bounds of stored bindings. They are part of the contract with clients.
+// Limits on stored bindings. They are part of the contract with clients.
 const (
 	// MaxBindings is the maximum number of bindings in a cluster.
 	MaxBindings = 10_000
@@ -43,7 +43,7 @@ func SameClaim(a, b string) bool {
 
 // A Scope restricts a grant. An empty field restricts nothing; a call must satisfy all non-empty fields.
 type Scope struct {
-	// Semaphores are globs of semaphore names. Labels is a selector that the labels of a definition must match.
+	// Semaphores are globs for semaphore names. Labels is a selector that the labels of a definition must match.
 	Semaphores []string
 	Labels     string
 	// Group and Acquirer are patterns. To acquire, an identity must match both. To revoke or clear a permit, the
@@ -57,7 +57,7 @@ func (s *Scope) Everywhere() bool {
 	return len(s.Semaphores) == 0 && s.Labels == "" && s.Group == "" && s.Acquirer == ""
 }
 
-// A Grant gives a role within a scope.
+// A Grant grants a role within a scope.
 type Grant struct {
 	Role Role
 	Scope
@@ -101,7 +101,8 @@ func (b *Binding) Token(id string) *Token {
 	return nil
 }
 
-// WithoutHashes returns b for the journal, which must not hold secrets or their hashes. It returns nil if b is nil.
+// WithoutHashes returns b without token hashes, for the journal, which must not contain secrets or their hashes. It
+// returns nil if b is nil.
 func (b *Binding) WithoutHashes() *Binding {
 	if b == nil || len(b.Tokens) == 0 {
 		return b
@@ -114,8 +115,9 @@ func (b *Binding) WithoutHashes() *Binding {
 	return &c
 }
 
-// Administers reports whether the principal has all rights everywhere and at least one lasting credential: a subject,
-// or a token that never expires. Once a cluster has a binding that administers it, it always keeps at least one.
+// Administers reports whether the principal has unrestricted admin rights and at least one permanent credential: a
+// subject, or a token that never expires. Once a cluster has a binding that administers it, it always keeps at least
+// one.
 func (b *Binding) Administers() bool {
 	return slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Role == Admin && g.Everywhere() }) &&
 		(len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t Token) bool { return t.Expires.IsZero() }))
@@ -128,7 +130,7 @@ func (b *Binding) Validate() error {
 		return err
 	}
 	if strings.ContainsAny(b.Name, "*?[]") {
-		return semaphore.Invalid("name", b.Name, "must not contain the characters of globs, *?[]")
+		return semaphore.Invalid("name", b.Name, "must contain none of *?[], which are reserved for globs")
 	}
 	if len(b.Subjects) > MaxSubjects || len(b.Grants) > MaxGrants || len(b.Tokens) > MaxTokens {
 		return semaphore.Invalid("binding", b.Name, "must have at most 64 subjects, 32 grants and 64 tokens")
@@ -163,7 +165,7 @@ func ValidSubject(s string) error {
 	case !ok || name == "":
 		return semaphore.Invalid("subjects", s, "must be cert:NAME, spiffe://DOMAIN/PATH or oidc:CLAIM=VALUE")
 	case len(s) > MaxSubject:
-		return semaphore.Invalid("subjects", s, "must have at most 2048 bytes")
+		return semaphore.Invalid("subjects", s, "must be at most 2048 bytes")
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\uFFFD' }):
 		return semaphore.Invalid("subjects", s, "must be UTF-8 without control characters")
 	}
@@ -177,7 +179,7 @@ func (g *Grant) validate(field string) error {
 	case len(g.Semaphores) > MaxGlobs:
 		return semaphore.Invalid(field+".semaphores", strconv.Itoa(len(g.Semaphores))+" globs", "must be at most 64 globs")
 	case g.Role == Admin && !g.Everywhere():
-		return semaphore.Invalid(field+".role", "admin", "must have no scope: an administrator can grant itself everything anyway")
+		return semaphore.Invalid(field+".role", "admin", "must not have a scope: an administrator can grant itself any role anyway")
 	}
 	return nil
 }

@@ -11,10 +11,10 @@ type Role uint8
 const (
 	// Viewer may read definitions, permits, queues, history, jobs and status.
 	Viewer Role = 1
-	// Acquirer may view; acquire, keep and release permits; take over where the definition allows it; and submit jobs
-	// and work on them.
+	// Acquirer may view; acquire, refresh and release permits; take over where the definition allows it; and submit
+	// jobs and work on them.
 	Acquirer Role = 2
-	// Verifier may ask whether a token is valid. This role is enough for a guarded resource.
+	// Verifier may check whether a token is valid. This role is enough for a guarded resource.
 	Verifier Role = 3
 	// Operator may view; pause, move, cordon, revoke and clear; and cancel, retry and delete jobs.
 	Operator Role = 4
@@ -32,7 +32,7 @@ func (r Role) Includes(other Role) bool {
 	return r == other || r == Admin || other == Viewer && (r == Acquirer || r == Operator || r == Editor)
 }
 
-// String returns the role in one word, for example "viewer".
+// String returns the name of the role, for example "viewer".
 func (r Role) String() string {
 	switch r {
 	case Viewer:

@@ -33,9 +33,9 @@ const (
 	CancelSubmitterGone CancelCause = 3
 )
 
-// A Spec holds what the submitter specified about a job. It is immutable, and shared by all versions of the job.
+// A Spec is a job as specified by its submitter. It is immutable, and shared by all versions of the job.
 type Spec struct {
-	// ID identifies the job in the cluster. Repeating a submission with the same ID does not create another job.
+	// ID identifies the job within the cluster. Repeating a submission with the same ID does not create another job.
 	ID        string
 	Semaphore string
 	Labels    semaphore.Labels
@@ -43,7 +43,7 @@ type Spec struct {
 	// Principal is the submitter's principal; see semaphore.Identity. That principal may change the job.
 	Principal string
 	// Timeout is how long the job may take, counted from its submission; 0 means no limit. The leader measures it, and
-	// a new leader starts over.
+	// a new leader restarts it.
 	Timeout time.Duration
 	// Retention is how long the job is kept after it has ended; 0 means DefaultRetention.
 	Retention time.Duration
@@ -54,21 +54,21 @@ type Spec struct {
 	MaxAttempts uint32
 	// MaxResult is the maximum size in bytes of a task's result. This space is reserved at submission.
 	MaxResult uint32
-	// RetryFailed hands out a task again after its worker reported an error, while it has attempts left. Otherwise the
-	// error is the task's result.
+	// RetryFailed hands a task out again after its worker reports an error, as long as it has attempts left. Otherwise
+	// the error is the task's result.
 	RetryFailed bool
 	// Own is the semaphore that was created for this job, or empty. The submitter holds a permit of it, and it is
 	// deleted when the job is over. Its definition names the job in the label OwnLabel.
 	Own string
 }
 
-// Defaults and bounds of jobs.
+// Defaults and bounds for jobs.
 const (
 	DefaultMaxAttempts = 3
 	MaxAttempts        = 1000
 	DefaultMaxResult   = 1 << 10
 	DefaultRetention   = 24 * time.Hour
-	// MaxTasks is the maximum number of tasks of one job.
+	// MaxTasks is the maximum number of tasks per job.
 	MaxTasks = 100_000
 	// OwnLabel is the label of a semaphore that was created for a job. Its value is the job's id.
 	OwnLabel = "gatekeeper/job"
@@ -87,7 +87,7 @@ func (s *Spec) MayAttempt(attempts uint32) bool {
 // A Job is the state of a job after one change. It is immutable once it is stored.
 type Job struct {
 	*Spec
-	// Number is the revision at which the submission began. It identifies the job in the Refs of its tasks.
+	// Number is the revision at which the submission began. It identifies the job in the Ref of each task.
 	Number uint64
 	// Submitted is the revision at which the submission was complete, which orders jobs of equal priority. It is 0
 	// while the job is Receiving.
@@ -134,7 +134,7 @@ func (j *Job) CancelText() string {
 	case CancelTimeout:
 		return "after its timeout of " + semaphore.FormatDuration(j.Timeout)
 	case CancelSubmitterGone:
-		return "because the permit of its submitter has ended"
+		return "because its submitter's permit has ended"
 	case CancelAsked:
 	}
 	text := "by " + cmp.Or(c.Author, "somebody")
@@ -144,17 +144,18 @@ func (j *Job) CancelText() string {
 	return text
 }
 
-// Waiting returns the number of tasks that wait for a worker. In a cancelled job these are the cancelled tasks.
+// Waiting returns the number of tasks waiting for a worker. In a cancelled job, these are the cancelled tasks.
 func (j *Job) Waiting() uint32 { return j.Tasks - j.Fresh + j.Returned }
 
-// HandsOut reports whether a worker can get a task of the job.
+// HandsOut reports whether a worker can get a task from the job.
 func (j *Job) HandsOut() bool { return j.State == Open && j.Waiting() > 0 }
 
 // Over reports whether the job is finished: no task is held and none can be handed out, unless an operator retries
 // tasks.
 func (j *Job) Over() bool { return j.State == Ended || j.State == Cancelled && j.Held == 0 }
 
-// Compare orders jobs as workers get their tasks: by semaphore, then by higher priority, then by earlier submission.
+// Compare orders jobs in the order in which workers get their tasks: by semaphore, then by higher priority, then by
+// earlier submission.
 func (j *Job) Compare(o *Job) int {
 	return cmp.Or(cmp.Compare(j.Semaphore, o.Semaphore), cmp.Compare(o.Priority, j.Priority), cmp.Compare(j.Submitted, o.Submitted))
 }

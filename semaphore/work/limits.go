@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Limits bounds the data that is stored for jobs. A field of 0 means its default.
+// Limits bounds the data stored for jobs. A field that is 0 means its default.
 type Limits struct {
 	// TaskBytes bounds the payload of a task and its max_result. The default is 64 KiB.
 	TaskBytes uint64
@@ -18,7 +18,7 @@ type Limits struct {
 	SemaphoreBytes, ClusterBytes uint64
 }
 
-// MaxTaskBytes is the maximum of Limits.TaskBytes. A task must fit into one log entry.
+// MaxTaskBytes is the maximum value of Limits.TaskBytes. A task must fit into one log entry.
 const MaxTaskBytes = 512 << 10
 
 // OrDefault returns l with the defaults filled in. The defaults are frozen because they determine which submissions
@@ -35,12 +35,12 @@ func (l Limits) OrDefault() Limits {
 // Validate returns an error if a limit is out of range.
 func (l Limits) Validate() error {
 	if l.TaskBytes > MaxTaskBytes {
-		return fmt.Errorf("the limit for a task is %d bytes, and must be at most %d", l.TaskBytes, uint64(MaxTaskBytes))
+		return fmt.Errorf("the task limit is %d bytes, but it must be at most %d", l.TaskBytes, uint64(MaxTaskBytes))
 	}
 	return nil
 }
 
-// Estimated sizes of a job and of a task without payload and result. They are frozen because they determine which
+// Estimated sizes of a job, and of a task without its payload and result. They are frozen because they determine which
 // submissions servers accept.
 const (
 	jobOverhead  = 1024
@@ -50,7 +50,7 @@ const (
 // MaxFailure is the maximum length in bytes of Task.Failure.
 const MaxFailure = semaphore.MaxName
 
-// Stored returns how many bytes count against the limits for a task: its payload, plus its result or the space reserved
+// Stored returns how many bytes a task counts against the limits: its payload, plus its result or the space reserved
 // for one.
 func (s *Spec) Stored(t *Task) uint64 {
 	n := uint64(taskOverhead + len(t.Payload))
@@ -60,14 +60,14 @@ func (s *Spec) Stored(t *Task) uint64 {
 	return n + s.room()
 }
 
-// room returns the space reserved for the end of a task, so that a result or a failure text is never refused for lack
-// of space. A task that waits again keeps the text of its last attempt there.
+// room returns the space reserved for the outcome of a task, so that a result or a failure text is never rejected for
+// lack of space. A task that is waiting again keeps the failure text of its last attempt there.
 func (s *Spec) room() uint64 { return max(uint64(s.MaxResult), MaxFailure) }
 
-// Reserved returns how many bytes count against the limits for a job without tasks.
+// Reserved returns how many bytes a job without tasks counts against the limits.
 func (s *Spec) Reserved() uint64 { return jobOverhead }
 
-// A LimitError says which limit a submission would exceed.
+// A LimitError reports the limit that a submission would exceed.
 type LimitError struct {
 	Limit  string // as named in the settings
 	Of     string // the quantity that the limit bounds
@@ -80,7 +80,7 @@ func (e *LimitError) Error() string {
 }
 
 // Check returns a *LimitError if tasks with these payloads cannot be added to job j, which is nil for a new job.
-// semaphore and cluster are the numbers of bytes that are currently stored for the semaphore and the cluster.
+// semaphore and cluster are the numbers of bytes currently stored for the semaphore and the cluster.
 func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	var count, payload, stored uint64
@@ -100,7 +100,7 @@ func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uin
 		stored += s.Stored(&Task{Payload: p})
 	}
 	for _, limit := range [...]LimitError{
-		{"the maximum number of tasks of a job", fmt.Sprintf("the number of tasks of job %q", s.ID), count + uint64(len(payloads)), MaxTasks},
+		{"the maximum number of tasks per job", fmt.Sprintf("the number of tasks in job %q", s.ID), count + uint64(len(payloads)), MaxTasks},
 		{"max_job_bytes", fmt.Sprintf("the payloads of job %q", s.ID), payload, l.JobBytes},
 	} {
 		if limit.Needed > limit.Max {

@@ -11,7 +11,7 @@ import (
 type TaskState uint8
 
 const (
-	// Waiting means that the task waits for a worker.
+	// Waiting means that the task is waiting for a worker.
 	Waiting TaskState = 1
 	// Held means that a permit carries the task.
 	Held TaskState = 2
@@ -25,10 +25,10 @@ const (
 	TaskCancelled TaskState = 6
 )
 
-// A Ref identifies a task in the cluster.
+// A Ref identifies a task within the cluster.
 type Ref struct {
 	Job   uint64 // the number of its job
-	Index uint32 // its place in the job, from 0
+	Index uint32 // its position in the job, starting at 0
 }
 
 // Compare orders tasks by job and index.
@@ -50,7 +50,7 @@ type Task struct {
 	Failure string // the error text of the last attempt that failed or was returned
 }
 
-// Over reports whether the task has ended according to its own state.
+// Over reports whether the task has ended, based only on its own state.
 func (t *Task) Over() bool { return t.State >= Done }
 
 // StateOf returns the state of a task, taking into account whether its job was cancelled.
@@ -61,7 +61,7 @@ func (j *Job) StateOf(t *Task) TaskState {
 	return t.State
 }
 
-// A Report is what a worker reports about its task when it releases the permit. Failure says why the task failed or is
+// A Report is what a worker reports about its task when it releases the permit. Failure says why the task failed or was
 // returned. A result that comes with a failure is kept if both fit into the reserved space, which is the larger of
 // MaxResult and MaxFailure.
 type Report struct {

@@ -12,10 +12,10 @@ import (
 // MaxSpan is the longest timeout and retention of a job.
 const MaxSpan = 366 * 24 * time.Hour
 
-// Validate returns a *semaphore.FieldError that says which field breaks which rule.
+// Validate returns a *semaphore.FieldError for the first invalid field.
 func (s *Spec) Validate() error {
 	if s == nil {
-		return &semaphore.FieldError{Field: "job", Rule: "must be given"}
+		return &semaphore.FieldError{Field: "job", Rule: "is required"}
 	}
 	if err := cmp.Or(semaphore.ValidName("id", s.ID), semaphore.ValidName("semaphore", s.Semaphore)); err != nil {
 		return err

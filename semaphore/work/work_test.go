@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// The test combines every End of a permit with every JobEnd, in an attempt before the last and in the last one, with
-// and without RetryFailed.
+// This test combines every End of a permit with every JobEnd, on the last attempt and on one before it, with and
+// without RetryFailed.
 func TestSettle_EveryEnd(t *testing.T) {
 	report := work.Report{Result: []byte("r"), Failure: "f"}
 	for _, end := range []semaphore.End{
@@ -91,7 +91,7 @@ func TestLate_OnlyForTheLatestHolderOfATaskThatHasNotEnded(t *testing.T) {
 			j := &work.Job{State: job}
 			task := &work.Task{State: state, Token: 7}
 			if got := j.Late(task, 7); got != (want && (state == work.Held || job == work.Open)) {
-				t.Errorf("Late() of a task in state %d of a job in state %d = %v", state, job, got)
+				t.Errorf("Late() for a task in state %d of a job in state %d = %v", state, job, got)
 			}
 			if j.Late(task, 6) {
 				t.Errorf("Late() accepts an old token in state %d", state)
@@ -147,13 +147,13 @@ func TestLimits_AreExactToTheByte(t *testing.T) {
 		semaphore, other uint64
 		limit            string
 	}{
-		{"it fits", spec(10), nil, payloads(10, 5), 0, 0, ""},
-		{"a payload", spec(10), nil, payloads(11), 0, 0, "max_task_bytes"},
-		{"a result", spec(11), nil, payloads(1), 0, 0, "max_task_bytes"},
-		{"payloads together", spec(0), nil, payloads(10, 6), 0, 0, "max_job_bytes"},
-		{"payloads including earlier ones", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
+		{"within the limits", spec(10), nil, payloads(10, 5), 0, 0, ""},
+		{"a payload that is too large", spec(10), nil, payloads(11), 0, 0, "max_task_bytes"},
+		{"a result that is too large", spec(11), nil, payloads(1), 0, 0, "max_task_bytes"},
+		{"payloads that are too large in total", spec(0), nil, payloads(10, 6), 0, 0, "max_job_bytes"},
+		{"payloads that are too large with earlier ones", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
 		{"the maximum number of tasks", spec(0), &work.Job{Tasks: work.MaxTasks - 1}, payloads(0), 0, 0, ""},
-		{"one task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the maximum number of tasks of a job"},
+		{"one task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the maximum number of tasks per job"},
 		{"the semaphore is full", spec(10), nil, payloads(0), 5000 - one, 5000 - one, ""},
 		{"the semaphore limit is exceeded by one byte", spec(10), nil, payloads(0), 5001 - one, 5001 - one, "max_semaphore_work_bytes"},
 		{"the cluster is full", spec(10), nil, payloads(0), 0, 6000 - one, ""},
@@ -168,13 +168,13 @@ func TestLimits_AreExactToTheByte(t *testing.T) {
 		}
 	}
 	if l.Grow(spec(0), 100, 4900, 5900) != nil || l.Grow(spec(0), 101, 4900, 5000) == nil || l.Grow(spec(0), 101, 0, 5900) == nil {
-		t.Error("Grow() is wrong by a byte at the limit")
+		t.Error("Grow() is off by one byte at the limit")
 	}
 	if d := (work.Limits{}).OrDefault(); d != (work.Limits{TaskBytes: 64 << 10, JobBytes: 64 << 20, SemaphoreBytes: 128 << 20, ClusterBytes: 256 << 20}) {
 		t.Errorf("OrDefault() = %+v", d)
 	}
 	if (work.Limits{TaskBytes: work.MaxTaskBytes}).Validate() != nil || (work.Limits{TaskBytes: work.MaxTaskBytes + 1}).Validate() == nil {
-		t.Error("Validate() accepts a task limit above MaxTaskBytes, or refuses MaxTaskBytes")
+		t.Error("Validate() accepts a task limit above MaxTaskBytes, or rejects MaxTaskBytes")
 	}
 }
 
@@ -212,7 +212,7 @@ func TestCancelText_EveryCause(t *testing.T) {
 		"by somebody":             {Cause: work.CancelAsked},
 		"by ann: wrong bucket":    {Cause: work.CancelAsked, Author: "ann", Reason: "wrong bucket"},
 		"after its timeout of 1h": {Cause: work.CancelTimeout},
-		"because the permit of its submitter has ended": {Cause: work.CancelSubmitterGone},
+		"because its submitter's permit has ended": {Cause: work.CancelSubmitterGone},
 	} {
 		j := work.Job{Spec: &work.Spec{Timeout: time.Hour}, Cancel: c}
 		if got := j.CancelText(); got != want {

@@ -2,7 +2,7 @@
 // without a licence file, or with an unknown licence text, is an error. The argument is the directory of the module to
 // check.
 //
-// It reads the modules that Go has downloaded, so it accesses the network only as the build does.
+// It reads the modules in Go's module cache, so it uses the network only when a build would.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 // allowed lists the SPDX ids of licences whose only requirement is that their text is included, and MPL-2.0, which also
-// requires publishing the source of the files that it covers.
+// requires publishing the source of the files it covers.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 
 // known is the minimum percentage of a licence file's words that must match known licences.
@@ -32,7 +32,7 @@ const known = 75
 // roots are the packages that users build or import.
 var roots = []string{"./cmd/...", "./client/...", "./gatekeeper/...", "./examples/..."}
 
-// systems are the systems for which binaries are built. Each links different modules.
+// systems are the operating systems that binaries are built for. Each links different modules.
 var systems = []string{"linux", "darwin", "windows"}
 
 func main() {
@@ -55,7 +55,7 @@ func main() {
 		count[strings.Join(ids, " and ")]++
 	}
 	if bad > 0 {
-		fmt.Fprintf(os.Stderr, "%d of %d modules do not have an allowed licence. Replace them, or decide to allow the licence, and add it to .ci/tools/licences.\n", bad, len(modules))
+		fmt.Fprintf(os.Stderr, "%d of %d modules do not have an allowed licence. Replace them, or allow the licence by adding it to .ci/tools/licences.\n", bad, len(modules))
 		os.Exit(1)
 	}
 	fmt.Printf("%d modules are linked", len(modules))
@@ -65,14 +65,14 @@ func main() {
 	fmt.Println()
 }
 
-// module is a third-party module and the directories of its linked packages.
+// module is a third-party module with the directories of its linked packages.
 type module struct {
 	Path, Version, Dir string
 	packages           []string
 }
 
-// linked returns the third-party modules that the module in dir links on any system, not counting those that only its
-// tests use.
+// linked returns the third-party modules that the module in dir links on any system, excluding those used only by its
+// tests.
 func linked(dir string) ([]*module, error) {
 	var all []*module
 	for _, system := range systems {
@@ -124,7 +124,7 @@ func (m *module) licences() (ids []string, err error) {
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, errors.New("it has no licence file")
+		return nil, errors.New("no licence file")
 	}
 	for _, dir := range m.packages {
 		for ; len(dir) > len(m.Dir); dir = filepath.Dir(dir) {
@@ -175,7 +175,7 @@ func identify(text []byte) (ids []string, err error) {
 		ids = append(ids, m.ID)
 	}
 	if len(ids) == 0 || found.Percent < known {
-		return nil, fmt.Errorf("its text is not a known licence: only %.0f%% of it matches", found.Percent)
+		return nil, fmt.Errorf("the text is not a known licence: only %.0f%% of it matches", found.Percent)
 	}
 	return ids, nil
 }

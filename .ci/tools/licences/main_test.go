@@ -26,17 +26,17 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 		files map[string]string
 		want  string // the ids, or part of the error
 	}{
-		"one":                      {map[string]string{"LICENSE": isc}, "ISC"},
-		"other name":               {map[string]string{"COPYING.txt": isc}, "ISC"},
-		"two":                      {map[string]string{"LICENSE": isc, "used/LICENSE.md": string(apache)}, "Apache-2.0 ISC"},
-		"in an unlinked package":   {map[string]string{"LICENSE": isc, "other/LICENSE": "All rights reserved."}, "ISC"},
-		"none":                     {map[string]string{"README": isc}, "no licence file"},
-		"only in a package":        {map[string]string{"used/LICENSE": isc}, "no licence file"},
-		"unknown":                  {map[string]string{"LICENSE": "You may use this on Sundays."}, "not a known licence"},
-		"with more terms":          {map[string]string{"LICENSE": isc + strings.Repeat("It must not be used for profit in any way. ", 40)}, "not a known licence"},
-		"not allowed":              {map[string]string{"LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
-		"not allowed, nested":      {map[string]string{"LICENSE": isc, "used/LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
-		"source file of that name": {map[string]string{"LICENSE": isc, "used/license.go": "package used"}, "ISC"},
+		"one":                    {map[string]string{"LICENSE": isc}, "ISC"},
+		"different file name":    {map[string]string{"COPYING.txt": isc}, "ISC"},
+		"two":                    {map[string]string{"LICENSE": isc, "used/LICENSE.md": string(apache)}, "Apache-2.0 ISC"},
+		"in an unlinked package": {map[string]string{"LICENSE": isc, "other/LICENSE": "All rights reserved."}, "ISC"},
+		"none":                   {map[string]string{"README": isc}, "no licence file"},
+		"only in a package":      {map[string]string{"used/LICENSE": isc}, "no licence file"},
+		"unknown":                {map[string]string{"LICENSE": "You may use this on Sundays."}, "not a known licence"},
+		"additional terms":       {map[string]string{"LICENSE": isc + strings.Repeat("It must not be used for profit in any way. ", 40)}, "not a known licence"},
+		"not allowed":            {map[string]string{"LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
+		"not allowed, nested":    {map[string]string{"LICENSE": isc, "used/LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
+		"source file":            {map[string]string{"LICENSE": isc, "used/license.go": "package used"}, "ISC"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -65,7 +65,7 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 	}
 }
 
-// agpl is the notice in files under that licence.
+// agpl is the standard notice for files under the AGPL.
 const agpl = `This program is free software: you can redistribute it and/or modify it under the terms of the GNU Affero General Public License as published
 by the Free Software Foundation, version 3.
 

@@ -31,7 +31,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 	})
 	var f fence.SQL
-	for range 2 { // the second time the table exists
+	for range 2 { // the second time, the table exists
 		if err := f.Create(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		return tokens
 	}
 
-	t.Run("AnOlderTokenIsRejectedAndWritesNothing", func(t *testing.T) {
+	t.Run("OlderToken_IsRejectedAndWritesNothing", func(t *testing.T) {
 		for _, token := range []uint64{7, 7, 9} {
 			if err := write("a", token); err != nil {
 				t.Fatal(err)
@@ -82,7 +82,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 	})
 
-	t.Run("NoTokenIsRejected", func(t *testing.T) {
+	t.Run("MissingOrInvalidToken_IsRejected", func(t *testing.T) {
 		if err := write("c", 0); !errors.Is(err, fence.ErrNoToken) {
 			t.Errorf("write without a token = %v, want ErrNoToken", err)
 		}
@@ -91,7 +91,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 	})
 
-	t.Run("AFailedWriteIsRolledBack", func(t *testing.T) {
+	t.Run("FailedWrite_IsRolledBack", func(t *testing.T) {
 		failed := errors.New("failed")
 		err := f.Do(t.Context(), db, "d", 5, func(tx *sql.Tx) error {
 			if _, err := tx.ExecContext(t.Context(), "INSERT INTO written (resource, token) VALUES ('d', 5)"); err != nil {
@@ -104,7 +104,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 	})
 
-	t.Run("ConcurrentHoldersWriteInTokenOrder", func(t *testing.T) {
+	t.Run("ConcurrentHolders_WriteInTokenOrder", func(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
@@ -128,7 +128,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 	})
 
-	t.Run("TheStoreSurvivesTheHandler", func(t *testing.T) {
+	t.Run("Store_OutlivesTheHandler", func(t *testing.T) {
 		for _, step := range []struct {
 			token uint64
 			want  int
@@ -139,7 +139,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 			r.Header.Set(fence.Header, strconv.FormatUint(step.token, 10))
 			w := httptest.NewRecorder()
 			if h.ServeHTTP(w, r); w.Code != step.want {
-				t.Errorf("status with token %d = %d %s", step.token, w.Code, w.Body)
+				t.Errorf("status with token %d = %d %s, want %d", step.token, w.Code, w.Body, step.want)
 			}
 		}
 	})

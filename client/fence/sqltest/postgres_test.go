@@ -37,7 +37,7 @@ func program(t *testing.T, name string) string {
 // startPostgreSQL starts a server that listens only on a socket in a temporary directory.
 func startPostgreSQL(t *testing.T) *sql.DB {
 	initdb, postgres := program(t, "initdb"), program(t, "postgres")
-	dir, err := os.MkdirTemp("", "gatekeeper-pg-") // short, because the path of a socket is limited to about 100 bytes
+	dir, err := os.MkdirTemp("", "gatekeeper-pg-") // short, because socket paths are limited to about 100 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func startPostgreSQL(t *testing.T) *sql.DB {
 			return db
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("PostgreSQL does not respond: %v", err)
+			t.Fatalf("PostgreSQL is not responding: %v", err)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package failover measures for how long a cluster of three servers grants no permits after its leader has been killed.
-// It compares Gatekeeper with other implementations of Cluster, alternating between them.
+// Package failover measures how long a cluster of three servers grants no permits after its leader is killed. It
+// compares Gatekeeper with other implementations of Cluster, alternating between them.
 package failover
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Cluster is a cluster whose servers can be killed and restarted. Ask and AskAll must be safe for concurrent use. The
-// other methods are called from one goroutine.
+// Cluster is a cluster whose servers can be killed and restarted. The methods that request permits must be safe for
+// concurrent use. The others are called from one goroutine.
 type Cluster interface {
 	// Leader returns the index of the leader. It waits until there is one.
 	Leader(ctx context.Context) (int, error)
@@ -22,7 +22,7 @@ type Cluster interface {
 	// Restart starts a killed server, and waits until it has caught up with the state that the leader had when Restart
 	// was called.
 	Restart(ctx context.Context, server int) error
-	// Ask makes one request for a free permit to one server. It returns nil if a majority granted the permit.
+	// Ask requests a free permit from one server, once. It returns nil if a majority granted the permit.
 	Ask(ctx context.Context, server int) error
 	// AskAll requests a permit until it is granted, like an application that uses the system's client library with all
 	// servers.
@@ -46,9 +46,9 @@ type Result struct {
 
 const (
 	count = 3
-	// askEvery is the interval between requests to each remaining server. The next request does not wait for the
-	// response to the previous one. So a request that is lost with the leader, and never answered, delays no other
-	// request. The interval is also the measurement error.
+	// askEvery is the interval between requests to each remaining server. A request does not wait for the response to
+	// the previous one, so a request that is lost with the leader does not delay the others. The interval is also the
+	// measurement error.
 	askEvery = 10 * time.Millisecond
 	// grantWithin is the time after which a cluster that has not granted a permit counts as failed. It is far longer
 	// than the expected times, because disks may stall for seconds.
@@ -57,8 +57,8 @@ const (
 	restoreWithin = 2 * time.Minute
 )
 
-// Measure kills the leaders of the contestants in turn, once in each run. It stops at the first contestant that does
-// not recover.
+// Measure kills the leaders of the contestants in turn, once per run. It stops at the first contestant that does not
+// recover.
 func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result, error) {
 	results := make([]Result, len(contestants))
 	for i, c := range contestants {
@@ -85,10 +85,10 @@ func once(ctx context.Context, c Cluster) (first, library time.Duration, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	// Establish the connections first, because clients also have open connections.
+	// Establish the connections first, because real clients also have open connections.
 	for server := range count {
 		if err := c.Ask(within, server); err != nil {
-			return 0, 0, fmt.Errorf("server %d granted no permit before the leader was killed: %w", server+1, err)
+			return 0, 0, fmt.Errorf("server %d did not grant a permit before the leader was killed: %w", server+1, err)
 		}
 	}
 	if err := c.AskAll(within); err != nil {
@@ -106,13 +106,13 @@ func once(ctx context.Context, c Cluster) (first, library time.Duration, err err
 	first, err = firstGrant(within, c, leader, killed)
 	wg.Wait()
 	if err = errors.Join(err, failed); err != nil {
-		return 0, 0, fmt.Errorf("after server %d, the leader, was killed: %w", leader+1, err)
+		return 0, 0, fmt.Errorf("after killing the leader, server %d: %w", leader+1, err)
 	}
 
 	within, cancel = context.WithTimeoutCause(ctx, restoreWithin, fmt.Errorf("it did not catch up within %v", restoreWithin))
 	defer cancel()
 	if err := c.Restart(within, leader); err != nil {
-		return 0, 0, fmt.Errorf("server %d, after it was killed: %w", leader+1, errors.Join(err, context.Cause(within)))
+		return 0, 0, fmt.Errorf("restarting server %d: %w", leader+1, errors.Join(err, context.Cause(within)))
 	}
 	return first, library, nil
 }
@@ -124,7 +124,7 @@ func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time
 	defer wg.Wait()
 	defer done()
 	granted := make(chan time.Duration, 1)
-	var last atomic.Pointer[error] // the newest refusal, for the error message
+	var last atomic.Pointer[error] // the latest refusal, for the error message
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for {
@@ -160,7 +160,7 @@ func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Median returns the median. took must not be empty.
+// Median returns the median of took, which must not be empty.
 func Median(took []float64) float64 {
 	sorted := slices.Sorted(slices.Values(took))
 	n := len(sorted)

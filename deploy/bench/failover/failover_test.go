@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// fake grants while its leader is alive, and again from a fixed time after the leader is killed.
+// fake grants permits while its leader is alive, and resumes a fixed time after the leader is killed.
 type fake struct {
 	name      string
 	comesBack time.Duration
-	lost      bool // whether requests before that time get no response at all
+	lost      bool // whether requests before then get no response at all
 	story     *[]string
 
 	leader  int
 	again   time.Time
 	dead    atomic.Int32 // index of the killed server plus 1; 0 if none was killed
-	askedIt atomic.Bool  // whether the killed server got a request
+	askedIt atomic.Bool  // whether the killed server received a request
 }
 
 var errNoLeader = errors.New("no leader")
@@ -91,10 +91,10 @@ func TestMeasure_AlternatesAndMeasuresTheTimeToTheNextGrant(t *testing.T) {
 		}
 		turns := []string{"slow killed", "slow restarted", "quick killed", "quick restarted"}
 		if !slices.Equal(story, slices.Concat(turns, turns)) {
-			t.Errorf("got %v, want twice %v", story, turns)
+			t.Errorf("got %v, want %v, twice", story, turns)
 		}
 		if slow.askedIt.Load() || quick.askedIt.Load() {
-			t.Error("the killed server got a request")
+			t.Error("the killed server received a request")
 		}
 	})
 }
@@ -129,7 +129,7 @@ func TestPrint_ReportsEachTarget(t *testing.T) {
 		{Default, []float64{1000, 2000, 3000}, []float64{1100, 2100, 3100}},
 		{"peer", []float64{1300}, []float64{1400}},
 	}, []Target{{Name: Default, Limit: 2200}, {Name: Default, Other: "peer"}, {Name: Default, Other: "absent"}, {Name: Fast, Limit: 800}})
-	for _, want := range []string{"to be at most 2200 ms: met\n", "to be at most the 1300 ms of peer: MISSED by 700 ms\n"} {
+	for _, want := range []string{"(target: at most 2200 ms): met\n", "(target: at most the 1300 ms of peer): MISSED by 700 ms\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}

@@ -96,7 +96,7 @@ func (g *Gatekeeper) Restart(ctx context.Context, server int) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("its status is %v, but the leader had index %d", status, has.AppliedIndex), err)
+			return errors.Join(fmt.Errorf("its status is %v, but the leader was at index %d", status, has.AppliedIndex), err)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func Print(out io.Writer, results []Result, targets []Target) {
 		if median > limit {
 			verdict = fmt.Sprintf("MISSED by %.0f ms", median-limit)
 		}
-		fmt.Fprintf(out, "%s: a median of %.0f ms, to be at most %s: %s\n", t.Name, median, than, verdict)
+		fmt.Fprintf(out, "%s: median %.0f ms (target: at most %s): %s\n", t.Name, median, than, verdict)
 	}
 }
 

@@ -30,7 +30,7 @@ func cpuTime(processes []int) (time.Duration, error) {
 	return sum, nil
 }
 
-// treeTime returns the CPU time of a process and its descendants, excluding children that exit in the meantime.
+// treeTime returns the CPU time of a process and its descendants, except for children that exit in the meantime.
 func treeTime(pid int) (time.Duration, error) {
 	sum, err := clock(int32(^pid<<3 | cpuClock))
 	if err != nil {
@@ -51,7 +51,7 @@ func treeTime(pid int) (time.Duration, error) {
 }
 
 // cpuClock, combined with a process id in the higher bits, is the clock id of that process. clock_getcpuclockid(3)
-// computes the id in the same way, without a system call.
+// computes the id the same way, without a system call.
 const cpuClock = 2
 
 func clock(id int32) (time.Duration, error) {
@@ -62,7 +62,7 @@ func clock(id int32) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// childrenOf returns the processes started by any thread of this process.
+// childrenOf returns the child processes started by any thread of the given process.
 func childrenOf(pid int) ([]int, error) {
 	tasks := fmt.Sprintf("/proc/%d/task", pid)
 	lists, err := filepath.Glob(filepath.Join(tasks, "*/children"))
@@ -70,7 +70,7 @@ func childrenOf(pid int) ([]int, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(tasks); err == nil && len(lists) == 0 {
-		return nil, fmt.Errorf("%s lists no children: this kernel was built without CONFIG_PROC_CHILDREN", tasks)
+		return nil, fmt.Errorf("%s has no lists of children: this kernel was built without CONFIG_PROC_CHILDREN", tasks)
 	}
 	var all []int
 	for _, list := range lists {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The CPU time of a process includes that of its children, and grows as they compute.
+// The CPU time of a process includes that of its children, and increases as they run.
 func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
 	shell := exec.Command("sh", "-c", "(while :; do :; done) & wait $!")
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -75,7 +75,7 @@ func (e *etcd) start(i int) (*process, error) {
 	return run(e.members[i].Name, e.members[i].Dir, nil, self, "-etcd", string(text))
 }
 
-// awaitReady waits until a server answers a linearizable read.
+// awaitReady waits until a server responds to a linearizable read.
 func (e *etcd) awaitReady(ctx context.Context, i int) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -112,7 +112,7 @@ func (e *etcd) leader(ctx context.Context) (int, error) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return 0, fmt.Errorf("no etcd server leads: %w", ctx.Err())
+			return 0, fmt.Errorf("etcd has no leader: %w", ctx.Err())
 		}
 	}
 }

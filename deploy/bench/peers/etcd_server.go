@@ -18,14 +18,14 @@ type member struct {
 	Client  string // host:port
 	Peer    string // host:port
 	Cluster string // comma-separated list of name=http://host:port
-	// Timing selects the timing. The zero value means etcd's default.
+	// Timing is etcd's default timing if it is zero.
 	Timing timing
 }
 
 // timing determines how soon etcd replaces a dead leader.
 type timing struct{ HeartbeatMs, ElectionMs uint }
 
-// serveEtcd runs an etcd server in this process until standard input is closed.
+// serveEtcd runs an etcd server in this process until it receives SIGTERM.
 func serveEtcd(text string) error {
 	var m member
 	if err := json.Unmarshal([]byte(text), &m); err != nil {

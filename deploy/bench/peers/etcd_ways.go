@@ -87,7 +87,7 @@ func (e *etcdSystem) close() {
 	e.cluster.close()
 }
 
-// create acquires by putting a key that must not exist yet.
+// create acquires a permit by putting a key that must not exist yet.
 func (e *etcdSystem) create(ctx context.Context, caller int, key string) (bool, error) {
 	answer, err := e.of(caller).Txn(ctx).
 		If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
@@ -115,7 +115,7 @@ func (e *etcdSystem) pair(ctx context.Context, caller int) (int, error) {
 	return 1, err
 }
 
-// mutexes gives each caller a separate mutex. Callers on the same connection share a session.
+// mutexes creates a separate mutex for each caller. Callers on the same connection share a session.
 func (e *etcdSystem) mutexes(ctx context.Context, callers int) (load.Call, func(), error) {
 	var sessions []*concurrency.Session
 	shut := func() {
@@ -146,7 +146,7 @@ func (e *etcdSystem) mutexes(ctx context.Context, callers int) (load.Call, func(
 func (e *etcdSystem) denial(ctx context.Context, caller int) (int, error) {
 	granted, err := e.create(ctx, caller, "held")
 	if err == nil && granted {
-		err = errors.New("the held key was granted")
+		err = errors.New("the held key was granted again")
 	}
 	return 1, err
 }
@@ -160,7 +160,7 @@ func (e *etcdSystem) get(ctx context.Context, caller int) (int, error) {
 }
 
 // keepAlive opens one stream per caller, each with a separate lease, and sends a message as soon as the response to the
-// previous one arrives. etcd's client would send one every twenty minutes.
+// previous one arrives. etcd's client would send one only every twenty minutes.
 func (e *etcdSystem) keepAlive(ctx context.Context, callers int) (load.Call, func(), error) {
 	ctx, cancel := context.WithCancel(ctx)
 	streams := make([]etcdserverpb.Lease_LeaseKeepAliveClient, callers)

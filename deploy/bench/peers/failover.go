@@ -27,7 +27,7 @@ func failoverTargets() []failover.Target {
 		failover.Target{Name: failover.Default, Other: etcdLikeDefault}, failover.Target{Name: failover.Fast, Other: etcdLikeFast})
 }
 
-// measureFailover kills leaders of Gatekeeper and of etcd alternately.
+// measureFailover alternately kills the leaders of Gatekeeper and etcd clusters.
 func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) {
 	var contestants []failover.Contestant
 	for _, c := range []struct{ name, profile string }{{failover.Default, "default"}, {failover.Fast, "fast"}} {
@@ -80,7 +80,7 @@ func (k *killable) Leader(ctx context.Context) (int, error) { return k.leader(ct
 // Kill implements failover.Cluster.
 func (k *killable) Kill(server int) { k.processes[server].kill() }
 
-// Restart implements failover.Cluster. The server has caught up when it answers a linearizable read.
+// Restart implements failover.Cluster. The server has caught up once it responds to a linearizable read.
 func (k *killable) Restart(ctx context.Context, server int) error {
 	p, err := k.start(server)
 	if err != nil {

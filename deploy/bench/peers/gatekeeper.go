@@ -20,7 +20,7 @@ import (
 const (
 	// long is the duration of permits, which must not expire during a measurement.
 	long = time.Hour
-	// tokensInFrame is the number of permits that one message refreshes in the work `tokens`. frameStreams is the
+	// tokensInFrame is the number of permits that one message refreshes in the tokens workload. frameStreams is the
 	// number of callers that hold that many permits.
 	tokensInFrame = 100
 	frameStreams  = 64
@@ -35,8 +35,8 @@ type gatekeeper struct {
 	opened  int        // number of semaphores for tasks
 }
 
-// newGatekeeper starts a cluster for at most the given number of callers. Work that writes nothing is measured only for
-// the first store.
+// newGatekeeper starts a cluster for at most the given number of callers. Work that does not write to the log is
+// measured only for the first store.
 func newGatekeeper(ctx context.Context, opts servers.Options, store string, callers int, first bool) (*system, error) {
 	creds := insecure.NewCredentials()
 	if opts.Secure != nil {
@@ -62,7 +62,7 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 	for i := range all {
 		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Secure != nil
 	}
-	// Pairs are the upper limit for tasks on the same servers, because every task takes at least an acquire and a
+	// Pairs are an upper limit for tasks on the same servers, because every task takes at least an acquire and a
 	// release.
 	all = append(all, variant{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Secure != nil, open: ready(g.pair)})
 	s := &system{ways: all, stop: g.close}
@@ -210,7 +210,7 @@ func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Cal
 				return 0, err
 			}
 			if answer.Frame != frames[caller] {
-				return 0, fmt.Errorf("frame %d was answered with %v", frames[caller], answer)
+				return 0, fmt.Errorf("the response to frame %d was %v", frames[caller], answer)
 			}
 			if len(answer.Results) != 0 || len(answer.Refreshed) != 1 || len(answer.Refreshed[0].Tokens) != len(mine) {
 				return 0, fmt.Errorf("not refreshed: %v", answer)

@@ -15,11 +15,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// keptJob is how long a finished job is retained. It is short, because a run has more jobs than a cluster stores by
+// keptJob is how long a finished job is retained. It is short because a run submits more jobs than a cluster stores by
 // default.
 const keptJob = time.Second
 
-// taskWorkers are worker streams on a semaphore.
+// taskWorkers is a set of worker streams for one semaphore.
 type taskWorkers struct {
 	*gatekeeper
 	ledger
@@ -28,7 +28,7 @@ type taskWorkers struct {
 	running   sync.WaitGroup
 }
 
-// taskWays returns the variants of submitting tasks to workers of this cluster.
+// taskWays returns the variants that submit tasks to workers on this cluster.
 func (g *gatekeeper) taskWays() []variant {
 	var all []variant
 	for _, c := range []struct {
@@ -128,7 +128,7 @@ func (w *taskWorkers) work(recv func() (*gatekeeperv1.WorkResponse, error), send
 	}
 }
 
-// submit submits a job.
+// submit submits a job with the given number of tasks.
 func (w *taskWorkers) submit(ctx context.Context, id string, count int) error {
 	stream, err := gatekeeperv1.NewWorkServiceClient(w.conns.Of(len(id))).SubmitJob(ctx)
 	if err != nil {

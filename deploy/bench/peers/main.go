@@ -1,18 +1,17 @@
-// Command peers compares Gatekeeper with alternatives on this machine, in one run: etcd, Redis and PostgreSQL. It is a
-// separate module so that Gatekeeper does not depend on their modules. It has three parts:
+// Command peers compares Gatekeeper with etcd, Redis and PostgreSQL on this machine, in one run. It is a separate
+// module, so that Gatekeeper does not depend on theirs. It has three parts:
 //
 //   - work: pairs of acquire and release, denials, and refreshes, with the same numbers of callers, on one and on three
 //     servers. Every server is a separate process, with its data on the same disk, and syncs before it responds. All
 //     servers run the whole time and are measured alternately, with one window each in every round, so that other load
 //     on the machine affects them about equally. Systems with the same number of servers are compared window by window.
-//   - tasks: the time of empty tasks from submission until their results are recorded, submitted one at a time or by
-//     the thousand, and processed by 16 workers. They are compared with River on PostgreSQL, asynq on Redis, and
-//     Gatekeeper's pairs.
-//   - failover: the time from a kill -9 of the leader to the next grant, for Gatekeeper and for etcd with two timings
-//     each, measured alternately.
+//   - tasks: the time from the submission of empty tasks, one at a time or by the thousand, until their results are
+//     recorded, with 16 workers. Gatekeeper is compared with River on PostgreSQL, asynq on Redis, and its own pairs.
+//   - failover: the time from killing the leader with kill -9 to the next grant, for Gatekeeper and etcd with two
+//     timings each, measured alternately.
 //
-// The etcd servers are instances of this program with etcd's embedded server and etcd's defaults. Redis and PostgreSQL
-// must be installed. A peer that is not installed is skipped with a message.
+// The etcd servers are instances of this program that run etcd's embedded server with its defaults. Redis and
+// PostgreSQL must be installed. A peer that is not installed is skipped with a message.
 //
 // A failed operation fails the run. A missed performance target is only reported.
 package main
@@ -49,7 +48,7 @@ type bench struct {
 	sizes   []int
 	tls     bool
 	plan    plan
-	runs    int // for the failover part
+	runs    int // number of leader kills per cluster
 }
 
 // Parts and systems of a run.
@@ -71,18 +70,18 @@ func main() {
 	var b bench
 	echo := flag.Bool("echo", false, "serve the echo; for internal use")
 	member := flag.String("etcd", "", "run an etcd server; for internal use")
-	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd, and in which the data is stored")
+	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd and will contain the data")
 	parts := flag.String("parts", "work,tasks,failover", "what to measure")
-	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure in the work part")
-	stores := flag.String("log-stores", bolt, "Gatekeeper's log stores to measure in the work part")
-	sizes := flag.String("servers", "1,3", "cluster sizes in the work part")
+	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure with -parts work or tasks")
+	stores := flag.String("log-stores", bolt, "Gatekeeper's log stores to measure")
+	sizes := flag.String("servers", "1,3", "cluster sizes to measure")
 	callers := flag.String("callers", "1,16,64,256", "numbers of concurrent callers")
-	flag.BoolVar(&b.tls, "tls", false, "in the work part, also measure Gatekeeper with TLS, roles and an audit log")
+	flag.BoolVar(&b.tls, "tls", false, "also measure Gatekeeper with TLS, roles and an audit log")
 	flag.IntVar(&b.plan.Rounds, "rounds", 5, "number of windows per measurement; the result is their median")
 	flag.DurationVar(&b.plan.Window, "window", 500*time.Millisecond, "length of a window")
 	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "warm-up time before the first window")
-	flag.IntVar(&b.runs, "runs", 20, "how many times to kill each cluster's leader in the failover part")
-	file := flag.String("json", "bin/peers.json", "file for the results as JSON; empty for none")
+	flag.IntVar(&b.runs, "runs", 20, "how many times to kill each cluster's leader with -parts failover")
+	file := flag.String("json", "bin/peers.json", "file to write the results to, as JSON; empty for none")
 	flag.Parse()
 	switch {
 	case *echo:
@@ -131,7 +130,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 	}
 	if b.does(partFailover) {
 		if r.Failover, err = b.measureFailover(ctx); err != nil {
-			return fmt.Errorf("fail-over: %w", err)
+			return fmt.Errorf("failover: %w", err)
 		}
 		r.measured("etcd " + version.Version)
 	}
@@ -139,7 +138,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 	return program.SaveJSON(file, r)
 }
 
-// check parses the flags that are lists and validates all flags.
+// check parses the list flags and validates all flags.
 func (b *bench) check(sizes, callers string) error {
 	for _, list := range []struct {
 		flag       string
@@ -168,15 +167,15 @@ func (b *bench) check(sizes, callers string) error {
 	return nil
 }
 
-// numbers parses a list of numbers. They must be among the allowed ones, or from 1 to 10000 if none are given.
+// numbers parses a list of numbers. They must be among the allowed ones, or between 1 and 10000 if none are given.
 func numbers(flag, list string, allowed ...int) ([]int, error) {
 	var all []int
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > 10_000 || len(allowed) > 0 && !slices.Contains(allowed, n) || slices.Contains(all, n) {
-			which := "from 1 to 10000"
+			which := "between 1 and 10000"
 			if len(allowed) > 0 {
-				which = fmt.Sprintf("of %v", allowed)
+				which = fmt.Sprintf("from %v", allowed)
 			}
 			return nil, fmt.Errorf("%s %q must be a comma-separated list of numbers %s, without duplicates", flag, list, which)
 		}
@@ -270,7 +269,7 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 	return all
 }
 
-// newEcho returns the echo, whose speed is the upper limit for calls over grpc-go.
+// newEcho returns the echo, whose rate is the upper limit for calls over grpc-go.
 func newEcho(ctx context.Context) (*system, error) {
 	e, err := load.StartEcho(ctx, "-echo")
 	if err != nil {

@@ -16,7 +16,7 @@ type plan struct {
 	WarmUp  time.Duration `json:"warm_up_ns"`
 }
 
-// cell holds the results of one variant of the work with one number of callers, with one figure per round.
+// cell holds the results of one variant of the work at one number of callers, with one figure per round.
 type cell struct {
 	variant
 	Callers int           `json:"callers"`
@@ -25,8 +25,8 @@ type cell struct {
 	CPU []effort `json:"cpu,omitempty"`
 }
 
-// effort is the CPU time per operation, in µs. It excludes the CPU time of other processes, but includes the slowdown
-// that they cause.
+// effort is the CPU time per operation, in µs. It excludes the CPU time of other processes, but not the slowdown that
+// they cause.
 type effort struct {
 	Servers float64 `json:"servers_us"`
 	Callers float64 `json:"callers_us"`
@@ -34,7 +34,7 @@ type effort struct {
 
 func (e effort) sum() float64 { return e.Servers + e.Callers }
 
-// measure measures all variants of one kind of work alternately, with one window each in every round. It stops at the
+// measure alternately measures all variants of one kind of work, with one window each in every round. It stops at the
 // first failed operation.
 func (p *plan) measure(ctx context.Context, ways []variant) ([]*cell, error) {
 	var cells []*cell
@@ -48,7 +48,7 @@ func (p *plan) measure(ctx context.Context, ways []variant) ([]*cell, error) {
 	return cells, nil
 }
 
-// at measures the variants with one number of callers.
+// at measures the variants at one number of callers.
 func (p *plan) at(ctx context.Context, ways []variant, callers int) ([]*cell, error) {
 	var cells []*cell
 	var calls []load.Call
@@ -82,7 +82,7 @@ func (p *plan) at(ctx context.Context, ways []variant, callers int) ([]*cell, er
 	return cells, nil
 }
 
-// measure adds the result of a window.
+// measure measures one window and adds the result.
 func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call) error {
 	before, err := c.taken()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// every returns a variant whose calls take the given time and append its name to story.
+// every returns a variant whose calls take the given time and append its name to order.
 func every(name string, took time.Duration, story *[]string) variant {
 	return variant{Work: pairs, System: name, Servers: 1, open: ready(func(context.Context, int) (int, error) {
 		<-time.After(took)
@@ -136,7 +136,7 @@ func TestRatios_TasksAndPairs_AreComparedForTheSameLogStore(t *testing.T) {
 	}
 }
 
-// A variant with TLS is compared only with the same variant without TLS, and may be a quarter slower.
+// A variant with TLS is compared only with the same variant without TLS, and may be up to a quarter slower.
 func TestRatios_WithTLS_AreRelativeToWithoutTLS(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"tls 3": {16}, "bolt 3": {20}, "bolt 1": {30}, "wal 3": {40}, "etcd 3": {1}, "limit": {100}})
 	var got []string
@@ -217,7 +217,7 @@ func TestCheck_InvalidFlags_AreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*bench){
 		"an unknown part":   func(b *bench) { b.parts = []string{"works"} },
 		"an unknown system": func(b *bench) { b.systems = []string{"consul"} },
-		"a store twice":     func(b *bench) { b.stores = []string{bolt, bolt} },
+		"a duplicate store": func(b *bench) { b.stores = []string{bolt, bolt} },
 		"no rounds":         func(b *bench) { b.plan.Rounds = 0 },
 		"no window":         func(b *bench) { b.plan.Window = 0 },
 		"no runs":           func(b *bench) { b.runs = 0 },

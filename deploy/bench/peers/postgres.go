@@ -20,8 +20,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// SQL statements for a table of locks, like those that job schedulers use. Each name has a row with the holder and the
-// expiry of the lock.
+// SQL statements for a lock table like those that job schedulers use. Each name has a row with the lock's holder and
+// expiry.
 const (
 	postgresTable = `CREATE TABLE locks (name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL)`
 	postgresRows  = `INSERT INTO locks SELECT name, '', '-infinity' FROM unnest($1::text[]) AS name`
@@ -30,14 +30,14 @@ const (
 	postgresKeep  = `UPDATE locks SET until = now() + interval '1 hour' WHERE name = $1 AND holder = $2 AND until > now()`
 )
 
-// postgresConns is the number of connections that the callers share. More connections are slower.
+// postgresConns is the number of connections that the callers share. With more connections, PostgreSQL is slower.
 const postgresConns = 64
 
-// postgres is a PostgreSQL server with its default settings, with which each commit is synced before the response.
+// postgres is a PostgreSQL server with its default settings, which sync each commit before the response.
 type postgres struct {
 	process *process
 	pool    *pgxpool.Pool
-	river   *river.Client[pgx.Tx] // nil if it does not run
+	river   *river.Client[pgx.Tx] // nil if it is not running
 }
 
 // newPostgres starts a server, with River if tasks is set. If PostgreSQL cannot run here, it returns an *errAbsent.
@@ -100,7 +100,7 @@ func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*sys
 	return &system{version: strings.TrimSpace(string(version)), ways: all, processes: pids(p.process), stop: p.close}, nil
 }
 
-// postgresProgram returns the path of a server program, which Debian does not put on PATH, or "" if it is not found.
+// postgresProgram returns the path of a server program, which Debian does not put in PATH, or "" if it is not found.
 func postgresProgram(name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
@@ -120,7 +120,7 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 	}
 	nobody, err := user.Lookup("nobody")
 	if err != nil {
-		return nil, &errAbsent{"PostgreSQL does not run as root, and there is no user nobody: " + err.Error()}
+		return nil, &errAbsent{"PostgreSQL does not run as root, and the user nobody was not found: " + err.Error()}
 	}
 	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *postgres) close() {
 	p.process.stop(syscall.SIGINT) // PostgreSQL's fast shutdown, which does not wait for clients
 }
 
-// row executes a statement, and fails unless it changed exactly one row.
+// row executes a statement and fails unless it changes exactly one row.
 func (p *postgres) row(ctx context.Context, statement string, args ...any) (int, error) {
 	tag, err := p.pool.Exec(ctx, statement, args...)
 	if err == nil && tag.RowsAffected() != 1 {
@@ -215,7 +215,7 @@ func (p *postgres) pair(ctx context.Context, caller int) (int, error) {
 func (p *postgres) denial(ctx context.Context, caller int) (int, error) {
 	tag, err := p.pool.Exec(ctx, postgresTake, "held", holder(caller))
 	if err == nil && tag.RowsAffected() != 0 {
-		err = errors.New("the held row was granted")
+		err = errors.New("the held row was granted again")
 	}
 	return 1, err
 }

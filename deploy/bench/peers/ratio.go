@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// spread is a median and its range.
+// spread is a median with its range.
 type spread struct {
 	Median float64 `json:"median"`
 	Least  float64 `json:"least"`
@@ -34,9 +34,9 @@ type ratio struct {
 	of, to *variant
 }
 
-// compared reports whether two cells are compared. A variant on Gatekeeper is compared with every variant on a peer
-// with the same number of servers, and with the limits of the machine. A variant with TLS is compared only with the
-// same variant without TLS, and tasks are compared with the pairs of the same servers.
+// compared reports whether two cells are compared. A Gatekeeper variant is compared with every variant of a peer with
+// the same number of servers, and with the limits of the machine. A variant with TLS is compared only with the same
+// variant without TLS. Tasks are compared with pairs on the same servers.
 func compared(of, to *cell) bool {
 	if of.Store == "" || of.System == ownPairs || of.Work != to.Work || of.Callers != to.Callers {
 		return false
@@ -73,7 +73,7 @@ func ratios(cells []*cell) []ratio {
 	return all
 }
 
-// lighter returns the ratios of CPU times in the rounds in which both are known.
+// lighter returns the ratios of CPU times for the rounds in which both are known.
 func lighter(of, to []effort) []float64 {
 	var each []float64
 	for round := range min(len(of), len(to)) {

@@ -16,12 +16,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errAbsent is the reason why a peer is not measured.
+// errAbsent explains why a peer is not measured.
 type errAbsent struct{ why string }
 
 func (e *errAbsent) Error() string { return e.why }
 
-// The usual scripts for locks in Redis. They delete or extend a lock only if it belongs to the caller.
+// The usual scripts for Redis locks. They delete or extend a lock only if it belongs to the caller.
 const (
 	redisDelete = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
 	redisExtend = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`
@@ -32,11 +32,11 @@ type redisSystem struct {
 	process        *process
 	client         *redis.Client
 	release, renew *redis.Script
-	asynq          func() // stops asynq; nil if it does not run
+	asynq          func() // stops asynq; nil if it is not running
 }
 
 // newRedis starts a server, with asynq if tasks is set. If Redis is not installed, it returns an *errAbsent. Each
-// caller has a connection.
+// caller gets its own connection.
 func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *redisSystem) pair(ctx context.Context, caller int) (int, error) {
 func (r *redisSystem) denial(ctx context.Context, caller int) (int, error) {
 	granted, err := r.client.SetNX(ctx, "held", holder(caller), long).Result()
 	if err == nil && granted {
-		err = errors.New("the held key was granted")
+		err = errors.New("the held key was granted again")
 	}
 	return 1, err
 }

@@ -79,7 +79,7 @@ func (r *report) printWork(out io.Writer, of work) {
 		}
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\n%s per second (CPU time of servers + callers per operation), at callers", of)
+	fmt.Fprintf(w, "\n%s per second (CPU time of servers + callers per operation), by callers", of)
 	for _, callers := range r.Plan.Callers {
 		fmt.Fprintf(w, "\t%d", callers)
 	}
@@ -105,7 +105,7 @@ func (r *report) printTargets(out io.Writer) {
 	fmt.Fprintf(out, "%d of %d targets met.\n", met, len(r.Targets))
 }
 
-// micros formats µs with one decimal for single-digit figures.
+// micros formats µs, with one decimal for single-digit figures.
 func micros(us float64) string {
 	if us < 10 {
 		return fmt.Sprintf("%.1f", us)
@@ -113,7 +113,7 @@ func micros(us float64) string {
 	return fmt.Sprintf("%.0f", us)
 }
 
-// brief formats a ratio with two decimals, and a large figure without.
+// brief formats a ratio with two decimals, and a large figure with none.
 func brief(f float64) string {
 	if f >= 1000 {
 		return fmt.Sprintf("%.0f", f)

@@ -17,13 +17,13 @@ const riverName = "River"
 
 // riverTask is an empty task.
 type riverTask struct {
-	ID string `json:"id"` // id of its submission
+	ID string `json:"id"` // submission id
 }
 
 func (riverTask) Kind() string { return "task" }
 
 // newRiver starts River on a running server, in the database that contains the locks. River fetches tasks as soon as
-// possible, which is far sooner than by default.
+// possible, which is far sooner than it does by default.
 func (p *postgres) newRiver(ctx context.Context) ([]variant, error) {
 	driver := riverpgxv5.New(p.pool)
 	migrator, err := rivermigrate.New(driver, nil)
@@ -48,13 +48,13 @@ func (p *postgres) newRiver(ctx context.Context) ([]variant, error) {
 	}
 	p.river = client
 	l := &ledger{}
-	const unread = 1 << 20 // more than the events of a window, because events that do not fit are dropped
+	const unread = 1 << 20 // more than the number of events in a window, because events that do not fit are dropped
 	events, _ := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: unread, Kinds: []river.EventKind{river.EventKindJobCompleted, river.EventKindJobFailed}})
 	go func() {
 		for e := range events {
 			var id string
 			if n, err := fmt.Sscanf(string(e.Job.EncodedArgs), `{"id": %q}`, &id); e.Kind != river.EventKindJobCompleted || n != 1 || err != nil {
-				l.fail(fmt.Errorf("River reported for job %s: %s (%w)", e.Job.EncodedArgs, e.Kind, err))
+				l.fail(fmt.Errorf("job %s: River reported %s (%w)", e.Job.EncodedArgs, e.Kind, err))
 				return
 			}
 			l.recorded(id)

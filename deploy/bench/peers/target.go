@@ -13,7 +13,7 @@ type target struct {
 	stores []string
 	// peer and peerHow select the peer to compare with. If they are empty, the target is in operations per second.
 	peer, peerHow string
-	at            map[int]float64 // by the number of callers
+	at            map[int]float64 // by number of callers
 	tls           bool            // for servers with TLS
 }
 

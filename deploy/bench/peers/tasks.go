@@ -12,14 +12,14 @@ import (
 const (
 	// workers is the number of tasks processed concurrently.
 	workers = 16
-	// inJob is the number of tasks per submission in the work `jobs`. jobSubmitters is the number of callers that
+	// inJob is the number of tasks per submission in the jobs workload. jobSubmitters is the number of callers that
 	// submit such jobs concurrently.
 	inJob         = 1000
 	jobSubmitters = 1
 )
 
-// taskVariants returns the two kinds of work for a system that runs tasks. submit submits a number of empty tasks. The
-// workers must report each recorded result to the ledger, with the id of its submission.
+// taskVariants returns the variants of tasks and jobs for a system that runs tasks. submit submits a number of empty
+// tasks. The workers must report each recorded result to the ledger, with the submission id.
 func taskVariants(system string, servers int, how string, l *ledger, submit submission) []variant {
 	return []variant{
 		{Work: tasks, System: system, Servers: servers, How: how, open: ready(l.call(1, submit))},
@@ -27,10 +27,10 @@ func taskVariants(system string, servers int, how string, l *ledger, submit subm
 	}
 }
 
-// submission submits a number of tasks under an id.
+// submission is a function that submits a number of tasks under an id.
 type submission func(ctx context.Context, id string, tasks int) error
 
-// ledger tracks the submissions that wait for results. The zero value is ready to use.
+// ledger tracks the submissions waiting for results. The zero value is ready to use.
 type ledger struct {
 	ids    atomic.Uint64
 	failed atomic.Pointer[error]
@@ -85,7 +85,7 @@ func (l *ledger) recorded(id string) {
 	}
 }
 
-// fail ends all submissions with an error.
+// fail fails all submissions with an error.
 func (l *ledger) fail(err error) {
 	l.failed.CompareAndSwap(nil, &err)
 	l.mu.Lock()

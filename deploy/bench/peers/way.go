@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// work is a kind of work that is measured on every system.
+// work is a workload to measure on each system.
 type work string
 
 const (
@@ -25,7 +25,7 @@ const (
 	jobs work = "tasks in jobs of 1000"
 )
 
-// variant is one variant of a kind of work on one system.
+// variant is one way to perform a kind of work on one system.
 type variant struct {
 	Work work `json:"work"`
 	// System and Servers identify the measured system, and How the calls. If Servers is 0, the figure is a limit of the
@@ -38,11 +38,11 @@ type variant struct {
 	// TLS reports whether Gatekeeper's servers and callers use TLS.
 	TLS bool `json:"tls,omitempty"`
 
-	// most is the largest number of callers; 0 means any
+	// maxCallers is the maximum number of callers; 0 means no limit
 	most int
 	// processes are the servers that do the work
 	processes []int
-	// open prepares for the given number of callers. shut may be nil
+	// open prepares for the given number of callers. closeFunc may be nil
 	open func(ctx context.Context, callers int) (call load.Call, closeFunc func(), err error)
 }
 

@@ -1,7 +1,7 @@
 // Command work measures how queued and stored tasks affect other work, on three real servers. It measures acquires on
-// another semaphore while 64 MiB are submitted and while 100 000 tasks wait. With 256 MiB stored it measures a
-// snapshot, a transfer of leadership, a killed leader and its restart, and an empty server that joins under load.
-// Measurements with and without tasks alternate. Each result is the median of the ratios of all rounds.
+// another semaphore while 64 MiB are being submitted and while 100,000 tasks are waiting. With 256 MiB stored, it
+// measures a snapshot, a leadership transfer, the kill of the leader and its restart, and an empty server joining under
+// load. Measurements with and without tasks alternate. Each result is the median of the ratios of all rounds.
 package main
 
 import (
@@ -35,7 +35,7 @@ type bench struct {
 
 func main() {
 	b := &bench{}
-	bin := flag.String("bin", "bin", "directory that contains gatekeeperd, and in which the data is stored")
+	bin := flag.String("bin", "bin", "directory that contains gatekeeperd and will contain the data")
 	flag.DurationVar(&b.window, "window", 2*time.Second, "length of a window")
 	flag.IntVar(&b.rounds, "rounds", 5, "number of windows with and without tasks; the result is the median")
 	stored := flag.Bool("stored", true, "also measure with 256 MiB stored")
@@ -175,7 +175,7 @@ func median(all []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// queued compares pairs on other semaphores with and without 100 000 queued tasks.
+// queued compares pairs on other semaphores with and without 100,000 queued tasks.
 func (b *bench) queued(ctx context.Context) error {
 	var ratios []float64
 	for range b.rounds {
@@ -196,11 +196,11 @@ func (b *bench) queued(ctx context.Context) error {
 		}
 		ratios = append(ratios, with.PerSecond/without.PerSecond)
 	}
-	fmt.Printf("throughput of other semaphores while 100 000 tasks wait: %.3f of that without tasks (median of %.3f); target at least 0.95\n", median(ratios), ratios)
+	fmt.Printf("throughput on other semaphores while 100,000 tasks are waiting: %.3f times that without tasks (median of %.3f); target: at least 0.95\n", median(ratios), ratios)
 	return nil
 }
 
-// submitting compares the p99 of pairs with and without the submission of a job of 64 MiB.
+// submitting compares the p99 of pairs with and without the submission of a 64 MiB job.
 func (b *bench) submitting(ctx context.Context) error {
 	var ratios, took []float64
 	for range b.rounds {
@@ -233,7 +233,7 @@ func (b *bench) submitting(ctx context.Context) error {
 		}
 		ratios = append(ratios, latency.p99()/without.P99)
 	}
-	fmt.Printf("p99 of pairs on another semaphore while 64 MiB are submitted: %.2f times that without (median of %.2f); target at most 2; the submission took %.1f s\n",
+	fmt.Printf("p99 of pairs on other semaphores while 64 MiB are being submitted: %.2f times that without (median of %.2f); target: at most 2; the submission took %.1f s\n",
 		median(ratios), ratios, median(took))
 	return nil
 }

@@ -26,7 +26,7 @@ func (b *bench) stored(ctx context.Context) error {
 	return nil
 }
 
-// handedOver transfers leadership, and measures the time until the new leader grants a permit.
+// handedOver transfers leadership and measures the time until the new leader grants a permit.
 func (b *bench) handedOver(ctx context.Context) error {
 	begun := time.Now()
 	_, err := gatekeeperv1.NewClusterServiceClient(b.conns.Of(0)).TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{})
@@ -36,7 +36,7 @@ func (b *bench) handedOver(ctx context.Context) error {
 	if err := b.untilGranted(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("time from a hand-over of leadership to the next grant, with 256 MiB stored: %.0f ms; target at most 150\n", load.Micros(time.Since(begun))/1000)
+	fmt.Printf("time from a leadership transfer to the next grant, with 256 MiB stored: %.0f ms; target: at most 150\n", load.Micros(time.Since(begun))/1000)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (b *bench) snapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("snapshot of %.0f MB: %.1f s; the longest grant took %.1f ms during it and %.1f ms before: %.1f ms more; target at most 10\n",
+	fmt.Printf("snapshot of %.0f MB: %.1f s; the longest grant took %.1f ms during it and %.1f ms before: %.1f ms more; target: at most 10\n",
 		d.Bytes/1e6, d.Seconds, d.LongestWithin, d.LongestBefore, d.Added())
 	return nil
 }
@@ -80,7 +80,7 @@ func (b *bench) killed(ctx context.Context) error {
 	if err := b.untilGranted(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("time from the kill of the leader to the next grant, with 256 MiB stored: %.1f s; target at most 2.2\n", time.Since(begun).Seconds())
+	fmt.Printf("time from killing the leader to the next grant, with 256 MiB stored: %.1f s; target: at most 2.2\n", time.Since(begun).Seconds())
 	return b.underLoad(ctx, func() error {
 		begun := time.Now()
 		if err := leader.Start(); err != nil {
@@ -89,7 +89,7 @@ func (b *bench) killed(ctx context.Context) error {
 		if err := b.caughtUp(ctx, leader); err != nil {
 			return err
 		}
-		fmt.Printf("time from its restart under load until it has caught up: %.1f s; target at most 10\n", time.Since(begun).Seconds())
+		fmt.Printf("time from its restart under load until it caught up: %.1f s; target: at most 10\n", time.Since(begun).Seconds())
 		return nil
 	})
 }
@@ -105,7 +105,7 @@ func (b *bench) joined(ctx context.Context) error {
 		if err := b.caughtUp(ctx, joined); err != nil {
 			return err
 		}
-		fmt.Printf("time from the join of an empty server under load until it has caught up: %.1f s\n", time.Since(begun).Seconds())
+		fmt.Printf("time from adding an empty server under load until it caught up: %.1f s\n", time.Since(begun).Seconds())
 		return nil
 	})
 }

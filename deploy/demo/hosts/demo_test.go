@@ -19,7 +19,7 @@ import (
 
 var bin string
 
-// TestMain is also the main function of the hosts, which are instances of this program.
+// TestMain is also the main function of the hosts, which run as instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Host)) }
 
 func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
@@ -31,7 +31,7 @@ func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
 	if err := s.Play(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for _, row := range []string{"grants", "denials", "hand-over", "fail-over", "killed host", "overlaps"} {
+	for _, row := range []string{"grants", "denials", "handover", "failover", "killed host", "overlaps"} {
 		if !strings.Contains(out.String(), "\n"+row+" ") {
 			t.Errorf("the table has no row %q:\n%s", row, &out)
 		}
@@ -55,14 +55,14 @@ func TestHost_BelievesBeyondItsDeadline_IsDetected(t *testing.T) {
 	}
 }
 
-// often is a job in the timetable that is due every five minutes. group is its cluster.
+// often is a job in the schedule that is due every five minutes. group is its cluster.
 const (
 	often = "ci-k8s-infra-aks-build-cluster"
 	group = "k8s-infra-aks-prow-build"
 )
 
 // suspendHolder suspends a host while it holds a permit, waits until another host is granted the same permit, and
-// resumes the first host, which may be faulty. It returns the overlaps of their beliefs.
+// resumes the first host. believeLonger makes the first host faulty. It returns the overlaps between their beliefs.
 func suspendHolder(t *testing.T, believeLonger bool) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -101,7 +101,7 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 
 const poolOf = "pool/" + group
 
-// oneServer starts a server with two definitions for the group, and with permits of a short duration.
+// oneServer starts a server with two definitions for the group, whose permits have a short duration.
 func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	t.Helper()
 	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir()})
@@ -122,7 +122,7 @@ func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	return cluster
 }
 
-// await waits for a record of the host for which like returns true, and returns the record.
+// await waits for a matching record from the host, and returns it.
 func await(ctx context.Context, t *testing.T, p *stage.Process, what string, like func(stage.Record) bool) stage.Record {
 	t.Helper()
 	r, err := p.Await(ctx, what, like)

@@ -15,19 +15,19 @@ import (
 // Part is the first argument of a host process.
 const Part = "host"
 
-// gaveUp: the host got neither a permit nor a denial for a long time.
+// gaveUp: the host got neither a permit nor a denial in time.
 const gaveUp stage.Event = "gave up"
 
-// host is one machine of a group. It knows the timetable, requests a permit for every due run, and runs the jobs for
-// which it is granted one. It is a separate process, which computes its deadlines and records its beliefs.
+// host is one machine in a group. It knows the schedule, requests a permit for every due run, and runs the jobs for
+// which it is granted one. It is a separate process that computes its own deadlines and records its beliefs.
 type host struct {
 	Name, Group string
 	Endpoints   []string
 	Table       timetable
 	Length      time.Duration
-	// Run is how long every job runs. 0 means that the timetable determines the time.
+	// Run is how long every job runs. If it is 0, the schedule determines how long.
 	Run time.Duration
-	// BelieveLonger injects a fault, to test that it is detected: the host relies on its permits until its jobs are
+	// BelieveLonger injects a fault that the tally must detect: the host relies on its permits until its jobs are
 	// done, regardless of what the library reports.
 	BelieveLonger bool
 
@@ -36,8 +36,8 @@ type host struct {
 	running sync.WaitGroup
 }
 
-// Host runs the host described by args. It works through the timetable to its end, and returns after all started jobs
-// have ended.
+// Host runs the host described by args. It follows the schedule to its end, and returns once all started jobs have
+// finished.
 func Host(ctx context.Context, args []string) (err error) {
 	var h host
 	if h.account, err = stage.Begin(args, &h); err != nil {
@@ -98,7 +98,7 @@ func (h *host) fire(ctx context.Context, f firing) {
 	}
 }
 
-// holding is a host's permit and the watch on the host's belief in it.
+// holding is a permit held by a host, and the watch on the host's belief in it.
 type holding struct {
 	permit *client.Permit
 	end    func()
@@ -130,7 +130,7 @@ func (h *host) hold(p *client.Permit, what stage.Record) *holding {
 	}}
 }
 
-// work runs the job until it is done, or until it must stop because of one of its permits.
+// work runs the job until it is done, or until the context of one of its permits ends.
 func (h *host) work(f firing, job, pool *holding) {
 	length := h.Run
 	if length == 0 {

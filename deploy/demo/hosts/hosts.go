@@ -1,6 +1,6 @@
-// Package hosts is the scenario `demo`. It runs the timetable of the Kubernetes project at high speed. Each of the
-// seven build clusters has two or more hosts, each a process, which compete for every due run. Halfway through, the
-// leader is killed, and later a host.
+// Package hosts is the scenario `demo`. It runs the Kubernetes project's job schedule at high speed. Each of the seven
+// build clusters has two or more hosts, each a separate process, that compete for every due run. The leader is killed
+// and restarted, and later a host is killed.
 package hosts
 
 import (
@@ -36,14 +36,14 @@ const (
 func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
 	f.DurationVar(&s.Length, "for", 30*time.Second, "length of the scenario")
-	f.DurationVar(&s.hour, "hour", 2*time.Second, "real time for an hour of the timetable")
+	f.DurationVar(&s.hour, "hour", 2*time.Second, "real time that an hour of the schedule takes")
 	f.IntVar(&s.hosts, "hosts", 3, "number of hosts in each group")
 }
 
 // Play runs the scenario.
 func (s *Story) Play(ctx context.Context) error {
 	if s.hosts < 2 || s.Length < 10*time.Second || s.hour <= 0 {
-		return errors.New("the scenario requires -hosts 2 or more, -for 10s or more, and an -hour above 0")
+		return errors.New("the scenario requires -hosts 2 or more, -for 10s or more, and a positive -hour")
 	}
 	return s.Run(ctx, s.play)
 }
@@ -73,7 +73,7 @@ func (s *Story) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Row("due runs", "%d, in %v of the timetable", len(firings), s.table.slowDown(s.Length).Round(time.Minute))
+	s.Row("due runs", "%d, in %v of the schedule", len(firings), s.table.slowDown(s.Length).Round(time.Minute))
 	f, err := s.faults(ctx)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Story) startHosts(ctx context.Context, jobs []samples.Job) error {
 			}
 		}
 	}
-	fmt.Fprintf(s.Out, "%d hosts in %d groups, each host a process; an hour of the timetable takes %v\n", len(s.Processes), len(groups), s.hour)
+	fmt.Fprintf(s.Out, "%d hosts in %d groups, each host a separate process; an hour of the schedule takes %v\n", len(s.Processes), len(groups), s.hour)
 	return nil
 }
 
@@ -110,8 +110,8 @@ type faulted struct {
 	leader       string
 	leaderKilled time.Duration
 	host         string
-	// freed is the time from the host's death until its last slot was free. It is zero if a slot was still taken at the
-	// end.
+	// freed is the time from the host's death until its last slot was free. It is zero if a slot was still in use at
+	// the end.
 	freed time.Duration
 }
 
@@ -131,7 +131,7 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	if err := leader.Start(); err != nil {
 		return nil, err
 	}
-	s.Say("%s is restarted", leader.ID)
+	s.Say("restarted %s", leader.ID)
 
 	if err := s.Until(ctx, hostDies); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	host := slices.MaxFunc(s.Processes, func(a, b *stage.Process) int { return holds(a) - holds(b) })
 	host.Kill()
 	f.host = host.Name
-	s.Say("kill -9 of host %s", host.Name)
+	s.Say("killed host %s (kill -9)", host.Name)
 	inTime, cancel := context.WithTimeout(ctx, s.Epoch+s.Length-boottime.Now())
 	defer cancel()
 	err = stage.Await(inTime, "the host's slots to be free", func() (bool, error) {

@@ -33,7 +33,7 @@ type tally struct {
 	orphans int
 }
 
-// count computes the tally. permits are the sizes of all semaphores. leaderKilled is the time of the leader's death.
+// count computes the tally. permits maps each semaphore to its size. leaderKilled is the time of the leader's death.
 func count(lives []*stage.Life, permits map[string]uint32, leaderKilled time.Duration) *tally {
 	t := &tally{denials: map[string]int{}, ends: map[string]int{}, ran: map[string]int{}}
 	var grants []*stage.Grant
@@ -73,15 +73,15 @@ func (t *tally) add(g *stage.Grant) {
 	case g.Has(stage.Ended):
 		t.ends["released"]++
 	}
-	// An orphan's job may have begun without a record. No other host may run that firing afterwards.
+	// An orphan's job may have started without a record. No other host may run that firing afterwards.
 	if !g.Due.IsZero() && (orphan || g.Has(stage.Began)) {
 		t.ran[g.Semaphore+" at "+g.Due.Format(time.RFC3339)]++
 	}
 }
 
-// handOvers returns the durations of all hand-overs. A grant is a hand-over if it had to wait because its semaphore was
-// full when it was requested. Its duration is the time from the end of the last belief in the semaphore before the
-// grant to the grant.
+// handOvers returns the durations of all handovers. A grant is a handover if it had to wait because the semaphore was
+// full when the permit was requested. The handover lasts from the end of the semaphore's last belief before the grant
+// until the grant.
 func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {
@@ -112,35 +112,35 @@ func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 func (t *tally) twice() (broken []string) {
 	for firing, n := range t.ran {
 		if n > 1 {
-			broken = append(broken, fmt.Sprintf("%s was run %d times", firing, n))
+			broken = append(broken, fmt.Sprintf("%s ran %d times", firing, n))
 		}
 	}
 	return broken
 }
 
-// report reports the counts and the broken promises.
+// report reports the counts and the violations.
 func (s *Story) report(t *tally, f *faulted) {
-	s.Row("grants", "%d of jobs, %d of pool shares", t.jobs, t.shares)
+	s.Row("grants", "%d for jobs, %d for pool shares", t.jobs, t.shares)
 	s.Row("denials", "%s", counted.Words(t.denials, ", "))
-	s.Row("no answer in time", "%d", t.gaveUp)
-	s.Row("ends", "%s, %d with the killed host", counted.Words(t.ends, ", "), t.orphans)
+	s.Row("no response in time", "%d", t.gaveUp)
+	s.Row("permits ended", "%s, %d with the killed host", counted.Words(t.ends, ", "), t.orphans)
 	if times := stage.SpreadOf(t.handOvers); times.N == 0 {
-		s.Row("hand-over", "none: every host got a permit immediately")
+		s.Row("handover", "none: every host got a permit immediately")
 	} else {
-		s.Row("hand-over", "%v median, %v maximum, of %d to hosts that had to wait",
+		s.Row("handover", "%v median, %v maximum, over %d grants that had to wait",
 			times.Median.Round(10*time.Microsecond), times.Max.Round(10*time.Microsecond), times.N)
 	}
 	if t.failOver > 0 {
-		s.Row("fail-over", "%v from kill -9 of %s to the next grant", t.failOver.Round(time.Millisecond), f.leader)
+		s.Row("failover", "%v from the kill of %s to the next grant", t.failOver.Round(time.Millisecond), f.leader)
 	} else {
 		s.Breakf("no permit was granted after the leader's death")
 	}
 	if f.freed > 0 {
-		s.Row("killed host", "%s: its slots were free after %v; the duration is %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
+		s.Row("killed host", "%s: its slots were free after %v; the permits' duration is %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
 	}
-	s.Row("runs", "%d, %d of them twice", len(t.ran), s.Break(t.twice()...))
-	s.Row("overlaps", "%d, of %d beliefs", s.Break(t.broken...), len(t.beliefs))
+	s.Row("runs", "%d, %d of them more than once", len(t.ran), s.Break(t.twice()...))
+	s.Row("overlaps", "%d among %d beliefs", s.Break(t.broken...), len(t.beliefs))
 	if t.jobs == 0 || t.shares == 0 {
-		s.Breakf("no permit for a job, or no share of a pool, was granted, so the run is not conclusive")
+		s.Breakf("no job permit or no pool share was granted, so the run is inconclusive")
 	}
 }

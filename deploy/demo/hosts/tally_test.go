@@ -26,13 +26,13 @@ func TestCount_HonestHosts_HaveNoOverlap(t *testing.T) {
 		}},
 	}, sizes, 0)
 	if len(got.broken) != 0 || len(got.beliefs) != 3 {
-		t.Errorf("got broken promises %v and %d beliefs, want none and 3", got.broken, len(got.beliefs))
+		t.Errorf("got violations %v and %d beliefs, want none and 3", got.broken, len(got.beliefs))
 	}
 	if got.jobs != 2 || got.shares != 1 || got.denials["NO_FREE_PERMIT"] != 1 || got.ends["lost"] != 1 {
-		t.Errorf("got tally %+v, want 2 grants of jobs, 1 of a share, 1 denial and 1 lost permit", got)
+		t.Errorf("got tally %+v, want 2 job grants, 1 share grant, 1 denial and 1 lost permit", got)
 	}
 	if !slices.Equal(got.handOvers, []time.Duration{3}) {
-		t.Errorf("got hand-overs %v, want one of 3, from the end of a's belief to b's grant", got.handOvers)
+		t.Errorf("got handovers %v, want one of 3, from the end of a's belief to b's grant", got.handOvers)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestCount_BeliefBeyondItsDeadline_IsDetected(t *testing.T) {
 		{Name: "b", Records: []stage.Record{{Event: stage.Granted, Semaphore: "job", At: 33, Token: 3, Weight: 1}}, Killed: 60},
 	}, sizes, 0)
 	if len(got.broken) != 1 || !strings.Contains(got.broken[0], "for 17ns") {
-		t.Errorf("got broken promises %v, want one overlap from 33 to 50", got.broken)
+		t.Errorf("got violations %v, want one overlap from 33 to 50", got.broken)
 	}
 }
 
@@ -57,11 +57,11 @@ func TestCount_KilledHost_StopsBelieving(t *testing.T) {
 	}}
 	got := count([]*stage.Life{dead, next}, sizes, 0)
 	if len(got.broken) != 0 || got.orphans != 1 {
-		t.Errorf("got broken promises %v and %d orphans, want none and 1", got.broken, got.orphans)
+		t.Errorf("got violations %v and %d orphans, want none and 1", got.broken, got.orphans)
 	}
 	dead.Killed = 0 // it is alive and has not recorded the end of its belief
 	if got := count([]*stage.Life{dead, next}, sizes, 0); len(got.broken) != 1 {
-		t.Errorf("got broken promises %v, want one overlap, because the belief of a live host continues until its end is recorded", got.broken)
+		t.Errorf("got violations %v, want one overlap, because a live host's belief continues until its end is recorded", got.broken)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestCount_FiringThatRanTwice_IsDetected(t *testing.T) {
 	}
 	again := count([]*stage.Life{run("a", 1, 10, false), run("b", 2, 20, true)}, sizes, 0)
 	if got := again.twice(); len(got) != 0 {
-		t.Errorf("got firings %v that ran twice, want none: the first host gave the firing back without running it", got)
+		t.Errorf("got firings %v that ran twice, want none: the first host released the firing without running it", got)
 	}
 	twice := count([]*stage.Life{run("a", 1, 10, true), run("b", 2, 20, true)}, sizes, 0)
 	if got := twice.twice(); len(got) != 1 || !strings.HasPrefix(got[0], "job at 2026-06-01") {

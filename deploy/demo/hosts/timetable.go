@@ -7,38 +7,38 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// timetable is the real timetable at high speed. All hosts have the same timetable, so they agree on due runs without
-// communication.
+// timetable is the real schedule at high speed. All hosts have the same schedule, so they agree on due runs without
+// communicating.
 type timetable struct {
 	// Epoch is the time on the shared clock at which the scenario begins.
 	Epoch time.Duration
-	// Start is the time in the timetable at which the scenario begins.
+	// Start is the time in the schedule at which the scenario begins.
 	Start time.Time
-	// Hour is the real time for an hour of the timetable.
+	// Hour is the real time that an hour of the schedule takes.
 	Hour time.Duration
 }
 
 // firing is one due run of a job.
 type firing struct {
 	job    samples.Job
-	due    time.Time // UTC, in the timetable
+	due    time.Time // UTC, in schedule time
 	weight uint32    // weight in the job's pool
 }
 
 // String returns the firing's unique name.
 func (f firing) String() string { return f.job.Name + " at " + f.due.Format(time.RFC3339) }
 
-// at converts a time in the timetable to the shared clock.
+// at converts a time in the schedule to the shared clock.
 func (t timetable) at(due time.Time) time.Duration {
 	return t.Epoch + t.speedUp(due.Sub(t.Start))
 }
 
-// speedUp converts a duration in the timetable to real time.
+// speedUp converts a duration in the schedule to real time.
 func (t timetable) speedUp(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(t.Hour) / float64(time.Hour))
 }
 
-// slowDown converts a duration in real time to the timetable.
+// slowDown converts a duration in real time to schedule time.
 func (t timetable) slowDown(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(time.Hour) / float64(t.Hour))
 }
@@ -64,7 +64,7 @@ func (t timetable) firings(jobs []samples.Job, length time.Duration) ([]firing, 
 	return all, nil
 }
 
-// running returns how long a firing runs: 50 ms plus up to ten minutes of the timetable. The time differs between
+// running returns how long a firing runs: 50 ms plus up to ten minutes of schedule time. The time differs between
 // firings, but is the same on every host.
 func (t timetable) running(f firing) time.Duration {
 	h := samples.Hash(f.String())

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// monday is a Monday, so that the cron lines of all weekdays are due within a week.
+// monday starts a week, within which the cron lines for every weekday are due.
 var monday = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 
 func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
@@ -16,7 +16,7 @@ func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := timetable{Start: monday, Hour: 2 * time.Second}
-	all, err := table.firings(jobs, 48*time.Second) // one day of the timetable
+	all, err := table.firings(jobs, 48*time.Second) // one day of the schedule
 	if err != nil {
 		t.Fatal(err)
 	}

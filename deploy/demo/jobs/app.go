@@ -24,26 +24,26 @@ import (
 // Part is the first argument of an application process.
 const Part = "app"
 
-// app is an application process as a developer would write it with gocron and Gatekeeper. It has a scheduler with a
-// timetable that is the same in every process, a Locker that lets each firing run in one process, and jobs that write
-// to a store with the token of their permit.
+// app is an application process as a developer would write it with gocron and Gatekeeper. It has a scheduler with the
+// same jobs in every process, a Locker that lets each firing run in only one process, and jobs that write to a store
+// with the token of their permit.
 type app struct {
 	// Name is the acquirer.
 	Name      string
 	Endpoints []string
-	// Store is the address of the store to which its jobs write. It is an HTTP service that fences writes by the token
-	// of the writer's permit.
+	// Store is the address of the store that its jobs write to, an HTTP service that fences writes by the token of the
+	// writer's permit.
 	Store string
-	// Jobs is the number of jobs in the timetable.
+	// Jobs is the number of jobs in the schedule.
 	Jobs int
-	// Clock is the error of its clock.
+	// Clock is the skew of the scheduler's clock.
 	Clock time.Duration
 
 	account stage.Account
 	http    http.Client
 }
 
-// App runs the application described by args. It runs the timetable until ctx ends.
+// App runs the application described by args. It runs the scheduler until ctx ends.
 func App(ctx context.Context, args []string) (err error) {
 	a := app{http: http.Client{Transport: fence.Transport(nil, client.TokenOf), Timeout: 5 * time.Second}}
 	if a.account, err = stage.Begin(args, &a); err != nil {
@@ -63,7 +63,7 @@ func App(ctx context.Context, args []string) (err error) {
 	locker := gkgocron.NewLocker(c,
 		gkgocron.WithNow(clock.Now), // the scheduler's clock
 		// An application that finds a firing claimed keeps trying. If the holder dies and the definition frees the
-		// firing, it runs here.
+		// firing, it runs in this process.
 		gkgocron.WithJobOptions(client.WithDenialPolicy(client.DenialRunLate), client.WithHooks(a.hooks())))
 	s, err := gocron.NewScheduler(gocron.WithClock(clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(locker))
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *app) write(ctx context.Context, job string, step int) error {
 	return err
 }
 
-// wrongClock is the machine's clock with a constant error. Timers are not affected.
+// wrongClock is the machine's clock with a constant skew. Timers are not affected.
 type wrongClock struct {
 	clockwork.Clock
 	off time.Duration

@@ -13,10 +13,10 @@ type evidence struct {
 	*history
 	jobs   []job
 	writes []write
-	// claims holds the servers' records of the firings at the end. A firing without an entry was not claimed.
+	// claims holds the servers' final record of each firing. A firing without an entry was not claimed.
 	claims map[firing]claim
 	asked  int // number of firings whose records were requested from the servers
-	// window is the part of the timetable in which every firing must be claimed.
+	// window is the part of the schedule in which every firing must be claimed.
 	window window
 	// leaderless is the time from the leader's death to the next grant.
 	leaderless stretch
@@ -35,9 +35,9 @@ func (e *evidence) twice() (again int, broken []string) {
 		switch {
 		case was == nil:
 		case !was.cut():
-			broken = append(broken, fmt.Sprintf("%s was run twice: by %s and, after that run was done, by %s", e.name(r.firing), was, r))
+			broken = append(broken, fmt.Sprintf("%s was run twice: by %s and, after that run had finished, by %s", e.name(r.firing), was, r))
 		case !e.job(r.job).free:
-			broken = append(broken, fmt.Sprintf("%s was spent by a loss, but was run twice: by %s and by %s", e.name(r.firing), was, r))
+			broken = append(broken, fmt.Sprintf("%s was spent when its permit was lost, but was run twice: by %s and by %s", e.name(r.firing), was, r))
 		default:
 			again++
 		}
@@ -68,7 +68,7 @@ func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
 		case next != nil && r.stopped() > next.At && r.life.suspended.has(next.At):
 			suspended = append(suspended, r)
 		case next != nil && r.stopped() > next.At:
-			broken = append(broken, fmt.Sprintf("%s continued after %s had begun: for %v", r, next, min(r.stopped(), next.stopped())-next.At))
+			broken = append(broken, fmt.Sprintf("%s continued after %s had begun, for %v", r, next, min(r.stopped(), next.stopped())-next.At))
 		case r.cut() || r.Said(finished).Lost:
 			lost++
 		}
@@ -98,7 +98,7 @@ func (e *evidence) stale() (refused []write, broken []string) {
 // String formats the run for messages.
 func (r *run) String() string { return fmt.Sprintf("%s with token %d", r.life.Name, r.Token) }
 
-func (e *evidence) name(f firing) string { return f.job + " of " + f.due.Format("15:04:05") }
+func (e *evidence) name(f firing) string { return f.job + " at " + f.due.Format("15:04:05") }
 
 // job returns the job with the given name.
 func (e *evidence) job(name string) job { return find(e.jobs, name) }

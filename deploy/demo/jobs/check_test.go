@@ -11,7 +11,7 @@ import (
 )
 
 // script builds evidence for two jobs, one of each kind, that are due every 5 s: the records of two applications, and
-// those of the store and the servers. Times are seconds on both clocks.
+// those of the store and the servers. Times are in seconds on both clocks.
 type script struct {
 	a, b   *life
 	writes []write
@@ -39,7 +39,7 @@ func (l *life) begins(f firing, token uint64, from float64) {
 	l.write(f, token, from, stage.Began, stage.Record{})
 }
 
-// loses records a run that loses its permit, and the time when the run stops.
+// loses records a run that loses its permit at one time and stops at another.
 func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
 	l.begins(f, token, from)
 	l.write(f, token, lost, stage.Ended, stage.Record{Until: at(lost), Lost: true})
@@ -47,7 +47,7 @@ func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
 	l.write(f, token, stops, finished, stage.Record{Lost: true, Text: "expired"})
 }
 
-// fails records a run that ends with an error, because it had to stop or for another reason.
+// fails records a run that returns an error, either because it had to stop or for another reason.
 func (l *life) fails(f firing, token uint64, from, until float64, stopped bool) {
 	l.begins(f, token, from)
 	l.write(f, token, until, returned, stage.Record{Text: "the store is full"})
@@ -91,14 +91,14 @@ func (s *script) evidence() *evidence {
 	}
 }
 
-// wantBroken checks that there is one broken promise that contains words, or none if words is empty.
+// wantBroken checks for exactly one violation with the given text, or for none if the text is empty.
 func wantBroken(t *testing.T, broken []string, words string) {
 	t.Helper()
 	switch {
 	case words == "" && len(broken) > 0:
-		t.Errorf("got broken promises %q, want none", broken)
+		t.Errorf("got violations %q, want none", broken)
 	case words != "" && (len(broken) != 1 || !strings.Contains(broken[0], words)):
-		t.Errorf("got broken promises %q, want one that contains %q", broken, words)
+		t.Errorf("got violations %q, want one that contains %q", broken, words)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 		again  int
 		broken string
 	}{
-		{"OnceEach", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
+		{"EachRunOnce", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
 		{"RunAgainAfterDone", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
 		{"FreeAfterADeath", func(s *script) {
 			s.a.begins(due("free", 5), 1, 5)
@@ -122,7 +122,7 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 			s.a.Killed = at(6)
 			s.b.runs(due("spent", 5), 2, 9, 10)
 		}, 0, "was spent"},
-		{"GivenBack", func(s *script) {
+		{"ReleasedWithoutRunning", func(s *script) {
 			s.a.write(due("spent", 5), 1, 5, stage.Granted, stage.Record{Due: due("spent", 5).due})
 			s.a.write(due("spent", 5), 1, 5, finished, stage.Record{})
 			s.b.runs(due("spent", 5), 2, 6, 7)
@@ -284,8 +284,8 @@ func reportOf(e *evidence, f *faults) *stage.Report {
 	return r
 }
 
-// wantWrites checks the row about writes for the suspended application's first job. That application's table is the
-// last one.
+// wantWrites checks the last column, about writes, of the suspended application's first job. That application's table
+// is the last one.
 func wantWrites(t *testing.T, r *stage.Report, want string) {
 	t.Helper()
 	lines := r.Tables[len(r.Tables)-1].Lines
@@ -294,7 +294,7 @@ func wantWrites(t *testing.T, r *stage.Report, want string) {
 	}
 }
 
-// The report of a complete scenario with all faults: application a is killed, and b is suspended.
+// The report is of a complete scenario with all faults: application a is killed, and b is suspended.
 func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 	tell := func() (*script, *faults) {
 		s := newScript()
@@ -324,7 +324,7 @@ func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 	r := reportOf(e, f)
 	wantBroken(t, r.Broken, "")
 	for name, want := range map[string]string{
-		"firings": "3 due, 3 claimed once, 0 claimed twice", "lost firings": "2 run again as defined (free), 1 not (spent)",
+		"firings": "3 due, 3 claimed once, 0 claimed twice", "lost firings": "2 rerun as defined (free), 1 not rerun (spent)",
 		"writes": "2 accepted, 1 refused",
 	} {
 		if !slices.ContainsFunc(r.Rows, func(row stage.Row) bool { return row.Name == name && strings.HasPrefix(row.Text, want) }) {
@@ -339,7 +339,7 @@ func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 	e.claims[due("free", 5)] = claim{token: 2, winner: "a", state: spent}
 	e.history = newHistory([]*life{cut(s.a, 5, false), cut(s.b, 3, false), cut(s.a, 5, true)})
 	if broken := reportOf(e, f).Broken; !strings.Contains(strings.Join(broken, "\n"), "was not freed") {
-		t.Errorf("got broken promises %q, want one about a firing that was not freed", broken)
+		t.Errorf("got violations %q, want one about a firing that was not freed", broken)
 	}
 
 	s, f = tell()
@@ -367,8 +367,8 @@ func TestReportSuspended_LateWriteBeforeTheNextHolderWrites_IsCorrectAndShown(t 
 	_, suspended, _ := e.successions()
 	r := &stage.Report{}
 	e.suspended(r, suspendedApp{when: s.a.suspended}, suspended, nil)
-	wantBroken(t, r.Broken, "was not refused") // the report omits the caught write
-	wantWrites(t, r, "write 3 accepted: it arrived before the first one of token 2")
+	wantBroken(t, r.Broken, "was not refused") // the suspendedApp has no caught write
+	wantWrites(t, r, "write 3 accepted: it arrived before the first write with token 2")
 }
 
 func TestAudit_JobOrderedToStop_IsCutShort(t *testing.T) {
@@ -383,7 +383,7 @@ func TestAudit_JobOrderedToStop_IsCutShort(t *testing.T) {
 	wantBroken(t, broken, "")
 }
 
-// cut returns either the records of a life about a token, or all other records.
+// cut returns a copy of a life, either with only the records about a token or with all others.
 func cut(l *life, token uint64, about bool) *life {
 	part := *l
 	part.Records = slices.DeleteFunc(slices.Clone(l.Records), func(r stage.Record) bool { return (r.Token == token) != about })

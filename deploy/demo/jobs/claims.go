@@ -18,8 +18,8 @@ type claim struct {
 	state  gatekeeperv1.FiringState
 }
 
-// askClaims tries to acquire each firing, as an application would. A denial names the token that has claimed the
-// firing. If a permit is granted instead, the firing was not claimed, and askClaims gives it back.
+// askClaims tries to acquire each firing, as an application would. A denial reports the token that has claimed the
+// firing. If a permit is granted instead, the firing was not claimed, and askClaims releases it.
 func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (map[firing]claim, error) {
 	claims := map[firing]claim{}
 	for f := range firings {
@@ -29,7 +29,7 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 		case no && denied.Firing != nil:
 			claims[f] = claim{token: denied.Firing.GetToken(), winner: denied.Firing.GetWinner().GetAcquirer(), state: denied.Firing.GetState()}
 		case err != nil:
-			return nil, fmt.Errorf("acquire %s of %s: %w", f.job, f.due.Format(time.RFC3339), err)
+			return nil, fmt.Errorf("acquire %s for the firing at %s: %w", f.job, f.due.Format(time.RFC3339), err)
 		default:
 			if err := p.ReleaseNotRun(ctx); err != nil {
 				return nil, err
@@ -87,7 +87,7 @@ func (c claim) ended() bool {
 	}
 }
 
-// mismatch describes how the servers' record of the end of a run differs from the application's. It returns "" if they
+// mismatch describes how the servers' record of a run's outcome differs from the application's. It returns "" if they
 // agree.
 func mismatch(r *run, state gatekeeperv1.FiringState) string {
 	erred := r.Said(returned).Text != ""
@@ -95,7 +95,7 @@ func mismatch(r *run, state gatekeeperv1.FiringState) string {
 	case state == gatekeeperv1.FiringState_FIRING_STATE_SPENT && !r.cut():
 		return fmt.Sprintf("was done by %s, but the servers recorded a loss", r)
 	case state == gatekeeperv1.FiringState_FIRING_STATE_CUT_SHORT && !erred:
-		return fmt.Sprintf("was not stopped by %s, but the servers recorded that it was cut short", r)
+		return fmt.Sprintf("returned no error when run by %s, but the servers recorded that it was cut short", r)
 	case state == gatekeeperv1.FiringState_FIRING_STATE_FAILED && !erred:
 		return fmt.Sprintf("did not fail when run by %s, but the servers recorded a failure", r)
 	case state == gatekeeperv1.FiringState_FIRING_STATE_DONE && r.life.Killed > 0 && !r.Has(returned):
@@ -106,7 +106,7 @@ func mismatch(r *run, state gatekeeperv1.FiringState) string {
 	return ""
 }
 
-// last returns the newest run of a firing that was not given back.
+// last returns the newest run of a firing, ignoring runs that did not start.
 func (e *evidence) last(f firing) *run {
 	runs := e.by[f]
 	for i := len(runs) - 1; i >= 0; i-- {

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// window is a part of the timetable, and the conversion of its times to the shared clock.
+// window is a part of the schedule, and converts its times to the shared clock.
 type window struct {
 	from, until time.Time
 	// wall and boot are the same instant on the machine's wall clock and on the shared clock.
@@ -14,13 +14,13 @@ type window struct {
 	boot time.Duration
 }
 
-// at returns when an application whose clock has the given error reaches a time in the timetable.
+// at returns when an application whose clock has the given skew reaches a time in the schedule.
 func (w window) at(t time.Time, clock time.Duration) time.Duration {
 	return w.boot + t.Sub(w.wall) - clock
 }
 
-// unclaimed counts the firings in the window that no application claimed, by reason. broken lists the firings without a
-// valid reason.
+// unclaimed counts the firings in the window that no application claimed, by reason. A firing without a valid reason is
+// a violation.
 func (e *evidence) unclaimed() (why map[string]int, broken []string) {
 	why = map[string]int{}
 	for _, j := range e.jobs {
@@ -40,11 +40,11 @@ func (e *evidence) unclaimed() (why map[string]int, broken []string) {
 	return why, broken
 }
 
-// Reasons why a firing was not claimed. For each application the first applicable reason counts.
+// Reasons why a firing was not claimed. For each application, the first reason that applies counts.
 const (
 	noServer = "while there was no leader"
 	holder   = "while the other applications still waited for the previous firing, whose holder was lost"
-	goesOn   = "while the previous run continued"
+	goesOn   = "while the previous run was still in progress"
 	weak     = "while an application was dying, starting or suspended"
 	nobody   = "while no application was running"
 )
@@ -79,7 +79,7 @@ func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 	return nobody, true
 }
 
-// ran reports whether this process was running the job at the beginning of the period.
+// ran reports whether this process was running the job when the period began.
 func (e *evidence) ran(l *life, name string, in stretch) bool {
 	for _, r := range e.byJob[name] {
 		if r.life == l && r.At < in.from && r.stopped() > in.from {

@@ -43,8 +43,8 @@ type suspendedApp struct {
 	next   uint64
 }
 
-// Earliest times of the faults, as fractions of the scenario's length. When its time has come, a fault waits for a
-// suitable moment.
+// Earliest times of the faults, as fractions of the scenario's length. From then on, a fault waits for a suitable
+// moment.
 const (
 	appDies      = 0.15
 	leaderDies   = 0.4
@@ -71,7 +71,7 @@ func (s *Story) faults(ctx context.Context) (*faults, error) {
 // permits.
 func (s *Story) killApp(ctx context.Context, f *faults) error {
 	var victim *process
-	err := stage.Await(ctx, "an application in the middle of jobs of both kinds", func() (bool, error) {
+	err := stage.Await(ctx, "an application running jobs of both kinds", func() (bool, error) {
 		for _, p := range s.living() {
 			// An application whose clock is slow reaches each firing after all others, so no application would be left
 			// to run the job again.
@@ -91,7 +91,7 @@ func (s *Story) killApp(ctx context.Context, f *faults) error {
 	if f.kill.held, err = s.Held(ctx, its); err != nil {
 		return err
 	}
-	s.Say("kill -9 of %s, which held %d permits", victim.Name, f.kill.held)
+	s.Say("killed %s (kill -9), which held %d permits", victim.Name, f.kill.held)
 	freed, err := s.freed(ctx, its)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Story) killApp(ctx context.Context, f *faults) error {
 	if err != nil {
 		return err
 	}
-	s.Say("all of them are free again; %s is restarted", victim.Name)
+	s.Say("all of them are free again; restarted %s", victim.Name)
 	return again.scheduling(ctx)
 }
 
@@ -122,9 +122,9 @@ func (s *Story) living() []*process {
 	return slices.DeleteFunc(slices.Clone(s.apps), func(p *process) bool { return p.Killed() > 0 })
 }
 
-// killLeader kills the leader while jobs run, waits for the first grant of the next leader, and restarts the server.
+// killLeader kills the leader while jobs run, waits for the next leader's first grant, and restarts the server.
 func (s *Story) killLeader(ctx context.Context, f *faults) error {
-	err := stage.Await(ctx, "jobs under way", func() (bool, error) {
+	err := stage.Await(ctx, "jobs in progress", func() (bool, error) {
 		var n int
 		for _, p := range s.living() {
 			n += len(writing(p.Records()))
@@ -139,7 +139,7 @@ func (s *Story) killLeader(ctx context.Context, f *faults) error {
 		return err
 	}
 	var next time.Duration
-	err = stage.Await(ctx, "a grant of the next leader", func() (bool, error) {
+	err = stage.Await(ctx, "a grant by the next leader", func() (bool, error) {
 		next = stage.NextGrant(s.Lives(), at)
 		return next > 0, nil
 	})
@@ -150,7 +150,7 @@ func (s *Story) killLeader(ctx context.Context, f *faults) error {
 	if err := leader.Start(); err != nil {
 		return err
 	}
-	s.Say("the next leader has granted a permit; %s is restarted", leader.ID)
+	s.Say("the next leader has granted a permit; restarted %s", leader.ID)
 	return leader.Ready(ctx)
 }
 
@@ -178,7 +178,7 @@ func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	}
 	c.app = victim.Name
 	c.caught, c.when.from = victim.caught, victim.suspended.from
-	s.Say("SIGSTOP of %s, in the middle of %s with token %d", victim.Name, c.caught.Semaphore, c.caught.Token)
+	s.Say("suspended %s (SIGSTOP), partway through %s with token %d", victim.Name, c.caught.Semaphore, c.caught.Token)
 	err = stage.Await(ctx, "the next holder's write", func() (bool, error) {
 		for _, w := range s.store.history() {
 			if w.accepted && w.job == c.caught.Semaphore && w.token > c.caught.Token {
@@ -195,7 +195,7 @@ func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	if err := victim.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	s.Say("SIGCONT of %s: in the meantime, token %d has written", victim.Name, c.next)
+	s.Say("resumed %s (SIGCONT); in the meantime, token %d has written", victim.Name, c.next)
 	_, err = victim.Await(ctx, "its late write", func(r stage.Record) bool { return r.Event == returned && r.Token == c.caught.Token })
 	return err
 }
@@ -225,7 +225,7 @@ func (s *Story) about(p *process) (stage.Record, bool) {
 }
 
 // catch suspends the application, and reports whether it did so before the write that follows the check rec. If the
-// write was made earlier, catch resumes the application.
+// write had already been made, catch resumes the application.
 func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, error) {
 	at := boottime.Now()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {

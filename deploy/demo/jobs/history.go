@@ -17,10 +17,10 @@ func (s stretch) meets(o stretch) bool      { return s.from < o.until && o.from 
 // life is one process of an application.
 type life struct {
 	stage.Life
-	// clock is the error of its clock.
+	// clock is the skew of its clock.
 	clock   time.Duration
 	started time.Duration
-	// suspended is the period in which it was suspended, or empty.
+	// suspended is the period during which it was suspended, or empty.
 	suspended stretch
 }
 
@@ -70,7 +70,7 @@ func (r *run) stopped() time.Duration {
 	return r.life.End()
 }
 
-// cut reports whether the servers may not know that the firing is done: its permit was lost, its process died, it was
+// cut reports whether the servers might not know that the firing is done: its permit was lost, its process died, it was
 // stopped early, or its release was not confirmed.
 func (r *run) cut() bool {
 	return r.Said(stage.Ended).Lost || !r.Has(finished) && r.life.Killed > 0 || r.Said(returned).Text != "" || r.Said(finished).Text != ""
@@ -81,10 +81,10 @@ func (r *run) unconfirmed() bool {
 	return r.Has(returned) && r.Said(returned).Text == "" && r.Said(finished).Text != ""
 }
 
-// givenBack reports whether the run did not start, so that the firing may be claimed again.
+// givenBack reports whether the run did not start, so the firing may be claimed again.
 func (r *run) givenBack() bool { return !r.began() && r.Has(finished) }
 
-// next returns the job's next grant, or nil.
+// next returns the job's next run after r, or nil.
 func (h *history) next(r *run) *run {
 	all := h.byJob[r.job]
 	if i := slices.Index(all, r) + 1; i < len(all) {

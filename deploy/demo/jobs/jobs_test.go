@@ -15,7 +15,7 @@ import (
 
 var bin string
 
-// TestMain is also the main function of the applications, which are instances of this program.
+// TestMain is also the main function of the applications, which run as instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, App)) }
 
 func TestDemo_Short_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
@@ -28,7 +28,7 @@ func TestDemo_Short_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
 	if err := s.Play(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for _, row := range []string{"firings", "not claimed", "by the servers", "lost permits", "wrong clock", "fail-over", "kill -9", "SIGSTOP"} {
+	for _, row := range []string{"firings", "not claimed", "server records", "lost permits", "skewed clock", "failover", "killed", "suspended"} {
 		if !strings.Contains(out.String(), "\n"+row+" ") {
 			t.Errorf("the report has no row %q:\n%s", row, &out)
 		}

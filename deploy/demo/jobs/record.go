@@ -28,7 +28,7 @@ const (
 	finished stage.Event = "finished"
 )
 
-// shutDown is the reason for runs that are skipped because the scheduler shuts down.
+// shutDown is the reason for runs skipped because the scheduler is shutting down.
 const shutDown = "shut down"
 
 func (a *app) hooks() client.Hooks {
@@ -53,7 +53,7 @@ func (a *app) skipped(_ uuid.UUID, job string, err error) {
 	case errors.Is(err, context.Canceled):
 		text = shutDown
 	case errors.Is(err, client.ErrUnavailable):
-		text = "no server answers"
+		text = "no server responded"
 	case errors.Is(err, gkgocron.ErrRunning):
 		text = "still running"
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
 )
 
-// report reports the results and the broken promises.
+// report reports the results and the violations.
 func (e *evidence) report(r *stage.Report, f *faults) {
 	why, missed := e.unclaimed()
 	again, twice := e.twice()
@@ -44,12 +44,12 @@ func (e *evidence) report(r *stage.Report, f *faults) {
 	}
 	r.Row("firings", "%d due, %d claimed once, %d claimed twice", due, claimed-len(twice), len(twice))
 	r.Row("not claimed", "%s", counted.Words(why, "; "))
-	r.Row("lost firings", "%d run again as defined (free), %d not (spent); %d of both kinds finished while no server was reachable",
+	r.Row("lost firings", "%d rerun as defined (free), %d not rerun (spent); %d of both kinds finished while no server was reachable",
 		again, spent, unconfirmed)
-	r.Row("by the servers", "%d firings, %d with another outcome; %d were claimed by an application that died or was suspended before it recorded the claim",
+	r.Row("server records", "%d firings, %d with a different outcome; %d claimed by an application that died or was suspended before recording the claim",
 		e.asked, len(otherwise), died)
 	r.Row("runs", "%d started, %d overlaps", begun, len(overlaps))
-	r.Row("lost permits", "%d jobs, stopped before the next one started, and %d of the suspended application (see below)", lost, len(suspended))
+	r.Row("lost permits", "%d, whose runs stopped before the next one started, and %d of the suspended application (see below)", lost, len(suspended))
 	r.Row("writes", "%d accepted, %d refused because of their tokens", len(e.writes)-len(refused)-len(stale), len(refused))
 	e.clock(r)
 	e.leader(r, f.leader)
@@ -57,7 +57,7 @@ func (e *evidence) report(r *stage.Report, f *faults) {
 	e.suspended(r, f.suspend, suspended, refused)
 }
 
-// clock reports on the application whose clock is wrong.
+// clock reports on the application with the skewed clock.
 func (e *evidence) clock(r *stage.Report) {
 	for _, l := range e.lives {
 		if l.clock == 0 {
@@ -69,7 +69,7 @@ func (e *evidence) clock(r *stage.Report) {
 				why[rec.Text]++
 			}
 		}
-		r.Row("wrong clock", "%s, off by %vs: ran %d firings, and skipped others: %s",
+		r.Row("skewed clock", "%s, off by %vs: ran %d firings, and skipped others: %s",
 			l.Name, l.clock.Seconds(), len(l.Since(stage.Began, 0)), counted.Words(why, ", "))
 	}
 }
@@ -89,13 +89,13 @@ func (e *evidence) leader(r *stage.Report, k killedLeader) {
 		}
 		underWay++
 	}
-	r.Row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d running jobs, %d continued, %d finished while no server was reachable, %d had to stop",
+	r.Row("failover", "%.2fs from the kill of %s to the next grant; of %d running jobs, %d continued, %d finished while no server was reachable, %d had to stop",
 		(k.without.until - at).Seconds(), k.server, underWay, underWay-unconfirmed-stopped, unconfirmed, stopped)
 }
 
 // killed reports on the killed application.
 func (e *evidence) killed(r *stage.Report, k killedApp) {
-	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("kill -9 of %s, which held %d permits, all free again after %.2fs", k.app, k.held, k.freed.Seconds())}
+	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("killed %s (kill -9), which held %d permits, all free again after %.2fs", k.app, k.held, k.freed.Seconds())}
 	kinds := map[bool]int{}
 	for _, run := range e.runs {
 		if run.life.Killed == 0 || run.Has(finished) {
@@ -110,26 +110,26 @@ func (e *evidence) killed(r *stage.Report, k killedApp) {
 		_, claimed := e.claims[run.firing]
 		switch {
 		case again && !free:
-			r.Breakf("%s was spent by the death of %s, but was run again", e.name(run.firing), k.app)
+			r.Breakf("%s was spent when %s died, but was run again", e.name(run.firing), k.app)
 		case !again && free && claimed:
-			r.Breakf("%s was not freed by the death of %s", e.name(run.firing), k.app)
+			r.Breakf("%s was not freed when %s died", e.name(run.firing), k.app)
 		case again == free:
 			kinds[free]++
 		}
 	}
 	if kinds[true] == 0 || kinds[false] == 0 {
-		r.Breakf("of the killed application's firings, %d were run again and %d spent: not conclusive", kinds[true], kinds[false])
+		r.Breakf("inconclusive: of the killed application's firings, %d were rerun and %d spent", kinds[true], kinds[false])
 	}
 	r.Tables = append(r.Tables, t)
 }
 
 // suspended reports on the suspended application.
 func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refused []write) {
-	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("SIGSTOP of %s for %.2fs, longer than its permits, in the middle of %s",
+	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("suspended %s (SIGSTOP) for %.2fs, longer than its permits last, partway through %s",
 		s.app, (s.when.until - s.when.from).Seconds(), s.caught.Semaphore)}
 	seen := false
 	for _, run := range runs {
-		writes := "none after waking"
+		writes := "none after resuming"
 		next := e.next(run)
 		late := 0
 		for _, w := range e.writes {
@@ -139,7 +139,7 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 			if late++; w.accepted {
 				// That is correct: if the next holder had written first, the store would have refused the write, or
 				// stale would have reported it.
-				writes = fmt.Sprintf("write %d accepted: it arrived before the first one of token %d", w.step, next.Token)
+				writes = fmt.Sprintf("write %d accepted: it arrived before the first write with token %d", w.step, next.Token)
 			}
 		}
 		if late > 1 {
@@ -160,7 +160,7 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 }
 
 func heading() [][]string {
-	return [][]string{{"job", "due", "on loss", "token", "its firing", "the next holder"}}
+	return [][]string{{"job", "due", "on loss", "token", "firing", "next holder"}}
 }
 
 // fate returns a table row with the outcome of a run that was interrupted by a fault at the given time.
@@ -182,7 +182,7 @@ func (e *evidence) fate(r *run, at time.Duration) []string {
 	}
 	holder := "none yet"
 	if next := e.next(r); next != nil {
-		holder = fmt.Sprintf("%s, %.2fs after", next, (next.At - at).Seconds())
+		holder = fmt.Sprintf("%s, %.2fs later", next, (next.At - at).Seconds())
 	}
 	return []string{r.job, r.due.Format("15:04:05"), onLoss, strconv.FormatUint(r.Token, 10), its, holder}
 }

@@ -23,7 +23,7 @@ type write struct {
 	accepted bool
 }
 
-// store is the store to which the applications write. Each job is a resource, fenced by the tokens of its permits. The
+// store is the store that the applications write to. Each job is a resource, fenced by the tokens of its permits. The
 // store remembers every write.
 type store struct {
 	address string
@@ -59,7 +59,7 @@ func (s *store) accept(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "a step number is required", http.StatusBadRequest)
 }
 
-// noting wraps the fence to also record the requests that it refuses.
+// noting wraps the fence, and records the requests that it refuses.
 func (s *store) noting(fenced http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := &statusWriter{ResponseWriter: w}
@@ -100,14 +100,14 @@ func (s *store) note(r *http.Request, accepted bool) bool {
 	return true
 }
 
-// history returns the writes so far, in the order of their arrival.
+// history returns the writes so far, in order of arrival.
 func (s *store) history() []write {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes[:len(s.writes):len(s.writes)]
 }
 
-// has reports whether a write for which like returns true has arrived.
+// has reports whether a matching write has arrived.
 func (s *store) has(like func(write) bool) bool {
 	for _, w := range s.history() {
 		if like(w) {

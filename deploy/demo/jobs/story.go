@@ -1,11 +1,11 @@
-// Package jobs is the scenario `jobs`: gocron jobs with Gatekeeper, under faults. Three applications, each a process,
-// have the same timetable of fifty real jobs at high speed. The clock of one of them is off by two seconds. An
-// application is killed, then the leader. Finally an application is suspended for longer than its permits last, and
-// resumed.
+// Package jobs is the scenario `jobs`: gocron jobs with Gatekeeper, under faults. Three applications, each a
+// separate process, run the same schedule of fifty real jobs at high speed. One application's clock is off by two
+// seconds. An application is killed, then the leader. Finally an application is suspended for longer than its permits
+// last, and resumed.
 //
-// The report is based on the applications' records, on the writes that their store has received, and on the servers'
-// record of every firing. The application itself is in app.go, as a developer would write it. Its code for the scenario
-// is in record.go.
+// The report is based on the applications' records, on the writes that their store received, and on the servers'
+// record of every firing. The application itself is in app.go, as a developer would write it. The code specific to the
+// scenario is in record.go.
 package jobs
 
 import (
@@ -35,7 +35,7 @@ type Story struct {
 	window    window
 }
 
-// process is an application process, with the facts about it that it cannot record itself.
+// process is an application process, with facts about it that it cannot record itself.
 type process struct {
 	*stage.Process
 	clock, started time.Duration
@@ -47,7 +47,7 @@ type process struct {
 const (
 	// lastMinutes is the time allowed for applications to stop, and for a fault that waits for a suitable moment.
 	lastMinutes = 30 * time.Second
-	// auditTime is the time allowed for requesting the record of every firing from the servers.
+	// auditTime is the time allowed for querying the servers for their record of every firing.
 	auditTime = 30 * time.Second
 )
 
@@ -55,8 +55,8 @@ const (
 func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
 	f.DurationVar(&s.Length, "for", 40*time.Second, "length of the scenario")
-	f.IntVar(&s.jobs, "jobs", 50, "number of jobs in the timetable")
-	f.DurationVar(&s.skew, "clock", -2*time.Second, "error of the third application's clock")
+	f.IntVar(&s.jobs, "jobs", 50, "number of jobs in the schedule")
+	f.DurationVar(&s.skew, "clock", -2*time.Second, "skew of the third application's clock")
 }
 
 // Play runs the scenario.
@@ -91,7 +91,7 @@ func (s *Story) play(ctx context.Context) error {
 	return nil
 }
 
-// define creates the timetable and its real definitions. In every other definition, a firing that was cut short may run
+// define creates the schedule and its real definitions. In every other definition, a firing that was cut short may run
 // again.
 func (s *Story) define() ([]*gatekeeperv1.Definition, error) {
 	timetable, sample, err := timetableOf(s.jobs)
@@ -135,7 +135,7 @@ func (s *Story) work(ctx context.Context) (*faults, error) {
 	}
 	s.Epoch = boottime.Now()
 	s.window = window{from: time.Now(), wall: time.Now(), boot: s.Epoch}
-	fmt.Fprintf(s.Out, "three applications, each a process with the same timetable of %d jobs; the clock of app3 is off by %v\n", len(s.timetable), s.skew)
+	fmt.Fprintf(s.Out, "three applications, each a separate process with the same schedule of %d jobs; the clock of app3 is off by %v\n", len(s.timetable), s.skew)
 
 	f, err := s.faults(ctx)
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *process) scheduling(ctx context.Context) error {
 	return err
 }
 
-// evidence waits until no application holds a permit, and requests the record of every firing from the servers.
+// evidence waits until no application holds a permit, and then queries the servers for their record of every firing.
 func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, auditTime)
 	defer cancel()
@@ -192,7 +192,7 @@ func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
 	return e, err
 }
 
-// freed waits until the chosen acquirers hold no permits, according to the servers, and returns that time.
+// freed waits until the chosen acquirers hold no permits, according to the servers, and returns the current time.
 func (s *Story) freed(ctx context.Context, chosen func(acquirer string) bool) (time.Duration, error) {
 	err := stage.Await(ctx, "the end of the applications' permits", func() (bool, error) {
 		n, err := s.Held(ctx, chosen)

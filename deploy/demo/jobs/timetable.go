@@ -10,11 +10,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// group is the group of the applications. It is the build cluster with the most jobs, some of which are in the
-// timetable.
+// group is the applications' group. It is the build cluster with the most jobs, some of which are in the schedule.
 const group = "k8s-infra-prow-build"
 
-// job is a job in the timetable. Its name is also the name of its semaphore.
+// job is a job in the schedule. Its name is also the name of its semaphore.
 type job struct {
 	Name string
 	// Period is the interval between its due times.
@@ -33,15 +32,15 @@ type job struct {
 // stepTime is how long a run works before each of its writes.
 const stepTime = 150 * time.Millisecond
 
-// timetableOf returns n real jobs of the group, the same in every process. Intervals and cron lines are sped up so that
-// each job is due every 5 to 10 seconds and runs for at most a third of that.
+// timetableOf returns n of the group's real jobs, the same in every process. Intervals and cron lines are sped up so
+// that each job is due every 5 to 10 seconds and runs for at most a third of that.
 func timetableOf(n int) ([]job, []samples.Job, error) {
 	ours, err := samples.Of(group)
 	if err != nil {
 		return nil, nil, err
 	}
 	if n < 1 || n > len(ours) {
-		return nil, nil, fmt.Errorf("the timetable of %s has 1 to %d jobs, not %d", group, len(ours), n)
+		return nil, nil, fmt.Errorf("the schedule of %s can have 1 to %d jobs, not %d", group, len(ours), n)
 	}
 	var jobs []job
 	var real []samples.Job

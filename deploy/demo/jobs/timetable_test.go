@@ -20,10 +20,10 @@ func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *tes
 		names[j.Name] = true
 		kinds[j.Cron != ""]++
 		if j.Name != real[i].Name || real[i].Cluster != group {
-			t.Errorf("job %s was made from another job: %+v", j.Name, real[i])
+			t.Errorf("job %s was made from the wrong job: %+v", j.Name, real[i])
 		}
 		if j.Period < 5*time.Second || j.Period > 10*time.Second || j.Steps < 2 || time.Duration(j.Steps)*stepTime > j.Period/3+stepTime {
-			t.Errorf("job %s is due every %v and makes %d writes, which is too many or too few", j.Name, j.Period, j.Steps)
+			t.Errorf("job %s is due every %v and makes %d writes, want 5 s to 10 s and writes for a third of that", j.Name, j.Period, j.Steps)
 		}
 	}
 	if len(names) != 50 || kinds[true] < 10 || kinds[false] < 10 {
@@ -58,7 +58,7 @@ func TestDue_CronLine_MatchesItsSchedule(t *testing.T) {
 		next := from
 		for _, at := range j.due(from, until) {
 			if next = schedule.Next(next); !next.Equal(at) {
-				t.Fatalf("%s (%s): due() has %v, the cron schedule %v", j.Name, j.Cron, at, next)
+				t.Fatalf("%s (%s): due() = %v, want %v as in the cron schedule", j.Name, j.Cron, at, next)
 			}
 		}
 		if next.Before(until.Add(-2 * j.Period)) {

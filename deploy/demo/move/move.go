@@ -1,7 +1,7 @@
-// Package move is the scenario `move`: what an operator does at three in the morning. The hosts of one build cluster
-// hold all of its 510 tasks, and the hosts of another build cluster wait for them. `gkctl move` moves all tasks with a
+// Package move is the scenario `move`: what an operator does at three in the morning. The hosts in one build cluster
+// hold all of its 510 tasks, and the hosts in another build cluster wait for them. `gkctl move` moves all tasks with a
 // drain, and `gkctl undo` moves them back. Most holders stop immediately, some take their time, and one does not stop.
-// With -kill the leader is killed in the middle of the move.
+// With -kill the leader is killed partway through the move.
 package move
 
 import (
@@ -37,7 +37,7 @@ type Story struct {
 	legs  []*leg
 }
 
-// stepTimeout bounds each step. A step that takes longer is a broken promise.
+// stepTimeout bounds each step. A step that takes longer is a violation.
 const stepTimeout = 45 * time.Second
 
 // Flags defines the scenario's flags.
@@ -47,7 +47,7 @@ func (s *Story) Flags(f *flag.FlagSet) {
 	f.StringVar(&s.to, "to", "k8s-infra-prow-build", "build cluster to move the tasks to")
 	f.IntVar(&s.tasks, "tasks", 0, "number of tasks that the hosts hold; 0 for all")
 	f.DurationVar(&s.drain, "drain", 5*time.Second, "how long holders may continue after the order to stop")
-	f.BoolVar(&s.kill, "kill", false, "kill the leader in the middle of the move")
+	f.BoolVar(&s.kill, "kill", false, "kill the leader partway through the move")
 }
 
 // Play runs the scenario.
@@ -77,12 +77,12 @@ func (s *Story) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Say("%d hosts of %s hold %d tasks", hosts, s.from, len(s.names))
+	s.Say("%d hosts in %s hold %d tasks", hosts, s.from, len(s.names))
 	next, err := s.startZone(ctx, &zone{Group: s.to}, waits)
 	if err != nil {
 		return err
 	}
-	s.Say("%d hosts of %s wait for the same tasks", hosts, s.to)
+	s.Say("%d hosts in %s wait for the same tasks", hosts, s.to)
 	before, err := s.patterns(ctx)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *Story) play(ctx context.Context) error {
 
 	s.Row("tasks", "%d, from %s to %s and back, with a drain of %v and permits of %v", len(s.names), s.from, s.to, s.drain, s.Duration)
 	moved := s.leg(ctx, "move", old, next, s.kill, "move", "--from", s.from, "--to", s.to, "-l", samples.LabelKind+"=job",
-		"--drain", s.drain.String(), "--yes", "--reason", "the storage of "+s.from+" is failing", "-o", "json")
+		"--drain", s.drain.String(), "--yes", "--reason", "storage is failing in "+s.from, "-o", "json")
 	var output moveOutput
 	if err := json.Unmarshal(moved, &output); err != nil {
 		return fmt.Errorf("the output of gkctl move is not JSON: %w\n%s", err, moved)
@@ -113,20 +113,20 @@ func (s *Story) play(ctx context.Context) error {
 	return nil
 }
 
-// startZone starts the hosts of a zone and waits until they have recorded the event e for every task.
+// startZone starts the hosts in a zone and waits until they have recorded the event e for every task.
 func (s *Story) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.Process, error) {
 	z.Tasks, z.Endpoints, z.Slow = s.names, s.Cluster.Endpoints(), s.drain/2
-	p, err := s.Start(ctx, Part, "the hosts of "+z.Group, z)
+	p, err := s.Start(ctx, Part, "the hosts in "+z.Group, z)
 	if err != nil {
 		return nil, err
 	}
 	if !await(ctx, func() bool { return len(p.Life().Since(e, 0)) == len(s.names) }) {
-		return nil, fmt.Errorf("%s: %d of %d tasks are %s", p.Name, len(p.Life().Since(e, 0)), len(s.names), e)
+		return nil, fmt.Errorf("%s: %d of %d tasks have the record %q", p.Name, len(p.Life().Since(e, 0)), len(s.names), e)
 	}
 	return p, nil
 }
 
-// leg runs gkctl and measures how the tasks move between the zones. It returns the output of gkctl.
+// leg runs gkctl and measures how the tasks move between the zones. It returns gkctl's output.
 func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, kill bool, args ...string) []byte {
 	gkctl := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, "gkctl"), args...)
@@ -134,7 +134,7 @@ func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, k
 		return cmd
 	}
 	// Servers record new callers with a short delay, and gkctl refuses to move tasks to a zone that no caller has
-	// named.
+	// used.
 	await(ctx, func() bool { return gkctl(append(slices.Clone(args), "--dry-run")...).Run() == nil })
 	began := boottime.Now()
 	cmd := gkctl(args...)
@@ -164,13 +164,13 @@ func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, k
 	}
 	l := newLeg(began, from.Life(), to.Life())
 	if len(l.started) < len(s.names) {
-		s.Breakf("%s: only %d of %d tasks were started", name, len(l.started), len(s.names))
+		s.Breakf("%s: only %d of %d tasks started", name, len(l.started), len(s.names))
 	}
 	s.legs = append(s.legs, l)
 	s.Say("%d tasks have moved", len(l.started))
 	l.report(&s.Report, name)
 	if killed != "" {
-		s.Row("leader killed", "%s, in the middle of the move", killed)
+		s.Row("leader killed", "%s, partway through the move", killed)
 	}
 	return out.Bytes()
 }
@@ -187,7 +187,7 @@ func (s *Story) patterns(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// await waits for cond, and reports whether it became true in time.
+// await waits for cond, and reports whether it was met in time.
 func await(ctx context.Context, cond func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 
 var bin string
 
-// TestMain is also the main function of the zones, which are instances of this program.
+// TestMain is also the main function of the zones, which run as instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Zone)) }
 
 func TestDemo_LeaderKilledInTheMiddle_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
@@ -31,7 +31,7 @@ func TestDemo_LeaderKilledInTheMiddle_EndsWithItsReportAndNoBrokenPromise(t *tes
 	if err := s.Play(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for _, row := range []string{"tasks", "move", "undo", "ignored its drain", "leader killed", "overlaps", "lost permits"} {
+	for _, row := range []string{"tasks", "move", "undo", "drain ignored", "leader killed", "overlaps", "lost permits"} {
 		if !strings.Contains(out.String(), "\n"+row+" ") {
 			t.Errorf("the report has no row %q:\n%s", row, &out)
 		}
@@ -55,7 +55,7 @@ func TestDemo_LeaderKilledInTheMiddle_EndsWithItsReportAndNoBrokenPromise(t *tes
 	}
 }
 
-// Overlaps and losses in the records are reported as broken promises.
+// Overlaps and losses in the records are reported as violations.
 func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
 	granted := func(at time.Duration, token uint64) stage.Record {
 		return stage.Record{Event: stage.Granted, Semaphore: "job", At: at * time.Second, Token: token}
@@ -67,22 +67,22 @@ func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
 		old, other []stage.Record
 		broken     string
 	}{
-		"handed over":      {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, ""},
-		"both believed":    {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(4, 2), ended(7, 2, false)}, "overlap: "},
-		"lost":             {[]stage.Record{granted(1, 1), ended(5, 1, true)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "was lost by"},
-		"never ended":      {[]stage.Record{granted(1, 1)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "no record of how the belief"},
-		"with lower token": {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "falling token"},
+		"handed over":   {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, ""},
+		"both believed": {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(4, 2), ended(7, 2, false)}, "overlap: "},
+		"lost":          {[]stage.Record{granted(1, 1), ended(5, 1, true)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "was lost by"},
+		"never ended":   {[]stage.Record{granted(1, 1)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "no record of how the belief"},
+		"lower token":   {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "falling token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &Story{drain: time.Second, legs: []*leg{{}}}
 			deaf := []stage.Record{
-				{Event: stage.Granted, Semaphore: "deaf", At: time.Second, Token: 9},
-				{Event: ordered, Semaphore: "deaf", At: 2 * time.Second, Token: 9},
-				{Event: stage.Ended, Semaphore: "deaf", At: 9 * time.Second, Until: 9 * time.Second, Token: 9, Lost: true},
+				{Event: stage.Granted, Semaphore: "stubborn", At: time.Second, Token: 9},
+				{Event: ordered, Semaphore: "stubborn", At: 2 * time.Second, Token: 9},
+				{Event: stage.Ended, Semaphore: "stubborn", At: 9 * time.Second, Until: 9 * time.Second, Token: 9, Lost: true},
 			}
-			s.judge([]*stage.Life{{Records: append(c.old, deaf...)}, {Records: c.other}}, "deaf")
+			s.judge([]*stage.Life{{Records: append(c.old, deaf...)}, {Records: c.other}}, "stubborn")
 			if all := strings.Join(s.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") || (s.Verdict() == nil) != (c.broken == "") {
-				t.Errorf("got broken promises %q, want %q", s.Broken, c.broken)
+				t.Errorf("got violations %q, want %q", s.Broken, c.broken)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 
 // leg is a move of all tasks from one zone to the other. Times are relative to the first event about the edit.
 type leg struct {
-	// handOver is the time from the end of the old holder's belief to the start of the new holder's.
+	// handOver holds the times from the end of the old holder's belief to the start of the new holder's.
 	ordered, stopped, handOver []time.Duration
 	started                    map[string]time.Duration
 }
@@ -52,7 +52,7 @@ func (l *leg) report(r *stage.Report, name string) {
 		name  string
 		times []time.Duration
 	}{
-		{"  ordered to stop", l.ordered}, {"  old holders stopped", l.stopped}, {"  new holders started", started}, {"  hand-over", l.handOver},
+		{"  ordered to stop", l.ordered}, {"  old holders stopped", l.stopped}, {"  new holders started", started}, {"  handover", l.handOver},
 	} {
 		s := stage.SpreadOf(row.times)
 		r.Row(row.name, "%d, median %.3fs, maximum %.3fs", s.N, s.Median.Seconds(), s.Max.Seconds())
@@ -71,7 +71,7 @@ type moveOutput struct {
 	Left int `json:"left"`
 }
 
-// judge compares gkctl's output with what happened.
+// judge compares gkctl's output with what actually happened.
 func (m *moveOutput) judge(deaf string) (broken []string) {
 	var overran []string
 	for _, task := range m.Tasks {
@@ -82,20 +82,20 @@ func (m *moveOutput) judge(deaf string) (broken []string) {
 		}
 	}
 	if !slices.Contains(overran, deaf) {
-		broken = append(broken, fmt.Sprintf("gkctl names %[2]q instead of %[1]s, whose holder ignored its drain", deaf, overran))
+		broken = append(broken, fmt.Sprintf("gkctl reports overruns for %[2]q, but not for %[1]s, whose holder ignored its drain", deaf, overran))
 	}
 	if m.Left > 0 {
-		broken = append(broken, fmt.Sprintf("gkctl reports that %d old holders are left", m.Left))
+		broken = append(broken, fmt.Sprintf("gkctl reports that %d old holders remain", m.Left))
 	}
 	return broken
 }
 
-// judge finds overlaps and losses in the hosts' records. The deaf holder is in the first zone.
+// judge finds overlaps and losses in the hosts' records. The stubborn holder is in the first zone.
 func (s *Story) judge(lives []*stage.Life, deaf string) {
 	permits := map[string]uint32{}
 	var beliefs []overlap.Belief
 	var lost int
-	var kept *stage.Grant // the deaf holder loses its permit at its deadline
+	var kept *stage.Grant // the stubborn holder loses its permit at its deadline
 	for _, l := range lives {
 		for _, g := range l.Grants() {
 			permits[g.Semaphore] = 1
@@ -112,7 +112,7 @@ func (s *Story) judge(lives []*stage.Life, deaf string) {
 		}
 	}
 	s.judgeDeaf(kept, deaf)
-	s.Row("overlaps", "%d, of %d beliefs", s.Break(stage.Overlaps(beliefs, permits)...), len(beliefs))
+	s.Row("overlaps", "%d among %d beliefs", s.Break(stage.Overlaps(beliefs, permits)...), len(beliefs))
 	s.Row("lost permits", "%d", lost)
 }
 
@@ -123,9 +123,9 @@ func (s *Story) judgeDeaf(kept *stage.Grant, deaf string) {
 		return
 	}
 	span := kept.Until() - kept.Said(ordered).At
-	s.Row("ignored its drain", "%s: its holder kept it for %.2fs, until its deadline; the next holder started at %.2fs",
+	s.Row("drain ignored", "%s: its holder kept it for %.2fs, until its deadline; the next holder started at %.2fs",
 		deaf, span.Seconds(), s.legs[0].started[deaf].Seconds())
 	if span < s.drain*9/10 {
-		s.Breakf("the holder of %s lost its permit before the drain was over: after %v", deaf, span)
+		s.Breakf("the holder of %s lost its permit before the drain was over, after %v", deaf, span)
 	}
 }

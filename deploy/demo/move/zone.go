@@ -14,22 +14,22 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hosts is the number of hosts in a zone. Each has its own client and its share of the tasks.
+// hosts is the number of hosts in a zone. Each has its own client and a share of the tasks.
 const hosts = 3
 
 // Part is the first argument of a zone process.
 const Part = "zone"
 
 const (
-	// waits: the group is not admitted. The host requests the permit again after an edit of the definition.
+	// waits: the group is not admitted. The host requests the permit again after the definition is edited.
 	waits stage.Event = "waits"
-	// edited: the host received an event about an edit of the definition.
+	// edited: the host received an event about an edit to the definition.
 	edited stage.Event = "edited"
 	// ordered: the permit's context was cancelled by an order to stop, with the reason Text.
 	ordered stage.Event = "ordered"
 )
 
-// zone runs the hosts of one build cluster in one process. They hold each task for as long as they can, and otherwise
+// zone runs the hosts in one build cluster, in one process. They hold each task for as long as they can, and otherwise
 // wait for it.
 type zone struct {
 	Group     string
@@ -39,7 +39,7 @@ type zone struct {
 	Deaf      string        // the task whose holder ignores the first order to stop
 
 	account stage.Account
-	kicks   map[string]chan struct{} // by task; signalled after an edit of its definition
+	kicks   map[string]chan struct{} // by task; signalled after its definition is edited
 }
 
 // tasksOf returns the names of the first n tasks of a build cluster, or of all tasks if n is 0.
@@ -89,7 +89,7 @@ func Zone(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// listen triggers new acquires of tasks whose definitions are edited.
+// listen triggers a new acquire for each task whose definition is edited.
 func (z *zone) listen(ctx context.Context, c *client.Client, from uint64) {
 	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from}) {
 		if err != nil {
@@ -103,7 +103,7 @@ func (z *zone) listen(ctx context.Context, c *client.Client, from uint64) {
 			z.account.Write(stage.Record{Event: edited, Semaphore: e.GetSemaphore()})
 			select {
 			case kick <- struct{}{}:
-			default: // an acquire is already due
+			default: // an acquire is already pending
 			}
 		}
 	}
@@ -131,8 +131,8 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 	}
 }
 
-// hold holds a permit until the order to stop. It reports whether the holder will also ignore the next order. A deaf
-// holder ignores only one order.
+// hold holds a permit until the order to stop. It reports whether the holder will also ignore the next order. A
+// stubborn holder ignores only one order.
 func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
 	watch := z.account.Hold(p, stage.Granted, stage.Record{})
 	select {
@@ -149,8 +149,8 @@ func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
 	return deaf
 }
 
-// finish simulates a holder after the order to stop. Most holders stop soon, every fifth has work to finish, and a deaf
-// one continues for as long as its permit lasts.
+// finish simulates a holder after the order to stop. Most holders stop soon, every fifth has work to finish, and a
+// stubborn one continues for as long as its permit lasts.
 func (z *zone) finish(ctx context.Context, p *client.Permit, deaf bool) {
 	n := time.Duration(samples.Hash(p.Semaphore()) % 1000)
 	takes := n * 200 * time.Millisecond / 1000

@@ -12,15 +12,16 @@ import (
 // Never is later than every instant.
 const Never = time.Duration(1<<63 - 1)
 
-// noElection is too short a time for a new leader to be elected. A grant that is recorded within this time of the
-// leader's death still came from the dead leader.
+// noElection is too short a time for a new leader to be elected. A grant recorded within this time of the leader's
+// death still came from the dead leader.
 const noElection = 50 * time.Millisecond
 
-// Life is a process and everything that it recorded.
+// Life is a process and everything it recorded.
 type Life struct {
 	Name    string
 	Records []Record
-	// Killed is when the process was killed, or zero if it exited normally. A dead process relies on no permit.
+	// Killed is when the process was killed, or zero if it exited normally. A dead process no longer relies on its
+	// permits.
 	Killed time.Duration
 }
 

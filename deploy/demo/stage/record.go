@@ -51,8 +51,8 @@ type Record struct {
 // Account is the account of a process.
 type Account struct{ *account.Writer }
 
-// Begin parses the settings with which Stage.Start started this process, and returns them with its account. args are
-// the name of the part and the settings.
+// Begin parses the settings that Stage.Start passed to this process, and returns the process's account. args are the
+// name of the part and the settings.
 func Begin(args []string, settings any) (Account, error) {
 	a := Account{account.Inherited()}
 	if len(args) != 2 {

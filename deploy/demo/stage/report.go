@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// Report is the result of a scenario: a table, and the broken promises.
+// Report is the result of a scenario: tables and violations.
 type Report struct {
 	Rows   []Row    `json:"rows"`
 	Tables []Table  `json:"tables,omitempty"`
@@ -21,7 +21,7 @@ type Row struct {
 	Figures []any  `json:"figures,omitempty"`
 }
 
-// Table is a table with one line per object. The first line is the heading.
+// Table is a table with one line per object. The first line is the header.
 type Table struct {
 	Title string     `json:"title"`
 	Lines [][]string `json:"lines"`
@@ -32,16 +32,16 @@ func (r *Report) Row(name, format string, figures ...any) {
 	r.Rows = append(r.Rows, Row{name, fmt.Sprintf(format, figures...), figures})
 }
 
-// Break adds broken promises, and returns their number.
+// Break adds violations, and returns how many.
 func (r *Report) Break(broken ...string) int {
 	r.Broken = append(r.Broken, broken...)
 	return len(broken)
 }
 
-// Breakf adds one broken promise.
+// Breakf adds one violation.
 func (r *Report) Breakf(format string, args ...any) { r.Break(fmt.Sprintf(format, args...)) }
 
-// Verdict returns an error that names the broken promises, or nil if there are none.
+// Verdict returns an error that lists the violations, or nil if there are none.
 func (r *Report) Verdict() error {
 	const most = 20
 	var errs []error
@@ -62,7 +62,7 @@ func (r *Report) print(out io.Writer) {
 	for _, row := range r.Rows {
 		fmt.Fprintf(w, "%s\t%s\n", row.Name, row.Text)
 	}
-	fmt.Fprintf(w, "broken promises\t%d\n", len(r.Broken))
+	fmt.Fprintf(w, "violations\t%d\n", len(r.Broken))
 	_ = w.Flush()
 	for _, t := range r.Tables {
 		fmt.Fprintf(w, "\n%s:\n", t.Title)

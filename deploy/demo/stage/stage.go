@@ -1,5 +1,5 @@
-// Package stage is the common part of the demo's scenarios: three servers, processes that record their beliefs, faults,
-// and a report based on these records.
+// Package stage contains what the demo's scenarios share: three servers, processes that record their beliefs, faults,
+// and a report based on those records.
 package stage
 
 import (
@@ -53,7 +53,7 @@ func (p *Process) Life() *Life {
 	return &Life{Name: p.Name, Records: p.Records(), Killed: p.Killed()}
 }
 
-// Flags defines the flags that all scenarios have.
+// Flags defines the flags shared by all scenarios.
 func (s *Stage) Flags(f *flag.FlagSet, duration time.Duration) {
 	f.StringVar(&s.Bin, "bin", "bin", "directory that contains gatekeeperd and gkctl")
 	f.DurationVar(&s.Duration, "duration", duration, "duration of every permit; a dead holder keeps its slots for that long")
@@ -62,7 +62,7 @@ func (s *Stage) Flags(f *flag.FlagSet, duration time.Duration) {
 	f.StringVar(&s.JSON, "json", "", "file for the report as JSON; empty for none")
 }
 
-// Run runs a scenario and publishes its report. The error names the broken promises.
+// Run runs a scenario and publishes its report. The error lists the violations.
 func (s *Stage) Run(ctx context.Context, play func(context.Context) error) error {
 	if s.Out == nil {
 		s.Out = os.Stdout
@@ -96,7 +96,7 @@ func (s *Stage) close() {
 	}
 }
 
-// Serve starts three servers with these definitions, with Duration as the duration of permits. It removes max_hold and
+// Serve starts three servers with these definitions, with Duration as the permits' duration. It removes max_hold and
 // expect_every, because their values suit jobs that run for hours, and the scenarios run for seconds.
 func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) error {
 	for _, def := range defs {
@@ -146,7 +146,7 @@ func (s *Stage) Lives() []*Life {
 	return lives
 }
 
-// End sends a signal, if it is not nil, to the processes and waits for them to exit normally.
+// End sends the processes a signal, unless it is nil, and waits for them to exit normally.
 func (s *Stage) End(ctx context.Context, signal os.Signal, within time.Duration) error {
 	errs := []error{ctx.Err()}
 	for _, p := range s.Processes {
@@ -167,7 +167,7 @@ func (s *Stage) KillLeader(ctx context.Context) (*servers.Server, time.Duration,
 		return nil, 0, err
 	}
 	leader.Kill()
-	s.Say("kill -9 of %s, the leader", leader.ID)
+	s.Say("killed the leader, %s (kill -9)", leader.ID)
 	return leader, boottime.Now(), nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// change is a change to the cluster that is made when the submitter has the given fraction of the results.
+// change is a change to the cluster, made once the submitter has the given fraction of the results.
 type change struct {
 	part float64
 	make func(context.Context) error
@@ -22,7 +22,7 @@ func (s *Words) changes() []change {
 		{0.1, func(ctx context.Context) error { return s.join(ctx, s.workers+1) }},
 		{0.2, func(context.Context) error { return s.kill(worker(1)) }},
 		{0.3, func(context.Context) error {
-			s.Say("%s leaves: it finishes its current tasks", worker(2).Name)
+			s.Say("%s leaves after finishing its current tasks", worker(2).Name)
 			return worker(2).Signal(syscall.SIGTERM)
 		}},
 		{0.4, func(ctx context.Context) (err error) {
@@ -30,7 +30,7 @@ func (s *Words) changes() []change {
 			return err
 		}},
 		{0.5, func(context.Context) error {
-			s.Say("%s is restarted", leader.ID)
+			s.Say("restarting %s", leader.ID)
 			return leader.Start()
 		}},
 		{0.6, func(ctx context.Context) error { return s.join(ctx, s.workers+2) }},
@@ -39,7 +39,7 @@ func (s *Words) changes() []change {
 	}
 }
 
-// faults makes each change at its time.
+// faults makes each change when it is due.
 func (s *Words) faults(ctx context.Context, tasks int) error {
 	for _, c := range s.changes() {
 		want, n := int(c.part*float64(tasks)), 0
@@ -70,19 +70,19 @@ func (s *Words) join(ctx context.Context, number int) error {
 func (s *Words) kill(p *stage.Process) error {
 	p.Kill()
 	s.killed = append(s.killed, p)
-	s.Say("kill -9 of %s", p.Name)
+	s.Say("killed %s (kill -9)", p.Name)
 	return nil
 }
 
 // restartSubmitter kills the submitter, and restarts it. The new process follows the job from the last change that the
-// old one had seen completely.
+// old one had fully seen.
 func (s *Words) restartSubmitter(ctx context.Context) (err error) {
 	s.submitter.Kill()
 	var after uint64
 	for _, r := range s.submitter.Life().Since(seen, 0) {
 		after = r.Revision
 	}
-	s.Say("kill -9 of the submitter, which is restarted and requests the missing results")
+	s.Say("killed the submitter (kill -9); its successor requests the missing results")
 	s.submitter, err = s.submit(ctx, &submitter{Name: "submitter", Files: s.files, After: after})
 	return err
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// JGroups is the session at the end of the article "A simple clustered task distribution system". Three workers share
-// short tasks, and the worker of a long task is killed in the middle. Another worker takes the task over, and the
-// submitter gets its result.
+// JGroups reproduces the session at the end of the article "A simple clustered task distribution system". Three workers
+// share short tasks, and the worker running a long task is killed partway through. Another worker takes the task over,
+// and the submitter gets its result.
 type JGroups struct {
 	shop
 	long time.Duration
@@ -30,7 +30,7 @@ func (s *JGroups) Flags(f *flag.FlagSet) {
 // Play runs the scenario.
 func (s *JGroups) Play(ctx context.Context) error {
 	if s.workers < 2 || s.Duration < time.Second || s.long <= 0 {
-		return errors.New("the scenario requires -workers 2 or more, a -duration of 1s or more, and a -long above 0")
+		return errors.New("the scenario requires -workers 2 or more, a -duration of 1s or more, and a positive -long")
 	}
 	s.semaphore, s.parallel, s.permits = "tasks", 1, s.workers
 	return s.Run(ctx, s.play)
@@ -91,7 +91,7 @@ func (s *JGroups) result(ctx context.Context, sub *stage.Process, job string) er
 	if err != nil {
 		return err
 	}
-	by := "nobody"
+	by := "an unknown worker"
 	for _, l := range s.Lives() {
 		if slices.ContainsFunc(l.Records, func(w stage.Record) bool { return w.Event == stage.Granted && w.Token == r.Token }) {
 			by = l.Name
@@ -101,7 +101,7 @@ func (s *JGroups) result(ctx context.Context, sub *stage.Process, job string) er
 	return nil
 }
 
-// takeOver kills the worker of a job in the middle of it, and waits until another worker takes the job over.
+// takeOver kills a job's worker partway through the job, and waits until another worker takes the job over.
 func (s *JGroups) takeOver(ctx context.Context, job string) error {
 	victim, first, err := s.granted(ctx, job, 0)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *JGroups) takeOver(ctx context.Context, job string) error {
 		return err
 	}
 	victim.Kill()
-	s.Say("kill -9 of %s in the middle of %s", victim.Name, job)
+	s.Say("killed %s (kill -9) partway through %s", victim.Name, job)
 	heir, second, err := s.granted(ctx, job, first.Token)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ type evidence struct {
 	tasks     []task
 	// stored is the servers' record of each task.
 	stored map[task]*gatekeeperv1.Task
-	// wrong describes what is wrong with a result. It returns "" for a correct one.
+	// wrong describes what is wrong with a result. It returns "" if the result is correct.
 	wrong func(t task, result string) string
 
 	lives    []*stage.Life
@@ -36,7 +36,7 @@ type evidence struct {
 	returned map[task][]stage.Record // the records of submitters
 }
 
-// evidence asks the servers about jobs with the given number of tasks each.
+// evidence queries the servers for jobs with the given number of tasks each.
 func (s *shop) evidence(ctx context.Context, jobs []string, tasks int) (*evidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
@@ -76,10 +76,10 @@ func (e *evidence) add(lives []*stage.Life) {
 	}
 }
 
-// gaveUp reports whether a worker learned that it had lost a task. It may get the task again, and be killed later.
+// gaveUp reports whether a worker learned that it had lost a task. It may get the task again and be killed later.
 func gaveUp(g *stage.Grant) bool { return g.Said(stage.Ended).Lost || g.Has(unrecorded) }
 
-// judge reports on the tasks and the broken promises.
+// judge reports on the tasks and the violations.
 func (e *evidence) judge(r *stage.Report) {
 	bad, executions, afterKill, afterLoss := 0, 0, 0, 0
 	var beliefs []overlap.Belief
@@ -105,13 +105,13 @@ func (e *evidence) judge(r *stage.Report) {
 			}
 		}
 	}
-	r.Row("results", "%d of %d tasks have exactly one correct result, equal to the recorded one and to their worker's", len(e.tasks)-bad, len(e.tasks))
+	r.Row("results", "%d of %d tasks have exactly one correct result, matching both the recorded result and the worker's", len(e.tasks)-bad, len(e.tasks))
 	r.Row("executions", "%d: %d repeated because a worker was killed, %d because a permit was lost", executions, afterKill, afterLoss)
-	r.Row("overlaps", "%d, of %d beliefs of workers", r.Break(stage.Overlaps(beliefs, permits)...), executions)
+	r.Row("overlaps", "%d among %d worker beliefs", r.Break(stage.Overlaps(beliefs, permits)...), executions)
 	e.table(r)
 }
 
-// judgeResult compares the submitters' results of a task with the servers' and the workers' records.
+// judgeResult compares the results that submitters got for a task with the servers' and the workers' records.
 func (e *evidence) judgeResult(t task) (broken []string) {
 	breakf := func(format string, args ...any) {
 		broken = append(broken, t.String()+fmt.Sprintf(format, args...))
@@ -146,7 +146,7 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 		}
 	}
 	if !known && len(broken) == 0 {
-		breakf(" has a result under token %d, which no worker had", first.Token)
+		breakf(" has a result under token %d, which no worker ever held", first.Token)
 	}
 	if wrong := e.wrong(t, first.Text); wrong != "" {
 		breakf(": %s", wrong)
@@ -156,7 +156,7 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 
 // table adds a table of the workers.
 func (e *evidence) table(r *stage.Report) {
-	lines := [][]string{{"worker", "its end", "tasks started", "results recorded", "interrupted"}}
+	lines := [][]string{{"worker", "outcome", "tasks started", "results recorded", "interrupted"}}
 	for _, l := range e.lives {
 		grants := l.Grants()
 		if len(grants) == 0 {
@@ -180,7 +180,7 @@ func (e *evidence) table(r *stage.Report) {
 	r.Tables = append(r.Tables, stage.Table{Title: "workers", Lines: lines})
 }
 
-// heirs checks that the tasks of killed workers were given to other workers.
+// heirs checks that other workers took over the tasks of killed workers.
 func (e *evidence) heirs(r *stage.Report, killed int) {
 	cut := 0
 	for t, attempts := range e.attempts {
@@ -194,5 +194,5 @@ func (e *evidence) heirs(r *stage.Report, killed int) {
 			}
 		}
 	}
-	r.Row("taken over", "%d tasks of %d killed workers", cut, killed)
+	r.Row("taken over", "%d tasks from %d killed workers", cut, killed)
 }

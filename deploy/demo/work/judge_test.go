@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt returns a worker's records of an attempt at a task. The grant is at the second from, and the given events are
-// at the second until.
+// attempt returns a worker's records of an attempt at a task. The grant is at second from, and the given events are at
+// second until.
 func attempt(token uint64, from, until time.Duration, result string, events ...stage.Event) (records []stage.Record) {
 	records = append(records, stage.Record{Event: stage.Granted, Semaphore: "tasks", Job: "j", Token: token, At: from * time.Second})
 	for _, e := range events {
@@ -28,7 +28,7 @@ func got(token uint64, result string) stage.Record {
 	return stage.Record{Event: returned, Job: "j", Token: token, Text: result}
 }
 
-// Each kind of broken promise is detected and named.
+// Each kind of violation is detected and reported.
 func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	for name, c := range map[string]struct {
@@ -41,13 +41,13 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 		"done":                  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 1},
 		"received twice":        {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(1, "7")}, stored: 1},
 		"taken over":            {one: attempt(1, 1, 2, ""), oneKilled: 2, other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2},
-		"killed once recorded":  {one: attempt(1, 1, 2, "7", worked, stage.Ended), oneKilled: 2, got: []stage.Record{got(1, "7")}, stored: 1},
+		"recorded, then killed": {one: attempt(1, 1, 2, "7", worked, stage.Ended), oneKilled: 2, got: []stage.Record{got(1, "7")}, stored: 1},
 		"no result":             {one: attempt(1, 1, 2, "7", whole...), stored: 1, broken: "has no result"},
 		"wrong":                 {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, broken: "is wrong"},
 		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, broken: "and also returned"},
 		"recorded differently":  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, broken: "but the servers have"},
 		"another result":        {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, broken: `returned "6"`},
-		"token of no worker":    {got: []stage.Record{got(1, "7")}, stored: 1, broken: "which no worker had"},
+		"unknown token":         {got: []stage.Record{got(1, "7")}, stored: 1, broken: "which no worker ever held"},
 		"recorded for both":     {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "was also recorded for one"},
 		"no confirmation":       {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, broken: "got no confirmation"},
 		"executed again":        {one: attempt(1, 1, 2, "", stage.Ended), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "handed out again"},
@@ -71,14 +71,14 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 			var r stage.Report
 			e.judge(&r)
 			if all := strings.Join(r.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") {
-				t.Errorf("got broken promises %q, want %q", r.Broken, c.broken)
+				t.Errorf("got violations %q, want %q", r.Broken, c.broken)
 			}
 		})
 	}
 }
 
-// A worker may lose a task, get it again and finish it, and then be killed. Only the tasks that it had when it was
-// killed must be given to other workers.
+// A worker may lose a task, get it again and finish it, and then be killed. Only the tasks that it held when it was
+// killed must be taken over by other workers.
 func TestHeirs_WorkerIsKilled_ItsUnfinishedTasksAreGivenToOthers(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	lost := attempt(1, 1, 2, "", stage.Ended)
@@ -87,15 +87,15 @@ func TestHeirs_WorkerIsKilled_ItsUnfinishedTasksAreGivenToOthers(t *testing.T) {
 		killed, other []stage.Record
 		broken        bool
 	}{
-		"cut off and taken over": {killed: attempt(1, 1, 2, ""), other: attempt(2, 3, 4, "7", whole...)},
-		"lost, and ended later":  {killed: append(slices.Clone(lost), attempt(2, 3, 4, "7", whole...)...)},
-		"cut off":                {killed: attempt(1, 1, 2, ""), broken: true},
+		"cut off and taken over":   {killed: attempt(1, 1, 2, ""), other: attempt(2, 3, 4, "7", whole...)},
+		"lost, and finished later": {killed: append(slices.Clone(lost), attempt(2, 3, 4, "7", whole...)...)},
+		"cut off":                  {killed: attempt(1, 1, 2, ""), broken: true},
 	} {
 		e := evidence{stored: map[task]*gatekeeperv1.Task{{"j", 0}: {Token: 2}}}
 		e.add([]*stage.Life{{Name: "killed", Records: c.killed, Killed: 9 * time.Second}, {Name: "other", Records: c.other}})
 		var r stage.Report
 		if e.heirs(&r, 1); (len(r.Broken) > 0) != c.broken {
-			t.Errorf("%s: heirs() reported broken promises %q", name, r.Broken)
+			t.Errorf("%s: got violations %q", name, r.Broken)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
 			}}
 			s.judge([]*stage.Life{{Name: "a", Records: c.a}, {Name: "b", Records: c.b}, {Name: "c", Records: slices.Clone(c.c)}})
 			if all := strings.Join(s.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") {
-				t.Errorf("got broken promises %q, want %q", s.Broken, c.broken)
+				t.Errorf("got violations %q, want %q", s.Broken, c.broken)
 			}
 		})
 	}

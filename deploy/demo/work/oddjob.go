@@ -16,7 +16,7 @@ import (
 )
 
 // Oddjob reproduces the last section of the article "Distributing Work" at high speed. In the article the work takes
-// 15 s and is due every 10 s. With three workers, one is always idle. At the end the worker of the last round is
+// 15 s and is due every 10 s. With three workers, one is always idle. At the end, the worker of the last round is
 // killed, and the idle worker does its work.
 type Oddjob struct {
 	stage.Stage
@@ -36,7 +36,7 @@ const oddjobWork = "work"
 // Flags defines the scenario's flags.
 func (s *Oddjob) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
-	f.DurationVar(&s.period, "every", 3*time.Second, "the time between two rounds, 10s in the article; the work takes one and a half times as long")
+	f.DurationVar(&s.period, "every", 3*time.Second, "the time between rounds (10s in the article); the work takes one and a half times as long")
 	f.IntVar(&s.rounds, "rounds", 8, "number of rounds")
 }
 
@@ -71,7 +71,7 @@ func (s *Oddjob) play(ctx context.Context) error {
 			return err
 		}
 	}
-	s.Say("%d workers have the same timer: work of %v is due every %v", oddjobs, s.takes(), s.period)
+	s.Say("%d workers have the same timer: work that takes %v is due every %v", oddjobs, s.takes(), s.period)
 	first := time.Now().Truncate(s.period).Add(s.period)
 	for i := range s.rounds {
 		s.dues = append(s.dues, first.Add(time.Duration(i)*s.period))
@@ -99,7 +99,7 @@ func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	var by, idle []string
-	err := stage.Await(ctx, fmt.Sprintf("a worker that runs round %d, and an idle one", i+1), func() (bool, error) {
+	err := stage.Await(ctx, fmt.Sprintf("a worker running round %d, and an idle one", i+1), func() (bool, error) {
 		by, idle = with(s.Lives(), stage.Granted, due), with(s.Lives(), lost, due)
 		return len(by) > 0 && len(idle) > 0, nil
 	})
@@ -109,7 +109,7 @@ func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 	return err
 }
 
-// with returns the processes that have a record of the given kind about a firing.
+// with returns the names of the processes that have a record of the given kind about a firing.
 func with(lives []*stage.Life, e stage.Event, due time.Time) (names []string) {
 	for _, l := range lives {
 		if slices.ContainsFunc(l.Records, func(r stage.Record) bool { return r.Event == e && r.Due.Equal(due) }) {
@@ -119,7 +119,7 @@ func with(lives []*stage.Life, e stage.Event, due time.Time) (names []string) {
 	return names
 }
 
-// killTheLast kills the worker of the last round in the middle of its work, and stops the others' timers.
+// killTheLast kills the worker of the last round partway through its work, and stops the others' timers.
 func (s *Oddjob) killTheLast(ctx context.Context) error {
 	due := s.dues[len(s.dues)-1]
 	var victim *stage.Process
@@ -141,13 +141,13 @@ func (s *Oddjob) killTheLast(ctx context.Context) error {
 			_ = p.Signal(syscall.SIGTERM)
 		}
 	}
-	s.Say("kill -9 of %s in the middle of round %d; the others' timers stop", s.killed, s.rounds)
+	s.Say("killed %s (kill -9) partway through round %d; the others' timers stop", s.killed, s.rounds)
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	return stage.Await(ctx, "another worker of the last round", func() (bool, error) {
+	return stage.Await(ctx, "another worker in the last round", func() (bool, error) {
 		for _, name := range with(s.Lives(), stage.Granted, due) {
 			if name != s.killed {
-				s.Say("%s was notified that round %d is open again, and works", name, s.rounds)
+				s.Say("%s was notified that round %d is open again, and takes over", name, s.rounds)
 				return true, nil
 			}
 		}
@@ -155,7 +155,7 @@ func (s *Oddjob) killTheLast(ctx context.Context) error {
 	})
 }
 
-// ask reads the servers' record of each round.
+// ask queries the servers for their record of each round.
 func (s *Oddjob) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// judge reports on the rounds and the broken promises.
+// judge reports on the rounds and the violations.
 func (s *Oddjob) judge(lives []*stage.Life) {
 	var all, byFiring []overlap.Belief
 	permits, runs := map[string]uint32{}, map[int64][]*stage.Grant{}
@@ -24,7 +24,7 @@ func (s *Oddjob) judge(lives []*stage.Life) {
 			byFiring, permits[b.Semaphore] = append(byFiring, b), 1
 		}
 	}
-	lines, good := [][]string{{"round", "due", "done by", "idle", "the idle worker was notified of"}}, 0
+	lines, good := [][]string{{"round", "due", "done by", "idle", "idle worker notified of"}}, 0
 	for i, due := range s.dues {
 		idle, claim := with(lives, lost, due), s.claims[due]
 		if s.Break(s.judgeRound(i, runs[due.UnixNano()], idle)...) == 0 {
@@ -35,12 +35,12 @@ func (s *Oddjob) judge(lives []*stage.Life) {
 		})
 	}
 	s.Row("rounds", "%d of %d were done once, by the recorded worker, and left a worker idle", good, len(s.dues))
-	s.Row("overlaps", "%d, of %d beliefs of workers", s.Break(stage.Overlaps(byFiring, permits)...), len(byFiring))
+	s.Row("overlaps", "%d among %d worker beliefs", s.Break(stage.Overlaps(byFiring, permits)...), len(byFiring))
 	busy := overlap.Find(all, map[string]uint32{oddjobWork: oddjobs - 1})
 	for _, o := range busy {
 		s.Breakf("no worker was idle for %v", o.Until-o.From)
 	}
-	s.Row("always idle", "1 of %d workers; all worked at the same time %d times", oddjobs, len(busy))
+	s.Row("always idle", "1 of %d workers; times when all worked simultaneously: %d", oddjobs, len(busy))
 	s.Tables = append(s.Tables, stage.Table{Title: "rounds", Lines: lines})
 }
 
@@ -66,7 +66,7 @@ func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (broken [
 	return broken
 }
 
-// news returns the notifications that the idle workers got about a firing.
+// news returns the notifications that idle workers received about a firing.
 func news(lives []*stage.Life, due time.Time) (heardOf []string) {
 	for _, l := range lives {
 		for _, r := range l.Since(heard, 0) {

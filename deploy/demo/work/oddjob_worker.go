@@ -17,11 +17,11 @@ const (
 	// lost: another Oddjob has claimed the firing Due, so this one is idle.
 	lost stage.Event = "lost"
 	// heard: this Oddjob, which had lost the firing Due, was notified that the firing's state is now Text.
-	heard stage.Event = "heard"
+	heard stage.Event = "notified"
 )
 
-// oddjob is one Oddjob, as in the article. All have the same timer, and each does one thing at a time. It tries to
-// claim each due firing, and also firings whose holder was lost. SIGTERM stops its timer. The process exits when the
+// oddjob is one Oddjob, as in the article. All Oddjobs have the same timer, and each does one thing at a time. It tries
+// to claim each due firing, and also firings whose holder was lost. SIGTERM stops its timer. The process exits when the
 // claims that it lost have ended.
 type oddjob struct {
 	Name, Semaphore string
@@ -76,7 +76,7 @@ func (o *oddjob) run(ctx context.Context, account stage.Account) error {
 	}
 }
 
-// work is the function of the job.
+// work is the job's function.
 func (o *oddjob) work(ctx context.Context) error {
 	watch := o.account.Hold(client.PermitOf(ctx), stage.Granted, stage.Record{Due: o.due})
 	defer watch.Stop()

@@ -1,5 +1,5 @@
 // Package work contains the scenarios with shared work: `jgroups`, `oddjob` and `words`. The first two reproduce the
-// examples of two articles, with processes that are killed. In the third, workers that join, leave and die share ten
+// examples in two articles, and kill some of the processes. In the third, workers that join, leave and die share ten
 // thousand tasks, and the leader is killed as well.
 //
 // Servers, workers and submitters are processes. Each report is based on the records of the workers, the submitters and
@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Part is the first argument of a process of these scenarios.
+// Part is the first argument of a process in these scenarios.
 const Part = "work-part"
 
 // role is the role of a process. Exactly one field is set.
@@ -50,7 +50,7 @@ func Process(ctx context.Context, args []string) error {
 // stepTimeout bounds each step of a scenario.
 const stepTimeout = time.Minute
 
-// shop is a stage on which workers share the tasks of one semaphore.
+// shop is a stage whose workers share the tasks of one semaphore.
 type shop struct {
 	stage.Stage
 	semaphore string
@@ -60,7 +60,7 @@ type shop struct {
 	root      string // directory of the files named by tasks
 }
 
-// open starts the servers with the shop's semaphore.
+// open starts the servers with the scenario's semaphore.
 func (s *shop) open(ctx context.Context) error {
 	n := uint32(s.permits)
 	if err := s.Serve(ctx, []*gatekeeperv1.Definition{{Name: s.semaphore, Permits: &n}}); err != nil {
@@ -92,7 +92,7 @@ func (s *shop) hire(ctx context.Context, number int) (*stage.Process, error) {
 	})
 }
 
-// hireAll starts the first workers.
+// hireAll starts the initial workers.
 func (s *shop) hireAll(ctx context.Context) error {
 	for i := range s.workers {
 		if _, err := s.hire(ctx, i+1); err != nil {
@@ -103,7 +103,7 @@ func (s *shop) hireAll(ctx context.Context) error {
 	return nil
 }
 
-// ignoreOutage returns nil if no server answered, because the next call may succeed, and err otherwise.
+// ignoreOutage returns nil if no server responded, because the next call may succeed, and err otherwise.
 func ignoreOutage(err error) error {
 	if errors.Is(err, client.ErrUnavailable) {
 		return nil
@@ -117,18 +117,18 @@ func (s *shop) submit(ctx context.Context, sub *submitter) (*stage.Process, erro
 	return s.Start(ctx, Part, sub.Name, role{Submitter: sub})
 }
 
-// await waits for a record of the process for which like returns true, and returns the record.
+// await waits for a matching record from the process, and returns it.
 func await(ctx context.Context, p *stage.Process, what string, like func(stage.Record) bool) (stage.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	return p.Await(ctx, what, like)
 }
 
-// granted waits until a worker holds a task with a token above the given one, and returns the worker.
+// granted waits until a worker holds one of the job's tasks with a token above the given one, and returns the worker.
 func (s *shop) granted(ctx context.Context, job string, above uint64) (by *stage.Process, grant stage.Record, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	err = stage.Await(ctx, "a worker of job "+job, func() (bool, error) {
+	err = stage.Await(ctx, "a worker for job "+job, func() (bool, error) {
 		for _, p := range s.Processes {
 			for _, r := range p.Life().Since(stage.Granted, 0) {
 				if r.Job == job && r.Token > above {

@@ -30,11 +30,11 @@ type submitter struct {
 	Endpoints       []string
 	// Sleeps holds the durations of jobs with one task each, which sleeps for that long.
 	Sleeps []time.Duration
-	// Files is the number of files below Root. They are the tasks of another job, one task per file. 0 means that there
-	// is no such job.
+	// Files is the number of files under Root that make up another job, one task per file. If it is 0, there is no such
+	// job.
 	Files int
 	Root  string
-	// After is the revision up to which a previous process of the submitter has already seen the job with the files.
+	// After is the revision up to which a previous submitter process has already seen the job with the files.
 	After uint64
 }
 
@@ -68,7 +68,7 @@ func (s *submitter) run(ctx context.Context, account stage.Account) error {
 	return s.do(ctx, c, account, wordsJob, orders)
 }
 
-// do submits a job and follows it to its end. A job that was already submitted is only followed.
+// do submits a job and follows it to completion. A job that was already submitted is only followed.
 func (s *submitter) do(ctx context.Context, c *client.Client, account stage.Account, id string, orders []order) error {
 	var payloads [][]byte
 	for _, o := range orders {
@@ -104,7 +104,7 @@ func (s *submitter) do(ctx context.Context, c *client.Client, account stage.Acco
 	return nil
 }
 
-// filesOf returns the first n files below root in lexical order, or all if there are fewer.
+// filesOf returns the first n files under root in lexical order, or all if there are fewer.
 func filesOf(root string, n int) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// Words counts the words in the files of GOROOT, with a task for each file. During the run, workers join, leave and are
+// Words counts the words in the files under GOROOT, with one task per file. During the run, workers join, leave and are
 // killed, and the leader and the submitter are killed and restarted. The results are compared with a direct count.
 type Words struct {
 	shop
@@ -29,10 +29,10 @@ type Words struct {
 // Flags defines the scenario's flags.
 func (s *Words) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
-	f.IntVar(&s.files, "tasks", 10_000, "maximum number of files to count, with a task for each")
-	f.IntVar(&s.workers, "workers", 4, "number of workers at the beginning")
-	f.IntVar(&s.parallel, "parallel", 4, "number of tasks that a worker has at a time")
-	f.StringVar(&s.root, "root", "", "directory whose files are counted; default is GOROOT")
+	f.IntVar(&s.files, "tasks", 10_000, "maximum number of files to count, one task per file")
+	f.IntVar(&s.workers, "workers", 4, "initial number of workers")
+	f.IntVar(&s.parallel, "parallel", 4, "maximum number of tasks per worker at a time")
+	f.StringVar(&s.root, "root", "", "directory of the files to count; default is GOROOT")
 }
 
 // Play runs the scenario.
@@ -43,7 +43,7 @@ func (s *Words) Play(ctx context.Context) error {
 	if s.root == "" {
 		out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 		if err != nil {
-			return fmt.Errorf("GOROOT was not found; name another directory with -root: %w", err)
+			return fmt.Errorf("GOROOT was not found; specify another directory with -root: %w", err)
 		}
 		s.root = strings.TrimSpace(string(out))
 	}
@@ -69,7 +69,7 @@ func (s *Words) play(ctx context.Context) error {
 		return err
 	}
 	began := boottime.Now()
-	s.Say("a job of %d tasks is submitted: count the words in a file in %s", len(files), s.root)
+	s.Say("submitted a job of %d tasks, each counting the words in a file in %s", len(files), s.root)
 	if err := s.faults(ctx, len(files)); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Words) play(ctx context.Context) error {
 		return err
 	}
 	took := boottime.Now() - began
-	s.Say("the job is over")
+	s.Say("the job is done")
 	counts, total, err := s.count(files)
 	if err != nil {
 		return err

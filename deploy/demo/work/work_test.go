@@ -13,7 +13,7 @@ import (
 
 var bin string
 
-// TestMain is also the main function of workers and submitters, which are instances of this program.
+// TestMain is also the main function of workers and submitters, which run as instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Process)) }
 
 // play runs a scenario with the given flags, and checks that its report has the given rows.
@@ -32,7 +32,7 @@ func play(t *testing.T, story interface {
 	if err := story.Play(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for _, row := range append(rows, "overlaps", "broken promises") {
+	for _, row := range append(rows, "overlaps", "violations") {
 		if !strings.Contains(out.String(), "\n"+row+" ") {
 			t.Errorf("the report has no row %q:\n%s", row, &out)
 		}

@@ -18,13 +18,13 @@ import (
 const (
 	// worked: the task under Token returned Text, which is not recorded yet.
 	worked stage.Event = "worked"
-	// recorded: the servers have recorded the end of the task under Token.
+	// recorded: the servers have recorded the outcome of the task under Token.
 	recorded stage.Event = "recorded"
-	// unrecorded: the servers have not recorded the end, for the reason Text.
+	// unrecorded: the servers have not recorded the outcome, for the reason Text.
 	unrecorded stage.Event = "unrecorded"
 )
 
-// order is the payload of a task: count the words of a file, or sleep and return the date, as in the article.
+// order is the payload of a task: count the words in a file, or sleep and return the date, as in the article.
 type order struct {
 	File  string        `json:"file,omitempty"`
 	Sleep time.Duration `json:"sleep,omitempty"`

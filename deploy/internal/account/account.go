@@ -50,7 +50,7 @@ func Read[R any](r io.Reader, take func(R)) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("an account cannot be read: %w", err)
+			return fmt.Errorf("cannot read an account: %w", err)
 		}
 		take(record)
 	}

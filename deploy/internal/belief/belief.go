@@ -21,8 +21,8 @@ type Watch struct {
 	stopped chan struct{} // closed after ended has returned
 }
 
-// Of follows the permit p until the belief ends or Stop is called. It then calls ended once, with the end of
-// the belief on the shared clock and with whether the permit was lost.
+// Of follows the permit p until the belief ends or Stop is called. It then calls ended once, with the time when the
+// belief ended on the shared clock and with whether the permit was lost.
 func Of(p *client.Permit, ended func(until time.Duration, lost bool)) *Watch {
 	w := &Watch{permit: p, ended: ended, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go w.believe()
@@ -63,7 +63,7 @@ func (w *Watch) believe() {
 }
 
 // safeUntil returns the permit's local deadline on the shared clock. If the permit no longer has a deadline, safeUntil
-// returns the previous deadline, before.
+// returns the previous one.
 func (w *Watch) safeUntil(before time.Duration) time.Duration {
 	until := w.permit.SafeUntil()
 	if until.IsZero() {

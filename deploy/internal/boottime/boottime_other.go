@@ -6,5 +6,5 @@ package boottime
 
 import "time"
 
-// Now returns the time of the wall clock, which is good enough as long as nobody sets the clock.
+// Now returns the wall clock time, which is good enough as long as the clock is not set.
 func Now() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -84,18 +84,19 @@ func (p *Process[R]) Said() string {
 // Signal sends a signal to the process.
 func (p *Process[R]) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
-// Kill kills the process (SIGKILL). After Kill returns, the process relies on no permit, and all its records are in
-// Records.
+// Kill kills the process (SIGKILL). After Kill returns, the process no longer relies on any permit, and Records
+// returns all of its records.
 func (p *Process[R]) Kill() {
 	_ = p.Signal(syscall.SIGKILL) // it may have exited already
 	<-p.done
 	p.killed = boottime.Now()
 }
 
-// Killed returns the time on the shared clock at which Kill had ended the process, or 0 if it was not killed.
+// Killed returns the time on the shared clock by which the process was dead, or 0 if it was not killed.
 func (p *Process[R]) Killed() time.Duration { return p.killed }
 
-// Wait waits for the process to exit. Unless it was killed, an exit with an error is returned as an error.
+// Wait waits for the process to exit, and kills it if that takes too long. Unless the process was already killed, it
+// returns the exit error.
 func (p *Process[R]) Wait(within time.Duration) error {
 	select {
 	case <-p.done:
@@ -109,7 +110,7 @@ func (p *Process[R]) Wait(within time.Duration) error {
 	return nil
 }
 
-// Await waits for a record for which like returns true, and returns the first one. It fails if the process exits first.
+// Await waits for a matching record, and returns the first one. It fails if the process exits first.
 func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) (R, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -128,7 +129,7 @@ func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) 
 		select {
 		case <-tick.C:
 		case <-p.done:
-			ended = true // check once more: the record may be among the last ones
+			ended = true // check once more, because the record may be among the last ones
 		case <-ctx.Done():
 			return none, fmt.Errorf("no record of %s: %w", what, ctx.Err())
 		}

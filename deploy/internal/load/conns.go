@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// Shared is the number of connections that the callers of a server share.
+// Shared is the number of connections that a server's callers share.
 const Shared = 4
 
 // Conns are connections shared by callers.
@@ -28,7 +28,7 @@ func DialWith(address string, creds credentials.TransportCredentials) (Conns, er
 	return c, nil
 }
 
-// Of returns the connection of a caller.
+// Of returns a caller's connection.
 func (c Conns) Of(caller int) *grpc.ClientConn { return c[caller%len(c)] }
 
 // Interfaces returns the connections as interface values.

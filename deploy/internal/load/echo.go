@@ -17,8 +17,8 @@ import (
 // echoMethod is a unary call that returns its argument. It measures the cost of gRPC alone on this machine.
 const echoMethod = "/bench.Echo/Echo"
 
-// ServeEcho serves the echo on a free port, which it prints, until its standard input is closed. It runs as a separate
-// process, like the servers that it is compared with.
+// ServeEcho runs the echo server on a free port, which it prints, until its standard input is closed. It runs as a
+// separate process, like the servers it is compared with.
 func ServeEcho() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,8 +48,8 @@ type Echo struct {
 	conns Conns
 }
 
-// StartEcho starts this program again with args, which must make it call ServeEcho. The process is killed when ctx
-// ends.
+// StartEcho starts another process of this program with args, which must make it call ServeEcho. The process is killed
+// when ctx is done.
 func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -73,12 +73,12 @@ func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
 	}
 	if err != nil {
 		e.Close()
-		return nil, fmt.Errorf("the echo did not start: %w", err)
+		return nil, fmt.Errorf("the echo server did not start: %w", err)
 	}
 	return e, nil
 }
 
-// Call makes one echo call, whose size is about that of a TryAcquire call.
+// Call makes one echo call, about the size of a TryAcquire call.
 func (e *Echo) Call(ctx context.Context, caller int) (int, error) {
 	payload := &wrapperspb.BytesValue{Value: make([]byte, 100)}
 	return 1, e.conns.Of(caller).Invoke(ctx, echoMethod, payload, &wrapperspb.BytesValue{})

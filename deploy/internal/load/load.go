@@ -1,4 +1,4 @@
-// Package load contains the measurement code of the benchmarks: closed loops of callers, the connections that they
+// Package load contains the measurement code of the benchmarks: closed loops of callers, the connections they
 // share, and an echo server that measures the speed of grpc-go on this machine as a baseline.
 package load
 

@@ -20,7 +20,7 @@ type Plot struct {
 	// Names are the names of the curves in panels with more than one curve.
 	Names  []string
 	Panels []Panel
-	// From and To are the labels below the ends of each panel.
+	// From and To are the labels below the left and right ends of each panel.
 	From, To string
 }
 
@@ -40,7 +40,7 @@ type Curve struct {
 // Point is a value at a position in the range, from 0 to 1. Points whose value is NaN are omitted.
 type Point struct{ At, Value float64 }
 
-// colour returns the colour of a curve. The colours are distinguishable for color-blind readers, on white and on black.
+// colour returns the colour of a curve. Colour-blind readers can tell the colours apart, on white and on black.
 func colour(curve int) string {
 	return [...]string{"#0080c8", "#d55e00", "#009e73", "#b0689a", "#8a7400"}[curve%5]
 }

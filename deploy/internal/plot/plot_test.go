@@ -43,7 +43,7 @@ func TestSVG_DrawsEveryCurve_WithoutNaN(t *testing.T) {
 	if counts["polyline"] != 3 || counts["circle"] != 2 {
 		t.Errorf("got elements %v, want 3 curves and 2 dots", counts)
 	}
-	// The largest value is a tenth below the upper end of the panel, which is at 50. Zero is at 200.
+	// The scale extends 10% beyond the largest value. The top of the panel is at y = 50, and zero is at y = 200.
 	if want := "70.0,186.4 830.0,63.6"; points[0] != want {
 		t.Errorf("got points %q, want %q", points[0], want)
 	}

@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// Main runs command with the program's arguments, in a context that is cancelled by SIGINT or SIGTERM. It prints an
-// error after the program's name and exits with code 1. flag.ErrHelp is not an error.
+// Main runs command with the program's arguments, in a context that SIGINT or SIGTERM cancels. If command fails, Main
+// prints the error, prefixed with the program's name, and exits with code 1. flag.ErrHelp is not an error.
 func Main(name string, command func(ctx context.Context, args []string, out io.Writer) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

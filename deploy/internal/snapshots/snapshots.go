@@ -22,7 +22,7 @@ const Unfinished = ".tmp"
 type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Bytes   float64 `json:"bytes"`
-	// The latencies of grants in ms, during the snapshot and in a period of the same length before it.
+	// The latencies of grants in ms, during the snapshot and in an equally long period before it.
 	LongestWithin float64 `json:"longest_within_ms"`
 	LongestBefore float64 `json:"longest_before_ms"`
 	P99Within     float64 `json:"p99_within_ms"`
@@ -40,8 +40,8 @@ const within = 5 * time.Minute
 // Acquire acquires a permit and returns a function that releases it.
 type Acquire func(ctx context.Context) (release func(ctx context.Context) error, err error)
 
-// Measure acquires and releases permits until the server has made a snapshot. Each grant and each release is a log
-// entry, so the server eventually makes a snapshot automatically.
+// Measure acquires and releases permits until the server has taken a snapshot. Each grant and each release is a log
+// entry, so the server eventually takes a snapshot automatically.
 func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Delay, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%s took no snapshot within %v", server.ID, within))
 	defer cancel()
@@ -53,7 +53,7 @@ func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Del
 	span, err := await(probing, filepath.Join(server.Data(), "snapshots"))
 	if err == nil {
 		select {
-		case <-time.After(time.Second / 2): // let the grant in progress at the end finish
+		case <-time.After(time.Second / 2): // let the last grant during the snapshot finish
 		case <-probing.Done():
 			err = probing.Err()
 		}
@@ -69,13 +69,13 @@ func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Del
 	return span.of(shots), nil
 }
 
-// shot is one grant.
+// shot is the time and latency of one grant.
 type shot struct {
 	at   time.Time // when it was requested
 	took time.Duration
 }
 
-// probe acquires and releases permits until ctx ends. It calls stop if that fails.
+// probe acquires and releases permits until ctx is done. It calls stop when it returns.
 func probe(ctx context.Context, stop func(), acquire Acquire) (shots []shot, err error) {
 	defer stop()
 	for {
@@ -95,7 +95,7 @@ func probe(ctx context.Context, stop func(), acquire Acquire) (shots []shot, err
 	}
 }
 
-// span is the period in which a snapshot was made.
+// span is the period in which a snapshot was taken.
 type span struct {
 	from, to time.Time
 	bytes    float64

@@ -62,14 +62,14 @@ func TestSpan_ComparesGrantsDuringAndBefore(t *testing.T) {
 	t0 := time.Unix(1_000_000, 0)
 	after := func(d time.Duration) time.Time { return t0.Add(d) }
 	shots := []shot{
-		{after(-3 * time.Second), 900 * time.Millisecond},      // long before
-		{after(-time.Second), 2 * time.Millisecond},            // before
+		{after(-3 * time.Second), 900 * time.Millisecond},      // long before the snapshot
+		{after(-time.Second), 2 * time.Millisecond},            // shortly before
 		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // in progress at the start: counts for both periods
 		{after(time.Second), 45 * time.Millisecond},            // during the snapshot
 		{after(2*time.Second + time.Millisecond), time.Second}, // after the snapshot
 	}
 	got := span{from: t0, to: after(2 * time.Second), bytes: 9}.of(shots)
 	if got.Seconds != 2 || got.Grants != 2 || got.LongestWithin != 45 || got.LongestBefore != 30 || got.Added() != 15 || got.Bytes != 9 {
-		t.Errorf("of() = %+v, want only the grants during and shortly before the snapshot", got)
+		t.Errorf("compare() = %+v, want only the grants during and shortly before the snapshot", got)
 	}
 }

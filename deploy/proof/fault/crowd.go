@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
 )
 
-// Kinds that add a crowd of clients or set clients' clocks.
+// Kinds that add a crowd of clients or step clients' clocks.
 const (
 	Crowd      = "crowd"
 	ClockSteps = "clock-steps"
@@ -18,9 +18,9 @@ const (
 // crowded is the number of waiters in a crowd.
 const crowded = 10_000
 
-// crowd adds ten thousand waiters for a small number of semaphores, and watchers that do not read. When most of the
-// waiters are in the queues, the leader is killed, transfers its leadership, or continues undisturbed. The crowd lasts
-// until the time for faults is over.
+// crowd adds ten thousand waiters for a small number of semaphores, and watchers that do not read. Once most of the
+// waiters are in the queues, the leader is killed, transfers its leadership, or continues undisturbed. The crowd stays
+// until fault injection ends.
 func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.Note(Crowd, "")
 	a.Clients.Watch(ctx, 50)
@@ -41,7 +41,7 @@ func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 		case <-ctx.Done():
 		}
 	}
-	a.Note(fmt.Sprintf("%.0f wait", most), "")
+	a.Note(fmt.Sprintf("%.0f waiting", most), "")
 	rest(ctx, between(random, 0, 2*time.Second))
 	if ctx.Err() != nil {
 		return nil
@@ -60,7 +60,7 @@ func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return nil
 }
 
-// clockSteps sets the clocks that clients use for their permits.
+// clockSteps steps the clock that a client uses for its permits.
 func clockSteps(_ context.Context, a *Arena, random *rand.Rand) error {
 	name, by := a.Clients.Step(random)
 	a.Note(fmt.Sprintf("%s: %v", ClockSteps, by), name)

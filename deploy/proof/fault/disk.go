@@ -21,24 +21,24 @@ const (
 	foreignDataDir = 78
 )
 
-// FullDisk requires that each server has a separate disk.
+// FullDisk requires a separate disk for each server.
 const FullDisk = "full-disk"
 
-// logFile contains the term, the vote and the log, and markFile is next to it, unless the log is in separate files in
-// the directory logDir.
+// logFile contains the term, the vote and the log, with markFile next to it, unless the log is in separate files in the
+// directory logDir.
 const (
 	logFile  = "raft.db"
 	markFile = "acknowledged"
 	logDir   = "wal"
 )
 
-// ofTheLog reports whether a file in a data directory belongs to the log.
+// ofTheLog reports whether a file in a data directory is part of the log.
 func ofTheLog(file string) bool {
 	return file == logFile || file == markFile || filepath.Dir(file) == logDir
 }
 
 // damage kills a follower, truncates one of its files or flips bytes in it, and restarts the server. The server must
-// refuse the damaged file (see refused). Another member then takes its place.
+// refuse the damaged file (see checkExit). A new member then replaces it.
 func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.hurting.Lock() // a cluster does not survive damage to a majority
 	defer a.hurting.Unlock()
@@ -51,7 +51,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		return err
 	}
 	a.Note("damage: "+file+what, s.ID)
-	// Replace the damaged member even if the time for faults is over.
+	// Replace the damaged member even if fault injection is over.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer stop()
 	code, ok := 0, false
@@ -77,13 +77,13 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.remove(ctx, random, s)
 }
 
-// refused checks that a server that was started on a damaged file exited with the code for a damaged directory. Damage
-// to files other than the log may also be reported as another server's directory. byItself is false if a signal killed
-// the process.
+// refused checks that a server started on a damaged file exited with the code for a damaged directory. Damage to files
+// other than the log may also be reported as another server's directory. exited is false if a signal killed the
+// process.
 func refused(file string, code int, exited bool, log string) error {
 	switch {
 	case !exited:
-		return fmt.Errorf("the server with a damaged file was killed by a signal:\n%s", log)
+		return fmt.Errorf("a signal killed the server with a damaged file:\n%s", log)
 	case code == refusedDataDir:
 	case code == foreignDataDir && !ofTheLog(file):
 	case (code == leftByFault || code == foreignDataDir) && !strings.Contains(log, "damaged: "): // caused by another fault
@@ -93,8 +93,7 @@ func refused(file string, code int, exited bool, log string) error {
 	return nil
 }
 
-// hurt damages a file that belongs to the log, the stable store or a snapshot, and returns the file and the kind of
-// damage.
+// hurt damages a file of the log, the stable store or a snapshot, and returns the file and the kind of damage.
 func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	var files []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -142,7 +141,7 @@ func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	}
 }
 
-// fullDisk temporarily fills a server's disk. The server must exit, and is restarted.
+// fullDisk temporarily fills a server's disk. The server must exit, and is then restarted.
 func fullDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	s := a.leader(ctx, random)
 	if random.IntN(2) == 0 {
@@ -159,12 +158,12 @@ func (a *Arena) fill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	}
 	rest(ctx, between(random, 500*time.Millisecond, 3*time.Second))
 	empty()
-	// A server whose disk is full may take seconds to exit. Until then it answers no calls.
+	// A server whose disk is full may take seconds to exit. Until then it does not respond.
 	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
 	defer cancel()
 	_ = s.Ready(settling)
 	if code, ok := s.Exited(); ok {
-		a.Note(fmt.Sprintf("left with exit code %d", code), s.ID)
+		a.Note(fmt.Sprintf("exited with code %d", code), s.ID)
 	}
 	return a.start(s)
 }

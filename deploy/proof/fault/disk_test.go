@@ -11,21 +11,21 @@ func TestRefused_OnlyWithTheCodesForDamage(t *testing.T) {
 		log      string
 		good     bool
 	}{
-		"the log":              {file: logFile, code: 73, log: said, good: true},
-		"a snapshot":           {file: "snapshots/2-8-1/state.bin", code: 73, log: said, good: true},
-		"another member's id":  {file: "cluster.json", code: 78, log: "belongs to member", good: true},
-		"a segment of the log": {file: logDir + "/acknowledged", code: 73, log: said, good: true},
-		"a segment, but the code for a foreign directory": {file: logDir + "/acknowledged", code: 78, log: said},
+		"the log":             {file: logFile, code: 73, log: said, good: true},
+		"a snapshot":          {file: "snapshots/2-8-1/state.bin", code: 73, log: said, good: true},
+		"another member's id": {file: "cluster.json", code: 78, log: "belongs to member", good: true},
+		"a log segment":       {file: logDir + "/acknowledged", code: 73, log: said, good: true},
+		"a log segment, but the code for a foreign directory": {file: logDir + "/acknowledged", code: 78, log: said},
 		"a panic":                          {file: logFile, code: 2, log: "panic: "},
 		"a signal":                         {file: logFile, code: -1, signaled: true, log: "SIGBUS"},
-		"a success":                        {file: logFile, code: 0},
+		"success":                          {file: logFile, code: 0},
 		"damage, but the code for a fault": {file: logFile, code: 70, log: said},
 		"damage, but the code for a foreign directory": {file: logFile, code: 78, log: said},
 		"a full disk at the same time":                 {file: logFile, code: 70, log: unsaid, good: true},
 		"a removal at the same time":                   {file: logFile, code: 78, log: "was removed", good: true},
 	} {
 		if err := refused(tc.file, tc.code, !tc.signaled, tc.log); (err == nil) != tc.good {
-			t.Errorf("%s: refused() = %v", name, err)
+			t.Errorf("%s: checkExit() = %v", name, err)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package fault injects faults into a cluster and its clients, like those in real operation but more frequent. A seed
-// determines the faults, their times and their durations. The targets also depend on which server is the leader at that
+// Package fault injects faults into a cluster and its clients, like those in production but more frequent. A seed
+// determines the faults, their times and their durations. The targets also depend on which server is the leader at the
 // time.
 package fault
 
@@ -34,7 +34,7 @@ type Arena struct {
 	// Disk sets the state of a server's disk, as defined by the build tag `faulty`. It is nil if the servers were built
 	// without that tag.
 	Disk func(s *servers.Server, state string) error
-	// Names and Foreign are nil except in runs of Misdirected. Foreign is another cluster.
+	// Names and Foreign are nil except in Misdirected runs. Foreign is another cluster.
 	Names   Addresses
 	Foreign *servers.Cluster
 	// Credentials are the clients' credentials.
@@ -52,13 +52,13 @@ type Arena struct {
 	joined int
 	gone   map[string]bool // servers that were removed from the cluster
 
-	hurting sync.Mutex // locked while a server is damaged
+	hurting sync.Mutex // locked while a fault damages a server
 	holding sync.Mutex // locked while a fault acts on a holder
 }
 
 // Network is the network between servers and clients.
 type Network interface {
-	// Can reports whether the network supports a state of links.
+	// Can reports whether the network supports a link state.
 	Can(network.State) bool
 	// Set sets a link's state.
 	Set(network.Link, network.State)
@@ -68,8 +68,8 @@ type Network interface {
 	Reset(network.Link)
 }
 
-// A Kind injects one fault and returns when the fault is over or the context ends. It repairs everything that Mend does
-// not repair. An error means that the harness failed, not the cluster.
+// A Kind injects one fault and returns when the fault is over or the context is done. It repairs everything that Mend
+// does not repair. An error means that the harness failed, not the cluster.
 type Kind func(context.Context, *Arena, *rand.Rand) error
 
 // kinds returns all kinds of faults by name.
@@ -111,7 +111,7 @@ const Mixed = "mixed"
 // Names returns the sorted names of all kinds.
 func Names() []string { return slices.Sorted(maps.Keys(kinds())) }
 
-// Run injects faults of a kind one after another until the context ends. It returns the number of faults by name.
+// Run injects one fault of a kind after another until the context is done. It returns the number of faults by name.
 func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]int, error) {
 	all := kinds()
 	choice, lines := []string{name}, 1
@@ -164,7 +164,7 @@ func (a *Arena) can(kind string) bool {
 	return a.Network.Can(Needs(kind))
 }
 
-// Mend repairs everything that faults left behind, and starts all stopped servers.
+// Mend repairs everything that faults left broken, and starts all stopped servers.
 func (a *Arena) Mend() error {
 	a.Network.Heal()
 	for _, h := range slices.Concat(a.Holders, a.Workers, a.Submitters) {
@@ -189,7 +189,7 @@ func (a *Arena) Mend() error {
 	return nil
 }
 
-// Members returns the servers that are members.
+// Members returns the servers that are members of the cluster.
 func (a *Arena) Members() []*servers.Server {
 	return slices.DeleteFunc(slices.Clone(a.Cluster.Servers), func(s *servers.Server) bool { return a.gone[s.ID] })
 }
@@ -205,7 +205,7 @@ func (a *Arena) Endpoints() []string {
 	return endpoints
 }
 
-// rest waits for the given time or until the context ends.
+// rest waits for the given time or until the context is done.
 func rest(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -213,12 +213,12 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// between returns a random duration from least to most.
+// between returns a random duration in [lo, hi).
 func between(random *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(random.Int64N(int64(most-least)))
 }
 
-// leader returns the leader. If there is no leader for some time, it returns a random member.
+// leader returns the leader, or a random member if no leader is found for a few seconds.
 func (a *Arena) leader(ctx context.Context, random *rand.Rand) *servers.Server {
 	asking, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()

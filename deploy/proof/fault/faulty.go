@@ -15,7 +15,7 @@ const (
 	DiskError = "disk-error"
 )
 
-// hangs exceeds the ten seconds after which a server assumes that its disk hangs. leavesIn is how long the server may
+// hangs exceeds the ten seconds after which a server assumes that its disk is hung. leavesIn is how long the server may
 // take to exit.
 const (
 	hangs    = 11 * time.Second
@@ -31,7 +31,7 @@ func (a *Arena) victims(ctx context.Context, random *rand.Rand) []*servers.Serve
 	case 1:
 		return []*servers.Server{follower}
 	}
-	if leader == follower { // the leader has changed in the meantime
+	if leader == follower { // the leader changed in the meantime
 		return []*servers.Server{leader}
 	}
 	return []*servers.Server{leader, follower}
@@ -80,8 +80,8 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return nil
 }
 
-// diskError makes all further writes fail, either before anything is written or after everything was written. The
-// server must exit.
+// diskError makes all further writes fail, either before anything is written or after everything has been written.
+// The server must exit.
 func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	state := []string{"fail write", "fail sync"}[random.IntN(2)]
@@ -94,19 +94,19 @@ func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.leave(ctx, random, all)
 }
 
-// leave waits until the servers with failing disks have exited as they must, repairs the disks, and restarts the
-// servers. It does so even if the time for faults is over, because a server that does not exit is the error to find.
+// leave waits until the servers with failing disks have exited, as they must, repairs the disks, and restarts the
+// servers. It does so even if fault injection is over, because a server that does not exit is exactly the bug to find.
 func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
 	for _, s := range all {
-		// A follower of a leader with a hanging disk may write nothing before the leader has exited, so each server has
+		// A follower whose leader has a hung disk may have nothing to write until the leader exits, so each server has
 		// a separate time limit.
 		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
 		code, err := s.Ended(leaving)
 		cancel()
 		if err != nil {
-			return fmt.Errorf("although its disk fails, %w", err)
+			return fmt.Errorf("even though its disk is failing, %w", err)
 		}
-		a.Note(fmt.Sprintf("left with exit code %d", code), s.ID)
+		a.Note(fmt.Sprintf("exited with code %d", code), s.ID)
 		if code != leftByFault {
 			return fmt.Errorf("%s exited with code %d when its disk failed, want %d\n%s", s.ID, code, leftByFault, s.LogTail())
 		}

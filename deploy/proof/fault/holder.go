@@ -29,7 +29,7 @@ type Holder struct {
 	lives []*child.Process[history.Entry]
 }
 
-// Begin starts the first process.
+// Begin starts the next process.
 func (h *Holder) Begin() error {
 	p, err := h.Start(len(h.lives))
 	if err == nil {
@@ -59,7 +59,7 @@ func (h *Holder) End() ([]history.Entry, error) {
 
 func (h *Holder) last() *child.Process[history.Entry] { return h.lives[len(h.lives)-1] }
 
-// atTask reports whether the worker has been handed a task whose end it has not reported yet.
+// atTask reports whether the worker has been handed a task whose outcome it has not reported yet.
 func (h *Holder) atTask() bool {
 	begun := map[uint64]bool{}
 	for _, e := range h.last().Records() {
@@ -91,8 +91,8 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return err
 }
 
-// kill kills the process, and starts its successor. If the process is a worker, kill first waits up to a second for the
-// worker to have a task. It reports whether the killed worker had a task.
+// kill kills the process, and starts its successor. If the process is a worker, kill first waits up to a second for it
+// to get a task. It reports whether the killed worker had a task.
 func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -123,11 +123,11 @@ func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
-// KilledAtTask is the name under which workers that were killed while they had a task are counted.
+// KilledAtTask is the name of the count of workers killed while they had a task.
 const KilledAtTask = "worker-killed-at-task"
 
-// Harm kills and suspends the processes that execute and submit tasks, until the context ends. It returns the number of
-// faults by name.
+// Harm kills and suspends the processes that execute and submit tasks, until the context is done. It returns the number
+// of faults by name.
 func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{KilledAtTask: 0}
 	var mu sync.Mutex // guards counts and failed
@@ -182,7 +182,7 @@ func (a *Arena) LoseWorker(ctx context.Context) error {
 	return fmt.Errorf("no worker was handed a task: %w", ctx.Err())
 }
 
-// storm adds many clients that make requests as fast as they can, and watchers that do not read.
+// storm adds several clients that make requests as fast as they can, and watchers that do not read.
 func storm(ctx context.Context, a *Arena, random *rand.Rand) error {
 	raging, cancel := context.WithTimeout(ctx, between(random, 200*time.Millisecond, time.Second))
 	defer cancel()
@@ -193,7 +193,7 @@ func storm(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return nil
 }
 
-// strangers connect to every port and send nothing, an incomplete message, or garbage, and keep the connection open.
+// strangers connects to every port, sends nothing, an incomplete message or garbage, and keeps the connections open.
 func strangers(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.Note("strangers", "")
 	var conns []net.Conn

@@ -10,18 +10,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Clients is the name of the clients' endpoint of a link. The name of a server's API endpoint is the server's id
-// followed by API. For links between members, a member's endpoint is named by its id alone. A member that calls another
-// member's API uses the links of the clients.
+// Clients is the link endpoint that all clients share. A server's API endpoint is named by its id followed by API. On
+// links between members, an endpoint is named by the member's id alone. A member that calls another member's API uses
+// the clients' links.
 const (
 	Clients = "clients"
 	API     = "/api"
 )
 
-// Members is the name of the endpoint of members that call an API over a separate link.
+// Members is the endpoint of members that call an API over a separate link.
 const Members = "members"
 
-// Kinds that not every network supports.
+// Kinds that only some networks support.
 const (
 	SlowNetwork = "slow-network"
 	Narrow      = "narrow"
@@ -113,7 +113,7 @@ func clientsCut(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.cut(ctx, random, "clients-cut", links)
 }
 
-// slowNetwork delays all packets and loses some.
+// slowNetwork delays all packets and drops some.
 func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
 	state := network.State{
 		Delay: between(random, time.Millisecond, 150*time.Millisecond), Jitter: between(random, time.Millisecond, 150*time.Millisecond),
@@ -122,13 +122,13 @@ func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.worse(ctx, random, state, SlowNetwork+": "+state.Delay.String())
 }
 
-// narrow limits the bandwidth below the demand, and drops the excess.
+// narrow limits the bandwidth to less than the demand, and drops the excess.
 func narrow(ctx context.Context, a *Arena, random *rand.Rand) error {
 	state := network.State{Rate: 10_000 << random.IntN(6)}
 	return a.worse(ctx, random, state, fmt.Sprintf("%s: %d bytes per second", Narrow, state.Rate))
 }
 
-// worse puts all links into a state temporarily.
+// worse temporarily puts all links into a degraded state.
 func (a *Arena) worse(ctx context.Context, random *rand.Rand, state network.State, name string) error {
 	a.Note(name, "")
 	set := func(state network.State) {
@@ -148,7 +148,7 @@ func (a *Arena) worse(ctx context.Context, random *rand.Rand, state network.Stat
 	return nil
 }
 
-// reset breaks connections of members and of clients.
+// reset breaks the leader's connections to members and clients.
 func reset(ctx context.Context, a *Arena, random *rand.Rand) error {
 	for range 1 + random.IntN(5) {
 		s := a.leader(ctx, random)

@@ -12,19 +12,19 @@ import (
 // Misdirected requires addresses that can be redirected, and another cluster.
 const Misdirected = "misdirected"
 
-// Hop is the suffix after a server's id for its API, if other members reach the API over a different link than clients
-// do.
+// Hop is the suffix of a server's API endpoint for other members, if they reach the API over a different link than
+// clients do.
 const Hop = "/hop"
 
-// Addresses can be redirected to other servers.
+// Addresses redirects servers' addresses to other servers.
 type Addresses interface {
-	// Lead redirects an endpoint's addresses to a target. An empty target restores them.
+	// Lead redirects an endpoint's address to a target. An empty target restores the original address.
 	Lead(end, target string)
 }
 
-// misdirected redirects the addresses of a member, as known to the other members, to another server: another member, or
-// a server of another cluster. The other cluster may use the same names for itself and for its members. Clients'
-// addresses are not redirected, because clients cannot detect which server they reach.
+// misdirected redirects the addresses at which other members reach a member to another server: another member, or a
+// server in another cluster. The other cluster and its members may have the same names. Clients' addresses are not
+// redirected, because clients cannot detect which server they reach.
 func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 	victim := a.leader(ctx, random)
 	if random.IntN(3) == 0 {

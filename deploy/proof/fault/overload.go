@@ -22,8 +22,8 @@ const (
 )
 
 // overload adds ten times as many callers as the servers can serve concurrently. They retry their calls immediately,
-// regardless of the response. Other clients' calls are refused in the meantime. The history check verifies that refused
-// calls were not executed.
+// regardless of the response. In the meantime, other clients' calls are refused. The history check verifies that
+// refused calls were not executed.
 func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 	raging, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))
 	defer cancel()
@@ -50,7 +50,7 @@ func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 			mine := 0
 			for raging.Err() == nil {
 				_, err := permits[i%len(permits)].TryAcquire(raging, &gatekeeperv1.TryAcquireRequest{
-					Semaphore: "nobody's", Identity: &gatekeeperv1.Identity{Group: Overload, Acquirer: fmt.Sprint("flood-", i)},
+					Semaphore: "undefined", Identity: &gatekeeperv1.Identity{Group: Overload, Acquirer: fmt.Sprint("flood-", i)},
 				})
 				switch status.Code(err) {
 				case codes.ResourceExhausted:

@@ -64,7 +64,7 @@ func stopFollower(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.stop(ctx, random, a.follower(ctx, random))
 }
 
-// stop suspends a server, either for less than the duration of a permit, or for longer than any permit lasts.
+// stop suspends a server, either for less than the duration of a permit or for longer than any permit lasts.
 func (a *Arena) stop(ctx context.Context, random *rand.Rand, s *servers.Server) error {
 	length := between(random, 50*time.Millisecond, 500*time.Millisecond)
 	if random.IntN(2) == 0 {

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// pending holds the firings whose ends a client awaits.
+// pending holds the requests for firings whose outcomes a client awaits.
 type pending struct {
 	mu  sync.Mutex // guards all
 	all []history.Request
@@ -32,7 +32,7 @@ func (p *pending) take() []history.Request {
 	return all
 }
 
-// lostClaim makes a client await the end of a firing that another holder has claimed.
+// lostClaim sometimes makes a client await the outcome of a firing that another holder has claimed.
 func (b *bare) lostClaim(ctx context.Context, r history.Request, denied history.Response) {
 	if denied.Result != history.Denied || denied.Token == 0 || !b.chance(0.1) {
 		return
@@ -42,7 +42,7 @@ func (b *bare) lostClaim(ctx context.Context, r history.Request, denied history.
 	b.late.Go(func() { b.await(ctx, r, random) })
 }
 
-// await follows the claim with the given token until its end, on one server after another.
+// await follows the claim with the given token until it ends, on one server after another.
 func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) {
 	done := b.Call(r)
 	for ctx.Err() == nil {
@@ -58,7 +58,7 @@ func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) 
 	b.pending.add(r)
 }
 
-// awaits is like lostClaim, with the client library.
+// awaits awaits the outcome of a firing with the client library.
 func (l *library) awaits(ctx context.Context, r history.Request) {
 	f, due := firing(r.Firing)
 	done := l.Call(r)
@@ -80,7 +80,7 @@ func isEnd(c *gatekeeperv1.FiringClaim) bool {
 	return s != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED && s != gatekeeperv1.FiringState_FIRING_STATE_OPEN
 }
 
-// follow reads one stream until it breaks or reports the end. It returns the last reported claim.
+// follow reads one stream until it breaks or reports that the claim has ended. It returns the last reported claim.
 func follow(ctx context.Context, on stubs, r history.Request) (claim *gatekeeperv1.FiringClaim, ended bool) {
 	f, _ := firing(r.Firing)
 	stream, err := on.permits.AwaitFiring(ctx, &gatekeeperv1.AwaitFiringRequest{Semaphore: r.Semaphore, Firing: f, Token: r.Token})
@@ -102,11 +102,11 @@ func ending(claim *gatekeeperv1.FiringClaim) history.Response {
 	}
 }
 
-// endTimeout is how long a caller waits for the end of a firing after the faults. The firing may already have ended.
+// endTimeout is how long a caller waits for a firing's outcome after the faults. The firing may already have ended.
 const endTimeout = 5 * time.Second
 
-// AwaitAll is called after the faults. It awaits the end of every firing whose end no caller has received yet. The
-// servers must report the end of every firing that has ended.
+// AwaitAll awaits the outcome of every firing for which no caller has received it yet. It is called after the faults.
+// The servers must report the outcome of every firing that has ended.
 func (c *Clients) AwaitAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()

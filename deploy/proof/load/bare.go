@@ -20,11 +20,11 @@ type bare struct {
 	pending *pending
 	turns   int
 	self    self
-	waits   float64        // the fraction of its acquires that wait in the queue
-	late    sync.WaitGroup // calls that are sent late
+	waits   float64        // fraction of its acquires that wait in the queue
+	late    sync.WaitGroup // delayed calls
 }
 
-// run acquires and holds permits until the context ends.
+// run acquires and holds permits until the context is done.
 func (b *bare) run(ctx context.Context) {
 	defer b.late.Wait()
 	for ctx.Err() == nil {
@@ -37,11 +37,11 @@ func (b *bare) any() stubs { return b.servers.any(b.random) }
 
 func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
 
-// within returns a random duration from 0 to d.
+// within returns a random duration below d.
 func (b *bare) within(d time.Duration) time.Duration { return time.Duration(b.random.Int64N(int64(d))) }
 
-// turn makes one acquisition, from its first to its last call, under a fresh identity. Alternatively it makes a
-// sequence of acquisitions under a reused identity.
+// turn makes either one acquisition under a fresh identity, from its first to its last call, or a sequence of
+// acquisitions under a reused identity.
 func (b *bare) turn(ctx context.Context) {
 	if b.chance(0.6) {
 		b.lives(ctx)
@@ -96,7 +96,7 @@ func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bo
 	return history.Response{}, false
 }
 
-// hold uses a permit as a holder does, and returns the time at which the holder's belief in the permit ends.
+// hold uses a permit the way a holder does, and returns the time until which the holder believes it holds the permit.
 func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer history.Response) (until time.Duration) {
 	token, safe, from := answer.Token, answer.SafeUntil, b.Now()
 	believe := func(to time.Duration) {
@@ -114,7 +114,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 	if b.chance(0.08) {
 		end = from + time.Duration(b.random.Int64N(int64(3*duration)))
 	}
-	ignores := b.chance(0.5) // whether it ignores the order to stop and works until its deadline
+	ignores := b.chance(0.5) // whether it ignores the request to stop and works until its deadline
 	for b.Now() < min(end, safe) && ctx.Err() == nil {
 		pause(ctx, min(duration/3, end-b.Now()))
 		if b.Now() >= end {
@@ -145,7 +145,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		cancel()
 	}
 	if b.chance(0.03) {
-		return until // this simulates a crash: the permit is not released, and the belief lasts until the deadline
+		return until // simulate a crash: the permit is not released, and the belief lasts until the deadline
 	}
 	believe(min(safe, b.Now()))
 	how := endOf(b.random)

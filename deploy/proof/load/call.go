@@ -22,7 +22,7 @@ import (
 // clockRates is the largest relative difference between the rates of two clocks.
 const clockRates = 0.01
 
-// margin returns the time that a caller subtracts from a duration measured by a leader's clock.
+// margin returns the time that a caller subtracts from a duration measured by the leader's clock.
 func margin(d time.Duration) time.Duration { return time.Duration(2 * clockRates * float64(d)) }
 
 // jobEnd is the outcome of a job, as named in the API.
@@ -35,7 +35,7 @@ const (
 	jobFailed   jobEnd = "FAILED"
 )
 
-// endOf returns a random outcome for the job of a permit.
+// endOf returns a random outcome of a permit's job.
 func endOf(random *rand.Rand) jobEnd {
 	switch n := random.IntN(10); {
 	case n < 2:
@@ -69,8 +69,8 @@ func outcome(err error) history.Outcome {
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted:
 		return history.Refused
 	}
-	// With these reasons a server states that it has not executed the call. The harness relies on these statements, so
-	// the check finds a false one.
+	// With these reasons, a server states that it did not execute the call. The harness relies on that, so the checkers
+	// detect a false statement.
 	if slices.Contains([]string{"NO_LEADER", "NOT_LEADER", "NOT_APPENDED", "HOP_LIMIT"}, reason(err)) {
 		return history.Refused
 	}
@@ -87,7 +87,7 @@ func reason(err error) string {
 	return ""
 }
 
-// stubs are the API stubs of one server.
+// stubs are the API stubs for one server.
 type stubs struct {
 	permits     gatekeeperv1.PermitServiceClient
 	definitions gatekeeperv1.DefinitionServiceClient
@@ -96,7 +96,7 @@ type stubs struct {
 	work        gatekeeperv1.WorkServiceClient
 }
 
-// caller makes direct calls and records each of them.
+// caller makes direct calls and records each one.
 type caller struct {
 	*history.Recorder
 }
@@ -105,7 +105,7 @@ func identity(id history.Identity) *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
 }
 
-// firingAt returns the firing of a semaphore that is due now, as recorded in the history, or "".
+// firingAt returns the semaphore's current firing, in the format of the history, or "" if it has no firings.
 func (s *Semaphore) firingAt(now time.Time) string {
 	if s.Firings == 0 {
 		return ""
@@ -121,7 +121,7 @@ func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 	_, due, _ := strings.Cut(text, "@")
 	at, err := time.Parse(time.RFC3339Nano, due)
 	if err != nil {
-		panic("load: a firing without its due time: " + text)
+		panic("load: a firing without a due time: " + text)
 	}
 	return &gatekeeperv1.Firing{Name: "tick", Due: timestamppb.New(at)}, at
 }
@@ -131,7 +131,7 @@ func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait b
 	return c.acquireLate(ctx, on, r, wait, 0)
 }
 
-// acquireLate is an acquire whose request takes some time to reach the server.
+// acquireLate is like acquire, but the request takes some time to reach the server.
 func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wait bool, delay time.Duration) (history.Response, history.Outcome) {
 	r.Kind, r.Wait = history.Acquire, wait
 	sent := c.Now()
@@ -163,7 +163,7 @@ func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wa
 			Result: history.Denied, Reason: strings.TrimPrefix(denial.Reason.String(), "REASON_"), Waiting: denial.QueueLength, Token: denial.GetFiring().GetToken(),
 		}
 	case what == history.Known:
-		what = history.Unknown // its time limit in the queue was reached
+		what = history.Unknown // it reached its time limit in the queue
 	}
 	done(what, response, err)
 	return response, what
@@ -186,7 +186,7 @@ func queue(ctx context.Context, on stubs, r *gatekeeperv1.AcquireRequest) (*gate
 	}
 }
 
-// granted returns the guarantees of a grant, computed as every caller must compute them.
+// granted returns the guarantees of a grant, computed the way every caller must compute them.
 func granted(g *gatekeeperv1.Grant, sent, now time.Duration) history.Response {
 	waited, duration := g.GetWaited().AsDuration(), g.GetPermit().GetDuration().AsDuration()
 	return history.Response{

@@ -37,7 +37,7 @@ type Options struct {
 	Credentials credentials.TransportCredentials
 }
 
-// Clients are the clients of a run in this process.
+// Clients are a run's clients in this process.
 type Clients struct {
 	opts     Options
 	servers  endpoints
@@ -82,7 +82,7 @@ func randomOf(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h))
 }
 
-// Start starts the clients. They stop when the context ends. Use Wait to wait until they have stopped.
+// Start starts the clients. They stop when the context is done. Use Wait to wait until they have stopped.
 func (c *Clients) Start(ctx context.Context) error {
 	for i := range c.opts.Library {
 		name := libraryName(i)
@@ -133,7 +133,8 @@ func (c *Clients) bare(name string, world []Semaphore) *bare {
 	}
 }
 
-// Storm adds clients that make requests as fast as they can, until the context ends. It is not safe for concurrent use.
+// Storm adds clients that make requests as fast as they can until the context is done. It is not safe for concurrent
+// use.
 func (c *Clients) Storm(ctx context.Context, count int) {
 	for range count {
 		c.storms++
@@ -158,7 +159,7 @@ func (c *Clients) Storm(ctx context.Context, count int) {
 	}
 }
 
-// Watch opens watch streams that are not read, until the context ends.
+// Watch opens watch streams and does not read them. It keeps them open until the context is done.
 func (c *Clients) Watch(ctx context.Context, count int) {
 	random := c.random("watch")
 	for range count {
@@ -175,10 +176,10 @@ func (c *Clients) Watch(ctx context.Context, count int) {
 	}
 }
 
-// Wait waits until all clients have stopped after the end of their context.
+// Wait waits until all clients have stopped, which they do when their context is done.
 func (c *Clients) Wait() { c.all.Wait() }
 
-// ReadAll reads every definition, after the faults.
+// ReadAll reads every definition. It is called after the faults.
 func (c *Clients) ReadAll(ctx context.Context) error {
 	return c.operator.readAll(ctx, slices.Concat(c.opts.World, c.opts.Work))
 }
@@ -191,8 +192,8 @@ func (c *Clients) Close() {
 	}
 }
 
-// Hold runs library clients until the context ends. It is the main function of a separate process. If the process is
-// killed, its successor has another name and the same host.
+// Hold runs a library client until the context is done. It is the main function of a separate process. If the process
+// is killed, its successor has a different name and the same host.
 func Hold(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {

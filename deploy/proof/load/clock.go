@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// stepped is a clock that runs faster or slower than the run's clock, and can be set.
+// stepped is a clock that runs faster or slower than the run's clock, and can be stepped.
 type stepped struct {
 	rate  float64
 	steps atomic.Int64 // sum of all steps in nanoseconds
@@ -18,12 +18,12 @@ func (s *stepped) Now() time.Duration {
 	return time.Duration(float64(boottime.Now())*s.rate) + time.Duration(s.steps.Load())
 }
 
-// mostBack is the largest step backward. Real clocks used for permits are never set back. They may pause, provided that
+// mostBack is the largest step backward. Real clocks used for permits are never set back. They may pause, as long as
 // the pause is within the permitted difference between clocks. The shortest permits last half a second.
 const mostBack = 3 * time.Millisecond
 
-// Step sets the clock of one client: forward, as after a machine was suspended, or back by very little. It returns the
-// client and the step.
+// Step steps the clock of one client: forward, as after its machine was suspended, or back by very little. It returns
+// the client and the step.
 func (c *Clients) Step(random *rand.Rand) (name string, by time.Duration) {
 	i := random.IntN(len(c.clocks))
 	switch random.IntN(3) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// CrowdWorld returns the few semaphores that a crowd queues for.
+// CrowdWorld returns the few semaphores for which a crowd queues.
 func CrowdWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 2))
 	var all []Semaphore
@@ -21,8 +21,8 @@ func CrowdWorld(seed uint64) []Semaphore {
 	return all
 }
 
-// Crowd adds clients that wait in the queues of a world until the context ends. A client that is granted a permit holds
-// it briefly and then queues again. The clients have separate connections. Crowd may be called only once.
+// Crowd adds clients that wait in the queues of a world until the context is done. A client that is granted a permit
+// holds it briefly and then queues again. The clients have separate connections. Crowd may be called only once.
 func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, world []Semaphore) error {
 	servers := &endpoints{credentials: c.opts.Credentials}
 	if err := servers.set(addresses); err != nil {
@@ -42,7 +42,7 @@ func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, worl
 	return nil
 }
 
-// stand makes one acquisition from the queue. It makes as many calls as necessary, with the same request id.
+// stand makes one acquisition through the queue, with as many calls as necessary and the same request id.
 func (b *bare) stand(ctx context.Context, s Semaphore) {
 	r := b.request(s, history.Identity{Group: "crowd", Acquirer: b.Client()})
 	if b.chance(0.5) {

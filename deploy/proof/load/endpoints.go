@@ -19,7 +19,7 @@ type endpoints struct {
 	mu      sync.Mutex // guards the fields below
 	conns   map[string]*grpc.ClientConn
 	serving []string
-	// credentials of the connections; nil means plaintext
+	// credentials are used for all connections. nil means plaintext.
 	credentials credentials.TransportCredentials
 }
 

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// held holds the tokens of bare clients' permits, for operators that revoke and callers that take over.
+// held holds the tokens of bare clients' permits, for operators that revoke them or take them over.
 type held struct {
 	mu     sync.Mutex // guards tokens
 	tokens map[string]map[uint64]bool
-	ended  []uint64 // the tokens that were removed most recently
+	ended  []uint64 // the most recently removed tokens
 }
 
 func (h *held) add(semaphore string, token uint64) {
@@ -34,7 +34,7 @@ func (h *held) remove(semaphore string, token uint64) {
 	h.ended = h.ended[max(0, len(h.ended)-20):]
 }
 
-// gone returns a token of any semaphore that was held recently.
+// gone returns a token of any semaphore that was held recently but no longer is.
 func (h *held) gone(random *rand.Rand) (uint64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -25,7 +25,7 @@ func (o *operator) exclusions(s Semaphore) []func(context.Context) {
 		},
 		func(ctx context.Context) {
 			o.move(ctx, s, home, away)
-			pause(ctx, time.Second) // by then every worker of the other group has requested a permit again
+			pause(ctx, time.Second) // by then, every worker in the other group has requested a permit again
 			o.leave(ctx, s)
 			o.move(ctx, s, away, home)
 		},
@@ -46,8 +46,8 @@ func (o *operator) restore(ctx context.Context, s Semaphore, version uint64) (do
 	return version != 0 && o.replace(ctx, s.Name, s.Definition, version) != 0
 }
 
-// move plans the move of a semaphore to another group, and makes it unless the definition was edited in the meantime.
-// In the history it is an edit.
+// move plans the move of a semaphore to another group, and executes the plan unless the definition was edited in the
+// meantime. The history records the move as an edit.
 func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	version, def := o.read(ctx, s.Name)
 	if version == 0 {
@@ -58,7 +58,7 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	plan, err := o.any().operator.Move(planning, asked)
 	cancel()
 	if err != nil || len(plan.GetMoves()) != 1 || plan.GetMoves()[0].GetVersion() != version {
-		return // no server responds, or an edit excludes the group
+		return // the server did not respond, or an edit excludes the group
 	}
 	o.edits++
 	moved := *def
@@ -80,7 +80,7 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	}
 }
 
-// cordoned returns acquirer patterns for cordons. Each matches every second worker process.
+// cordoned returns acquirer patterns for cordons. Each matches every other worker process.
 func cordoned() []string { return []string{"worker-[02468]", "worker-[13579]"} }
 
 func cordonOf(s Semaphore, acquirers string) history.Request {
@@ -117,13 +117,13 @@ func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	return o.restore(ctx, s, 0) && ok
 }
 
-// Open removes everything that operators have left in place on the semaphores with tasks, so that every task can end.
-// The operators must have stopped.
+// Open removes everything that operators left in place on the semaphores with tasks, so that every task can finish. The
+// operators must have stopped.
 func (c *Clients) Open(ctx context.Context) error {
 	for _, s := range worked(c.opts.Work) {
 		for !c.operator.open(ctx, s) {
 			if ctx.Err() != nil {
-				return fmt.Errorf("%s cannot be opened for workers: %w", s.Name, ctx.Err())
+				return fmt.Errorf("cannot admit workers to %s: %w", s.Name, ctx.Err())
 			}
 			pause(ctx, 50*time.Millisecond)
 		}
@@ -131,7 +131,7 @@ func (c *Clients) Open(ctx context.Context) error {
 	return nil
 }
 
-// TakeOver takes over from holders until it has succeeded on one semaphore with tasks and on one without.
+// TakeOver takes permits over from their holders until it has succeeded on one semaphore with tasks and on one without.
 func (c *Clients) TakeOver(ctx context.Context) error {
 	for _, world := range [][]Semaphore{c.opts.World, c.opts.Work} {
 		for s := world[slices.IndexFunc(world, func(s Semaphore) bool { return s.Definition.Takeover })]; ; {
@@ -139,15 +139,15 @@ func (c *Clients) TakeOver(ctx context.Context) error {
 				break
 			}
 			if ctx.Err() != nil {
-				return fmt.Errorf("no takeover from a holder of %s succeeded: %w", s.Name, ctx.Err())
+				return fmt.Errorf("no takeover on %s succeeded: %w", s.Name, ctx.Err())
 			}
 		}
 	}
 	return nil
 }
 
-// holding asks a server for a random live permit of a semaphore. It returns nil if there is none, or if no server
-// responds.
+// holding returns a random live permit of a semaphore, as listed by a server. It returns nil if there is none, or if
+// the server does not respond.
 func holding(ctx context.Context, on stubs, s Semaphore, random *rand.Rand) *gatekeeperv1.Permit {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -12,18 +12,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// library is a client that uses the client library, with several concurrent jobs.
+// library is a client that uses the client library and runs several concurrent jobs.
 type library struct {
 	caller
 	client *client.Client
 	world  []Semaphore
-	host   string // an acquirer name that the process's successor also uses
+	host   string // acquirer name, which the process's successors also use
 	shared string // acquirer of the identities that more than one client uses
 
-	awaiting sync.WaitGroup // awaited ends of firings
+	awaiting sync.WaitGroup // goroutines that await the outcomes of firings
 }
 
-// run runs jobs until the context ends.
+// run runs jobs until the context is done.
 func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 	var all sync.WaitGroup
 	for i := range jobs {
@@ -37,7 +37,7 @@ func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 	l.awaiting.Wait()
 }
 
-// run takes turns until the context ends.
+// run makes one turn after another until the context is done.
 func (j *job) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		j.turn(ctx)
@@ -45,7 +45,7 @@ func (j *job) run(ctx context.Context) {
 	}
 }
 
-// job is one of the jobs of a client.
+// job is one of a client's concurrent jobs.
 type job struct {
 	*library
 	number int
@@ -57,14 +57,14 @@ type job struct {
 	rests  time.Duration
 	random *rand.Rand
 	turns  int
-	// last maps each identity at each semaphore to its last token. When the job acquires the next token, it no longer
-	// relies on the last one, and the client library may report that to the servers.
+	// last maps each semaphore and identity to the identity's last token. When the job acquires the next token, it no
+	// longer relies on the last one, and the client library may report that to the servers.
 	last map[string]uint64
 }
 
 // turn makes one run under a fresh identity, or a sequence of runs under one of the job's reused identities. A reused
-// identity simulates a restarted process, or is used at the same time by another client. Two jobs of a client never
-// share an identity, because the client library would refuse that.
+// identity simulates a restarted process, or is used at the same time by another client. Two jobs of the same client
+// never share an identity, because the client library would refuse that.
 func (j *job) turn(ctx context.Context) {
 	s := j.world[j.random.IntN(len(j.world))]
 	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: j.holderID}
@@ -87,13 +87,13 @@ func (j *job) turn(ctx context.Context) {
 		if j.random.Float64() < 0.3 {
 			r.RequestID = "" // the client library generates one, and cancels the request when it gives up
 		}
-		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // retry it, or make the next request
+		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // retry the request, or move on to the next one
 			unknown = j.once(ctx, s, r)
 		}
 	}
 }
 
-// once acquires, runs and releases. It reports whether the outcome of the acquire is unknown.
+// once acquires a permit, runs, and releases the permit. It reports whether the outcome of the acquire is unknown.
 func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown bool) {
 	l, random := j.library, j.random
 	key := fmt.Sprintf("%s %v", s.Name, r.Identity)
@@ -193,7 +193,7 @@ func (l *library) believe(p *client.Permit) *belief {
 	return b
 }
 
-// look reads the local deadline. If there is no deadline anymore, the previous one remains valid.
+// look reads the local deadline. If the permit no longer has one, the previous deadline remains valid.
 func (b *belief) look() {
 	var before, left time.Duration
 	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if the process was suspended between the two readings

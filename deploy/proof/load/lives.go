@@ -9,7 +9,7 @@ import (
 
 // self holds the identities that a bare client reuses.
 type self struct {
-	// own has a holder id, nameless has none, and shared is also used by another client.
+	// own has a holder id, withoutHolderID has none, and shared is also used by another client.
 	own, nameless, shared history.Identity
 	// home is the index of the semaphore that the client mostly uses. Clients that share an identity have the same
 	// home, so that they compete.
@@ -27,14 +27,14 @@ func selfOf(name string, number int) self {
 	}
 }
 
-// life is the last token of a process, and the time at which its belief in that token ends.
+// life is the last token of a process, and the time until which the process believes it holds the permit.
 type life struct {
 	token uint64
 	until time.Duration
 }
 
-// lives makes a sequence of acquisitions under one identity, like a process that is restarted. Calls of an earlier life
-// may still be in flight, and an earlier holder may still rely on its permit.
+// lives makes a sequence of acquisitions under one identity, like a process that is restarted. Calls from an earlier
+// incarnation may still be in flight, and an earlier holder may still rely on its permit.
 func (b *bare) lives(ctx context.Context) {
 	s := b.world[b.self.home%len(b.world)]
 	if b.chance(0.3) {
@@ -45,7 +45,7 @@ func (b *bare) lives(ctx context.Context) {
 	if s.Weights {
 		weight += uint32(b.self.home % 2)
 		if b.chance(0.1) {
-			weight++ // the acquire is refused while the identity has a permit with another weight
+			weight++ // the acquire is refused while the identity has a permit with a different weight
 		}
 	}
 	var last life
@@ -54,7 +54,7 @@ func (b *bare) lives(ctx context.Context) {
 		r := b.request(s, id)
 		r.Weight = weight
 		if firing != "" && b.chance(0.7) {
-			r.Firing = firing // the process restarts in the middle of a firing
+			r.Firing = firing // the process restarts partway through a firing
 		}
 		firing = r.Firing
 		if b.chance(0.15) {
@@ -110,7 +110,7 @@ func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (hist
 	return history.Response{}, false
 }
 
-// straggle sends a late cancel or a late retry of a request that its process has given up.
+// straggle sends a late cancel or a late retry of a request that its process has abandoned.
 func (b *bare) straggle(ctx context.Context, s Semaphore, r history.Request) {
 	delay := b.within(2 * s.Definition.Duration)
 	if r.RequestID == "" || b.chance(0.4) {
@@ -144,7 +144,8 @@ func (b *bare) behind(ctx context.Context, s Semaphore, r history.Request, delay
 	})
 }
 
-// live holds a permit for one life, and returns the life's token and the time at which its belief ends.
+// live holds a permit for one incarnation of the process, and returns the token and the time until which the
+// incarnation believes it holds the permit.
 func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer history.Response) life {
 	over := life{answer.Token, b.Now()}
 	switch n := b.random.IntN(10); {
@@ -155,7 +156,7 @@ func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer 
 	case n < 5: // release it immediately
 		b.giveBack(ctx, s, r, answer.Token, b.any(), r.RequestID != "" && b.chance(0.2))
 		return over
-	case n < 7: // the release is in flight when the next life acquires
+	case n < 7: // the release is in flight when the next incarnation acquires
 		on, way, cancels := b.any(), b.within(300*time.Millisecond), r.RequestID != "" && b.chance(0.5)
 		b.late.Go(func() {
 			pause(ctx, way)
@@ -166,7 +167,7 @@ func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer 
 	return life{answer.Token, b.hold(ctx, s, r, answer)}
 }
 
-// deafness describes how a holder that reads no notices gives up its permit.
+// deafness describes how a holder that ignores notices gives up its permit.
 type deafness struct {
 	on           stubs
 	after        time.Duration
@@ -177,7 +178,7 @@ func (b *bare) deafness(s Semaphore) deafness {
 	return deafness{b.any(), b.within(2 * s.Definition.Duration), b.chance(0.6), b.chance(0.3)}
 }
 
-// ignore relies on a permit until its deadline and does not notice when the permit is superseded. Some holders release
+// ignore relies on a permit until its deadline, and does not notice if the permit is superseded. Some holders release
 // the permit, early or late.
 func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answer history.Response, d deafness) {
 	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: r.Weight, From: b.Now(), Until: answer.SafeUntil}
@@ -194,8 +195,8 @@ func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answe
 	b.giveBack(ctx, s, r, answer.Token, d.on, d.cancel && r.RequestID != "")
 }
 
-// giveBack releases a permit on which its holder no longer relies, or cancels the request for it. A firing counts as
-// not run.
+// giveBack releases a permit that its holder no longer relies on, or cancels the request for it. The release reports
+// that the job did not run.
 func (b *bare) giveBack(ctx context.Context, s Semaphore, r history.Request, token uint64, on stubs, cancels bool) {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

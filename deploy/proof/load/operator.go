@@ -25,7 +25,7 @@ type operator struct {
 
 func (o *operator) any() stubs { return o.servers.any(o.random) }
 
-// run makes one change after another to a semaphore until the context ends. It makes only changes that the semaphore
+// run makes one change after another to a semaphore until the context is done. It makes only changes that the semaphore
 // allows.
 func (o *operator) run(ctx context.Context, s Semaphore) {
 	acts := o.acts(s)
@@ -35,7 +35,7 @@ func (o *operator) run(ctx context.Context, s Semaphore) {
 	}
 }
 
-// acts returns the changes that the operator makes to a semaphore.
+// acts returns the changes that an operator makes to a semaphore.
 func (o *operator) acts(s Semaphore) []func(context.Context) {
 	var version uint64
 	revoke := func(ctx context.Context) {
@@ -69,8 +69,8 @@ func (o *operator) act(ctx context.Context, r history.Request, do func(context.C
 	return err
 }
 
-// edit replaces a definition with one that has other permits and patterns, and returns the new version. expected is the
-// current version, or 0 if it is unknown.
+// edit replaces a definition with one that has different permits and patterns, and returns the new version. expected is
+// the current version, or 0 if it is unknown.
 func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint64 {
 	def := s.Definition
 	def.Permits = uint32(o.random.IntN(int(max(s.Most, s.Definition.Permits)) + 1))
@@ -144,8 +144,8 @@ func (o *operator) pause(ctx context.Context, s Semaphore) {
 	_ = o.resume(ctx, s)
 }
 
-// leave leaves a change in force for a random time. The time is longer for semaphores with tasks, because the time of a
-// worker's grant is known less exactly than that of a caller's grant.
+// leave waits for a random time while a change is in force. It waits longer for semaphores with tasks, because the time
+// of a worker's grant is known less precisely than that of a caller's grant.
 func (o *operator) leave(ctx context.Context, s Semaphore) {
 	most := 400 * time.Millisecond
 	if s.Worked {
@@ -183,8 +183,8 @@ func (o *operator) revoke(ctx context.Context, s Semaphore) {
 	})
 }
 
-// holder returns the token of the next holder. Because workers are other processes, the permits of semaphores with
-// tasks are read from the servers.
+// holder returns the token of the next holder. Workers are separate processes, so the permits of semaphores with tasks
+// are read from the servers.
 func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bool) {
 	if !s.Worked {
 		return o.held.soon(ctx, s.Name, o.random)
@@ -198,7 +198,7 @@ func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bo
 	return 0, false
 }
 
-// takeOver takes over from a holder. The holder's permit may already have ended, and the semaphore may not allow
+// takeOver takes a permit over from its holder. The permit may already have ended, and the semaphore may not allow
 // takeovers.
 func (o *operator) takeOver(ctx context.Context, s Semaphore) {
 	token, ok := o.holder(ctx, s)
@@ -237,7 +237,7 @@ func (o *operator) clear(ctx context.Context, name string) {
 	}
 }
 
-// create creates the semaphores of the world.
+// create creates the semaphores of a world.
 func (o *operator) create(ctx context.Context, world []Semaphore) error {
 	for _, s := range world {
 		o.edits++
@@ -251,7 +251,7 @@ func (o *operator) create(ctx context.Context, world []Semaphore) error {
 			if err == nil {
 				break
 			}
-			if status.Code(err) != codes.Unavailable || ctx.Err() != nil { // while a new leader is being elected, try again
+			if status.Code(err) != codes.Unavailable || ctx.Err() != nil { // retry while a new leader is being elected
 				return fmt.Errorf("create %s: %w", s.Name, err)
 			}
 			pause(ctx, 50*time.Millisecond)
@@ -268,7 +268,7 @@ func (o *operator) readAll(ctx context.Context, world []Semaphore) error {
 				break
 			}
 			if ctx.Err() != nil {
-				return fmt.Errorf("%s cannot be read", s.Name)
+				return fmt.Errorf("cannot read %s", s.Name)
 			}
 			pause(ctx, 20*time.Millisecond)
 		}

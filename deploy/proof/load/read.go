@@ -27,7 +27,7 @@ func (c *Clients) ReadJobs(ctx context.Context, entries []history.Entry) error {
 	return nil
 }
 
-// readJob reads until a server responds.
+// readJob reads a job, and retries until a server responds.
 func (c *Clients) readJob(ctx context.Context, record caller, id string) error {
 	for {
 		done := record.Call(history.Request{Kind: history.JobEnd, Semaphore: semaphoreOf(id), Job: &history.Job{ID: id}})
@@ -44,7 +44,7 @@ func (c *Clients) readJob(ctx context.Context, record caller, id string) error {
 		}
 		done(history.Unknown, history.Response{}, err)
 		if ctx.Err() != nil {
-			return fmt.Errorf("job %s cannot be read: %w", id, err)
+			return fmt.Errorf("cannot read job %s: %w", id, err)
 		}
 		pause(ctx, 50*time.Millisecond)
 	}

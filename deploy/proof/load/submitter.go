@@ -25,7 +25,7 @@ type submitter struct {
 	fresh  int
 }
 
-// Submit runs a submitter until the context ends. It is the main function of a separate process.
+// Submit runs a submitter until the context is done. It is the main function of a separate process.
 func Submit(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {
@@ -40,7 +40,7 @@ func Submit(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
-// pick returns an id: a new id, or one that this host or any submitter has already used.
+// pick returns a job id: a new one, or one that this host or any other submitter may have used already.
 func (s *submitter) pick() string {
 	semaphore := []string{"work/0", "work/0", "work/1"}[s.random.IntN(3)]
 	switch n := s.random.IntN(10); {
@@ -53,14 +53,14 @@ func (s *submitter) pick() string {
 	return fmt.Sprintf("%s:all.%d", semaphore, s.random.IntN(12))
 }
 
-// sortOf returns a number that depends on the id and determines the kind of the job.
+// sortOf returns a number that depends on the id and determines what kind of job it is.
 func sortOf(id string) int {
 	h := fnv.New32()
 	h.Write([]byte(id))
 	return int(h.Sum32() >> 1)
 }
 
-// jobOf returns the job with the given id. It allows few attempts, so that some tasks fail permanently.
+// jobOf returns the job with the given id. Some jobs allow few attempts, so that some tasks fail permanently.
 func jobOf(id string) (work.Job, [][]byte) {
 	n := sortOf(id)
 	job := work.Job{
@@ -101,7 +101,7 @@ func (s *submitter) turn(ctx context.Context) {
 			return
 		}
 		job.Submitter = permit
-		defer func() { // the job is over or cancelled after its release
+		defer func() { // once the permit is released, the job is over or cancelled
 			giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = permit.Release(giving) // if the release fails, the permit expires
@@ -112,7 +112,7 @@ func (s *submitter) turn(ctx context.Context) {
 	}
 }
 
-// errCut aborts a submission in the middle.
+// errCut aborts a submission partway through.
 var errCut = errors.New("the submission was aborted")
 
 // submit submits a job and reports whether it is stored.
@@ -216,7 +216,7 @@ func (c *Clients) JobsEnd(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("jobs are not over: %v, %w", going, cmp.Or(err, ctx.Err()))
+			return fmt.Errorf("unfinished jobs: %v, %w", going, cmp.Or(err, ctx.Err()))
 		}
 		pause(ctx, 100*time.Millisecond)
 	}

@@ -9,11 +9,11 @@ import (
 )
 
 // rests is the longest pause between two visits. Visitors wait in the same queues as workers, and must leave most of
-// the permits to the workers.
+// the permits to them.
 const rests = 500 * time.Millisecond
 
-// visit acquires permits of semaphores with tasks until the context ends, like any caller, under the client's identity,
-// that of another visitor, or that of a worker.
+// visit acquires permits of semaphores with tasks, like any caller, until the context is done. It acquires them under
+// the client's identity, another visitor's, or a worker's.
 func (b *bare) visit(ctx context.Context) {
 	for ctx.Err() == nil {
 		s := b.world[b.random.IntN(len(b.world))]
@@ -28,8 +28,8 @@ func (b *bare) visit(ctx context.Context) {
 	}
 }
 
-// guise returns a random identity for a visit. A worker has two identities: one under which it offers to work, and one
-// under which it holds a task. No other caller may get the latter before the task has ended.
+// guise returns a random identity for a visit. A worker has two identities: one under which it waits for tasks, and one
+// under which it holds a task. No other caller may be granted a permit under the latter before the task has ended.
 func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
 	own := history.Identity{Group: home, Acquirer: b.Client(), HolderID: "visit"}
 	if b.chance(0.2) {

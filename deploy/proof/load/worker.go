@@ -32,25 +32,25 @@ func WorkWorld(seed uint64) []Semaphore {
 		}})
 	}
 	if cools := &all[1].Definition; random.IntN(2) == 0 {
-		cools.MinHold = 50 * time.Millisecond // short, because it has one permit and its jobs must end
+		cools.MinHold = 50 * time.Millisecond // short, because it has one permit and its jobs must finish
 	} else {
 		cools.LossDelay = 300 * time.Millisecond
 	}
 	return append(all, Semaphore{Name: ownerName, Definition: history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 100, Duration: time.Second}})
 }
 
-// home is the group whose workers are admitted. away is the group to which operators move the work.
+// home is the group whose workers are admitted at first. away is the group to which operators move the work.
 const (
 	home = "east"
 	away = "west"
 )
 
-// worked returns the semaphores in a world whose permits carry tasks.
+// worked returns the semaphores of a world whose permits carry tasks.
 func worked(world []Semaphore) []Semaphore {
 	return slices.DeleteFunc(slices.Clone(world), func(s Semaphore) bool { return !s.Worked })
 }
 
-// worker executes the tasks of a semaphore as carelessly as real workers: it fails, returns tasks, works for longer
+// worker executes the tasks of a semaphore as carelessly as real workers do: it fails, returns tasks, works for longer
 // than its permit lasts, and ignores its context.
 type worker struct {
 	*library
@@ -59,14 +59,14 @@ type worker struct {
 
 	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
-	ends   map[uint64]func(history.Outcome, history.Response, error) // by token; records the response to the end of the task
+	ends   map[uint64]func(history.Outcome, history.Response, error) // by token; records the response to the task's outcome
 }
 
 // workerID is the holder id of all workers. The servers append a suffix for each task.
 const workerID = "worker"
 
-// Work runs workers of both groups, and a caller with their identity, until the context ends. It is the main function
-// of a separate process. If the process is killed, its successor has another name and the same host.
+// Work runs workers of both groups, and a caller with their identity, until the context is done. It is the main
+// function of a separate process. If the process is killed, its successor has a different name and the same host.
 func Work(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {
@@ -96,7 +96,7 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
-// run works until the context ends. A worker that finds its endpoint redirected to another cluster stops, and is
+// run works until the context is done. A worker that finds its endpoint redirected to another cluster stops, and is
 // restarted.
 func (w *worker) run(ctx context.Context) error {
 	parallel := []int{3, 3, 100}[w.random.IntN(3)]
@@ -118,7 +118,7 @@ type plan struct {
 	lasts    time.Duration
 	ignores  bool // whether it ignores its context
 	end      jobEnd
-	stumbles int // distinguishes the results of attempts
+	stumbles int // makes the results of different attempts distinct
 }
 
 func (w *worker) plan() plan {
@@ -173,7 +173,7 @@ func (w *worker) handle(ctx context.Context, t *work.Task) ([]byte, error) {
 	return []byte(result), nil
 }
 
-// ended records the response to the end of a task.
+// ended records the response to a task's outcome.
 func (w *worker) ended(_ context.Context, r work.Report) {
 	w.mu.Lock()
 	answered := w.ends[r.Task.Token()]
@@ -192,7 +192,7 @@ func (w *worker) ended(_ context.Context, r work.Report) {
 	}
 }
 
-// jobsOf returns the ids of all jobs that a history may have submitted.
+// jobsOf returns the ids of all jobs whose submission a history contains.
 func jobsOf(entries []history.Entry) map[string]bool {
 	ids := map[string]bool{}
 	for _, e := range entries {

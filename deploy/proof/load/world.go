@@ -1,5 +1,5 @@
 // Package load contains the clients of a fault run. They acquire, hold, refresh, release, edit and watch, and record
-// what they observe. They are as careless as real clients.
+// what they observe. They are as careless as real clients are.
 package load
 
 import (
@@ -19,15 +19,15 @@ type Semaphore struct {
 	Definition history.Definition
 	// Firings is the period of firings. Each acquire claims the firing of the current period. 0 means no firings.
 	Firings time.Duration
-	// Weights: acquires request weights above one.
+	// Weights means that acquires may request weights above one.
 	Weights bool
-	// Edited: an operator constantly replaces its definition.
+	// Edited means that an operator constantly replaces its definition.
 	Edited bool
-	// Paused: an operator pauses and resumes it.
+	// Paused means that an operator pauses and resumes it.
 	Paused bool
-	// Revoked: an operator revokes its permits.
+	// Revoked means that an operator revokes its permits.
 	Revoked bool
-	// Worked: its permits carry tasks. An operator temporarily makes every change that can exclude workers.
+	// Worked means that its permits carry tasks. An operator temporarily makes every change that can exclude workers.
 	Worked bool
 	// Most is the largest number of permits in edits. 0 means the number in its definition.
 	Most uint32

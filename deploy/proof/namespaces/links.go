@@ -14,7 +14,7 @@ import (
 
 // Set sets a link's state. A link that is down silently drops every packet in its direction. Delay, loss and rate apply
 // to all links to the same server together, and the last setting wins. They do not apply to links to the clients. Err
-// returns the first setting that failed.
+// returns the error of the first setting that failed.
 func (n *Net) Set(l network.Link, s network.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -63,8 +63,8 @@ func end(name string) string {
 }
 
 // cut drops the packets of a link, or lets them pass again. Packets from a server are dropped after they have left its
-// network, when they arrive at the bridge. Packets from the machine are dropped when they leave the bridge. So a sender
-// never gets an error. The caller must hold mu.
+// network, when they arrive at the bridge. Packets from the machine are dropped when they leave the bridge. A sender
+// therefore never gets an error. The caller must hold mu.
 func (n *Net) cut(l network.Link, down bool) error {
 	pref, is := n.rules[l]
 	if is == down {
@@ -114,7 +114,7 @@ func dropped(there int, address string) string {
 		load, there, ifEqual, binary.BigEndian.Uint32(ip[:]), end, drop, end, uint32(goOn))
 }
 
-// shape sets delay, loss and rate of packets to a server. The caller must hold mu.
+// shape sets the delay, loss and rate of packets to a server. The caller must hold mu.
 func (n *Net) shape(k int, s network.State) error {
 	words := discipline(s)
 	if k == 0 || words == nil && !n.shaped[k] {
@@ -128,11 +128,11 @@ func (n *Net) shape(k int, s network.State) error {
 	return do("tc", append([]string{"qdisc", "replace", "dev", n.port(k), "root"}, words...)...)
 }
 
-// discipline returns the arguments of tc for a state, or nil for a state without delay, loss and a rate.
+// discipline returns the tc arguments for a state, or nil for a state without a delay, a loss or a rate.
 func discipline(s network.State) []string {
 	switch {
 	case s.Rate > 0:
-		// A queue of a third of a second is more than a switch buffers.
+		// A queue of 300 ms is longer than what a switch buffers.
 		return []string{"tbf", "rate", fmt.Sprintf("%dbit", 8*s.Rate), "burst", "16kb", "latency", "300ms"}
 	case s.Delay > 0 || s.Jitter > 0 || s.Loss > 0:
 		us := func(d time.Duration) string { return fmt.Sprintf("%dus", d.Microseconds()) }

@@ -1,16 +1,16 @@
-// Package namespaces gives each server a separate network namespace, and lets the kernel interrupt the links between
+// Package namespaces gives each server a separate network namespace, and makes the kernel interrupt the links between
 // them. Connections are real, and a link that is down is silent. The package requires Linux, root, and the commands ip,
 // tc and ss.
 //
-// A bridge connects the servers' networks with the machine, where the clients are. Each server has two addresses. The
+// A bridge connects the servers' networks to the machine, where the clients run. Each server has two addresses. The
 // first one is for members and clients, and its links can be cut. The second one is never cut. The harness uses it to
 // read the server's state.
 //
 //	clients .1 ──┬── bridge ──┬── port ── eth0 .2, .130  gk1
 //	harness .129 ┘            └── port ── eth0 .3, .131  gk2
 //
-// All names contain the id of the process that created them, so that a later run recognizes and removes the remains of
-// a killed process.
+// All names contain the id of the process that created them, so that a later run recognizes and removes the leftovers
+// of a killed process.
 package namespaces
 
 import (
@@ -29,10 +29,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
 
-// ErrUnavailable means that this machine or user cannot create network namespaces.
-var ErrUnavailable = errors.New("networks in the kernel require Linux, root, ip, tc with its bpf filter, and ss")
+// ErrUnavailable means that this user cannot create network namespaces on this machine.
+var ErrUnavailable = errors.New("network namespaces require Linux, root, ip, tc with its bpf filter, and ss")
 
-// Outside is the endpoint on the machine itself, where the clients are. If the name of an endpoint contains a slash,
+// Outside is the endpoint on the machine itself, where the clients run. If the name of an endpoint contains a slash,
 // the part after the slash names one of the server's ports. The kernel does not distinguish ports.
 const Outside = "clients"
 
@@ -56,8 +56,8 @@ type Net struct {
 	failed error // error of the first setting that failed
 }
 
-// Open creates a network, and tries every operation that is needed later. It returns ErrUnavailable if that is not
-// possible here.
+// Open creates a network, and tries every operation that is needed later. It returns ErrUnavailable if any of them
+// fails.
 func Open() (*Net, error) {
 	if os.Getuid() != 0 {
 		return nil, ErrUnavailable
@@ -84,7 +84,7 @@ func Open() (*Net, error) {
 // names is the number of networks that a process can have at the same time.
 const names = 256
 
-// create creates the bridge under an unused name, because another run of this process may have drawn the same number.
+// create creates the bridge under an unused name. Another run in this process may have drawn the same number.
 func (n *Net) create(draw func() int) (err error) {
 	for range names {
 		n.name = prefix(os.Getpid()) + fmt.Sprintf("%02x", draw())
@@ -98,7 +98,7 @@ func (n *Net) create(draw func() int) (err error) {
 	return err
 }
 
-// address assigns the bridge a subnet of the range reserved for network tests (RFC 2544).
+// address assigns the bridge a subnet in the range reserved for network tests (RFC 2544).
 func (n *Net) address() error {
 	for {
 		n.subnet = netip.AddrFrom4([4]byte{198, byte(18 + rand.IntN(2)), byte(rand.IntN(256)), 0})
@@ -215,12 +215,12 @@ func (n *Net) Add(id string) (Place, error) {
 	return Place{Address: n.at(1 + k), Control: n.at(1 + k + control), Through: []string{"ip", "netns", "exec", ns}}, err
 }
 
-// Can reports whether this network supports a state of links.
+// Can reports whether this network supports a link state.
 func (n *Net) Can(s network.State) bool {
 	return n.netem || s.Delay == 0 && s.Jitter == 0 && s.Loss == 0
 }
 
-// Err returns the first error that occurred while a link was being set.
+// Err returns the first error from setting a link.
 func (n *Net) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -246,7 +246,7 @@ func (n *Net) ids() []string {
 	return ids
 }
 
-// remove removes a server's network. Processes that still run in it lose their connection.
+// remove removes a server's network. Processes that still run in it lose their connections.
 func (n *Net) remove(id string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -259,7 +259,7 @@ func (n *Net) space(k int) string { return fmt.Sprintf("%sn%d", n.name, k) }
 
 func (n *Net) port(k int) string { return fmt.Sprintf("%sp%d", n.name, k) }
 
-// at returns an address of the subnet.
+// at returns an address in the subnet.
 func (n *Net) at(last int) string {
 	b := n.subnet.As4()
 	b[3] = byte(last)

@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
 
-// echoCommand is the first argument with which the test program runs as an echo server.
+// echoCommand is the first argument that makes the test binary run as an echo server.
 const echoCommand = "echo-server"
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // echo runs an echo server on port 7, and prints a line when the server is ready. It also sends each line of its
-// standard input to the address given by call, and prints the responses. call may be empty if there is no input.
+// standard input to the address in peer, and prints the responses. peer may be empty if there is no input.
 func echo(call string) error {
 	l, err := net.Listen("tcp", ":7")
 	if err != nil {
@@ -65,7 +65,7 @@ func echo(call string) error {
 	return nil
 }
 
-// server is the echo server in a separate network.
+// server is an echo server in a separate network.
 type server struct {
 	Place
 	in  io.Writer
@@ -119,7 +119,7 @@ func (s *server) hear(t *testing.T, word string) {
 	}
 }
 
-// open creates a network. If that is not possible and the error says so, the test is skipped.
+// open creates a network. It skips the test if networks are unavailable here and the error says why.
 func open(t *testing.T) *Net {
 	t.Helper()
 	n, err := Open()
@@ -142,7 +142,7 @@ func open(t *testing.T) *Net {
 	return n
 }
 
-// A link that is down is silent. Data sent in the meantime arrives after it is restored, and the connection stays open.
+// A link that is down is silent. Data sent while it is down arrives once it is restored, and the connection stays open.
 func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
 	n := open(t)
 	b := begin(t, n, "b", "")
@@ -154,8 +154,8 @@ func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
 	for _, l := range []network.Link{{From: "a", To: "b"}, {From: "b", To: "a"}} {
 		n.Set(l, network.State{Down: true})
 		a.say(t, l.From)
-		outside.hear(t, "ping of another link")
-		control.hear(t, "ping of the harness")
+		outside.hear(t, "ping over another link")
+		control.hear(t, "ping from the harness")
 		heard := make(chan struct{})
 		go func() {
 			defer close(heard)
@@ -177,7 +177,7 @@ func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
 		outside.silent(t)
 		a.say(t, "ping between members")
 		a.hear(t, "ping between members")
-		control.hear(t, "ping of the harness")
+		control.hear(t, "ping from the harness")
 		n.Set(l, network.State{})
 		outside.heard(t, "lost")
 	}
@@ -195,7 +195,7 @@ func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 	if _, err := outside.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("Reset() left the connection open: %v", err)
 	}
-	control.hear(t, "ping of the harness")
+	control.hear(t, "ping from the harness")
 }
 
 func TestSet_Narrow_DropsExcessPackets(t *testing.T) {
@@ -232,7 +232,7 @@ func TestCreate_NameInUse_IsLeftAlone(t *testing.T) {
 		return (int(taken) + drawn/2) % names // draw the taken number first
 	})
 	if err != nil || other.name == n.name || drawn < 2 {
-		t.Fatalf("after %d draws next to %s, create() chose %s, %v", drawn, n.name, other.name, err)
+		t.Fatalf("after %d draws with %s in use, create() chose %s, %v", drawn, n.name, other.name, err)
 	}
 	if err := other.Close(); err != nil {
 		t.Error(err)
@@ -256,7 +256,7 @@ func TestTaken_SubnetInUse_IsDetected(t *testing.T) {
 	}
 }
 
-// conn is a connection from the machine.
+// conn is a connection from the machine itself.
 type conn struct{ net.Conn }
 
 func dial(t *testing.T, address string) conn {
@@ -322,7 +322,7 @@ gkp00000a3fn1 (id: 0)
 
 func TestSweep_RemovesTheRemainsOfAKilledProcess(t *testing.T) {
 	n := open(t)
-	// The remains of an exited process, whose id is not in use.
+	// The leftovers of an exited process, whose id is not in use.
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)

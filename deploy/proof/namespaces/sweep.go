@@ -15,7 +15,7 @@ import (
 // prefix returns the prefix of all names that a process creates.
 func prefix(pid int) string { return fmt.Sprintf("gkp%06x", pid) }
 
-// Sweep removes the remains of killed processes, and returns their names. It does nothing on systems without network
+// Sweep removes the leftovers of killed processes, and returns their names. It does nothing on systems without network
 // namespaces.
 func Sweep() ([]string, error) {
 	if _, err := exec.LookPath("ip"); err != nil || os.Getuid() != 0 {

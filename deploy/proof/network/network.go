@@ -15,10 +15,10 @@ type Link struct{ From, To string }
 
 // State is the state of a link. The zero State is a working link.
 type State struct {
-	// Down stops all data. Data sent in the meantime arrives when the link is up again, unless the connection was
-	// closed, as with TCP.
+	// Down stops all data. As with TCP, data sent in the meantime arrives when the link is up again, unless the
+	// connection was closed.
 	Down bool
-	// Delay is added to all data, with up to Jitter more.
+	// Delay is added to all data, plus a random part of Jitter.
 	Delay, Jitter time.Duration
 	// Loss is the fraction of data, from 0 to 1, that must be resent, which takes Resend.
 	Loss float64
@@ -37,10 +37,10 @@ type Network struct {
 
 	mu      sync.Mutex // guards the fields below
 	links   map[Link]State
-	leads   map[string]string // targets of endpoints whose addresses are redirected
+	leads   map[string]string // targets of the endpoints whose addresses are redirected
 	changed chan struct{}     // closed when any link changes
 	random  *rand.Rand
-	closers map[io.Closer]Link // listeners and connections; for a connection, the dialing and the dialed endpoint
+	closers map[io.Closer]Link // listeners and connections; for a connection, its dialing and dialed endpoints
 	closed  bool
 }
 
@@ -56,7 +56,7 @@ func New(seed uint64) *Network {
 	}
 }
 
-// Can reports whether this network supports a state of links.
+// Can reports whether this network supports a link state.
 func (n *Network) Can(s State) bool { return s.Rate == 0 }
 
 // Set sets a link's state.
@@ -68,8 +68,8 @@ func (n *Network) Set(l Link, s State) {
 	n.changed = make(chan struct{})
 }
 
-// Lead redirects the addresses of an endpoint to another target, as if its name were reassigned. Existing connections
-// stay open. An empty target restores the endpoint's original address.
+// Lead redirects an endpoint's address to another target, as if its name had been reassigned. Existing connections stay
+// open. An empty target restores the original address.
 func (n *Network) Lead(to, target string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -80,7 +80,7 @@ func (n *Network) Lead(to, target string) {
 	n.leads[to] = target
 }
 
-// target returns the current target of an endpoint's addresses.
+// target returns the current target of an endpoint's address.
 func (n *Network) target(to, own string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

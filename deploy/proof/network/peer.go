@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Peer is the Who for connections between members, in which the dialing member sends its id in the handshake.
+// Peer identifies the dialing member of a connection between members by its handshake, which contains the member's id.
 func Peer(r io.Reader) (string, []byte, error) {
-	const preamble = 8 // a magic word and a version, followed by a status byte and the length of the body
+	const preamble = 8 // a magic string and a version, followed by a status byte and the length of the body
 	head := make([]byte, preamble+3)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return "", nil, err
@@ -21,12 +21,12 @@ func Peer(r io.Reader) (string, []byte, error) {
 	_, rest, ok := field(body)
 	from, _, ok2 := field(rest)
 	if !ok || !ok2 {
-		return "", nil, errors.New("network: this is not a handshake between members")
+		return "", nil, errors.New("not a handshake between members")
 	}
 	return from, append(head, body...), nil
 }
 
-// field splits off a text with a two-byte length.
+// field splits off a string that is prefixed with its length in two bytes.
 func field(body []byte) (text string, rest []byte, ok bool) {
 	if len(body) < 2 {
 		return "", nil, false

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Who identifies the dialing endpoint of a new connection. It returns the endpoint's name and the bytes that it had to
-// read.
+// Who identifies the dialing endpoint of a new connection. It returns the endpoint's name and the bytes it had to read.
 type Who func(io.Reader) (name string, read []byte, err error)
 
-// Always returns a Who for connections that all come from the same endpoint.
+// Always identifies every connection as dialed by the given endpoint.
 func Always(name string) Who {
 	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The kinds of network between servers and clients: networks in the kernel, proxies, or an automatic choice. The
-// automatic choice is networks in the kernel if they are available and support the kind of fault.
+// The kinds of network between servers and clients. Auto means network namespaces if they are available and support the
+// kind of fault, and proxies otherwise.
 const (
 	Namespaces = "namespaces"
 	Proxies    = "proxies"
@@ -33,7 +33,7 @@ type ground interface {
 	end() error
 }
 
-// groundFor creates the network of a run, and returns its kind.
+// groundFor creates the network for a run, and returns its kind.
 func groundFor(opts Options) (ground, string, error) {
 	p := &proxied{Network: network.New(opts.Seed), apart: opts.Kind == fault.Misdirected, clients: map[*servers.Server]string{}}
 	kernel := opts.Network == Namespaces
@@ -60,7 +60,7 @@ func groundFor(opts Options) (ground, string, error) {
 	return nil, "", errors.Join(ErrNotHere, err)
 }
 
-// onlyProxies reports whether a kind of fault is implemented only by proxies.
+// onlyProxies reports whether only proxies can inject a kind of fault.
 func onlyProxies(kind string) bool { return kind == fault.Misdirected }
 
 // able returns an error if a network does not support the kind of fault.
@@ -105,7 +105,7 @@ func (p *proxied) end() error {
 	return nil
 }
 
-// kernels is a network in the kernel.
+// kernels is a network of kernel namespaces.
 type kernels struct{ *namespaces.Net }
 
 // front places the server in a separate network namespace, where all ports are free.

@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// HolderCommand is the first argument with which this program runs as a client in a separate process. Pass all
-// arguments to Holder.
+// HolderCommand is the first argument that makes this program run as a client in a separate process. Pass all arguments
+// to Holder.
 const HolderCommand = "holder"
 
 // Kinds of clients in separate processes.
@@ -27,12 +27,12 @@ func holderArgs(kind, name, host string, seed uint64, endpoints []string) []stri
 	return []string{HolderCommand, "-kind", kind, "-name", name, "-host", host, "-seed", fmt.Sprint(seed), "-endpoints", strings.Join(endpoints, ",")}
 }
 
-// Holder runs the client until the context ends. It writes its history as an account.
+// Holder runs the client until the context is done. It writes its history as an account.
 func Holder(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(HolderCommand, flag.ContinueOnError)
 	kind := flags.String("kind", holder, "the kind of client: "+holder+", "+worker+" or "+submitter)
 	name := flags.String("name", "", "name of the client")
-	host := flags.String("host", "", "acquirer, which the client shares with its predecessors")
+	host := flags.String("host", "", "acquirer, shared with the client's predecessors")
 	seed := flags.Uint64("seed", 1, "seed of the run")
 	endpoints := flags.String("endpoints", "", "API addresses")
 	if err := flags.Parse(args[1:]); err != nil {

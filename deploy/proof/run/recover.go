@@ -36,7 +36,7 @@ func recovered(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	}
 }
 
-// grantsSince counts the grants of calls that were made after an instant.
+// grantsSince counts the grants of calls that were made after a given time.
 func grantsSince(entries []history.Entry, at time.Duration) int {
 	type call struct {
 		client string
@@ -55,7 +55,7 @@ func grantsSince(entries []history.Entry, at time.Duration) int {
 	return n
 }
 
-// certain ensures that every run has successful takeovers and a worker that is lost while it has a task.
+// certain ensures that every run has successful takeovers and loses a worker that has a task.
 func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
@@ -82,7 +82,7 @@ func jobsEnd(ctx context.Context, a *fault.Arena) error {
 	return a.Clients.JobsEnd(ctx)
 }
 
-// settled reads every definition and every job, and waits until all members report the same hash of their state.
+// settled reads every definition and every job, and waits until all members report their state hash at the same index.
 func settled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
@@ -116,7 +116,7 @@ func level(states []history.State) bool {
 	return true
 }
 
-// ask requests the hashes of members' states. It fails if a member does not respond.
+// ask requests the members' state hashes. It fails if a member does not respond.
 func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)) ([]history.State, error) {
 	var states []history.State
 	var failed error
@@ -143,7 +143,7 @@ func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)
 	return states, failed
 }
 
-// watchStates requests the hashes repeatedly, because two members may reach the same index even during the run.
+// watchStates requests the hashes repeatedly, because two members may be at the same index even during the run.
 func watchStates(ctx context.Context, a *fault.Arena, put func(history.Entry)) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

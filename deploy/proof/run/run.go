@@ -1,5 +1,5 @@
-// Package run makes a single fault run. It starts real servers and clients, injects one kind of fault, repairs
-// everything, waits until the cluster works again, and checks the history.
+// Package run performs a single fault run. It starts real servers and clients, injects one kind of fault, repairs
+// everything, waits until the cluster has recovered, and checks the history.
 package run
 
 import (
@@ -59,13 +59,13 @@ type Report struct {
 	// Unknown is the number of operations without a response.
 	Unknown int
 	// Grants is the number of granted permits. Reacquired is the number of responses that name a superseded token.
-	// Terms is the last leader's term.
+	// LastTerm is the last leader's term.
 	Grants, Reacquired int
-	// Ends counts failed jobs, jobs that were cut short, takeovers, handed-over firings, and awaited ends.
+	// Ends counts failed jobs, jobs that were cut short, takeovers, handed-over firings, and awaited outcomes.
 	Ends   map[string]int
 	Terms  uint64
 	Faults map[string]int
-	// Work counts outcomes of jobs and tasks. Harm counts faults of the processes that share them.
+	// Work counts outcomes of jobs and tasks. Harm counts faults injected into the processes that share them.
 	Work, Harm map[string]int
 	check.Result
 	// Entries is the whole history.
@@ -74,14 +74,14 @@ type Report struct {
 	Logs string
 }
 
-// Recover is the promise that the cluster works again after the faults.
-const Recover check.Promise = "the cluster works again after the faults"
+// Recover is the promise that the cluster recovers after the faults.
+const Recover check.Promise = "the cluster recovers after the faults"
 
 const (
 	// recoverTime is the time within which the cluster must recover.
 	recoverTime = 30 * time.Second
 	// jobsTime is the time within which the remaining tasks must end. Some of them run for seconds, one after another,
-	// and other callers are between them in the queue.
+	// and other callers queue between them.
 	jobsTime = 3 * time.Minute
 	// modelTime bounds the model's search for each semaphore. The slowest of 35 saved histories, including crowds and
 	// mutants, takes 1.7 s for all its semaphores. The limit allows for a busy machine.
@@ -92,7 +92,7 @@ const (
 	workers, submitters = 2, 2
 )
 
-// Once makes one run. An error means that the harness failed. The cluster's errors are in the report.
+// Once performs one run. An error means that the harness failed. The cluster's errors are in the report.
 func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	var log history.Log
 	n, name, err := groundFor(opts)
@@ -101,7 +101,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, n.end()) }()
 	if opts.Secure && name == Proxies {
-		return nil, fmt.Errorf("%w: proxies must read which member dials which, and TLS hides that", ErrNotHere)
+		return nil, fmt.Errorf("%w: proxies must see which member dials which, and TLS hides that", ErrNotHere)
 	}
 	disks := disks{dir: opts.Dir}
 	defer disks.remove()
@@ -167,7 +167,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 		a.Disk = setDisk
 	}
 	living, kill := context.WithCancel(ctx)
-	defer kill() // after a failed run the client processes are still running
+	defer kill() // after a failed run, the client processes are still running
 	if err := begin(living, a, opts.Seed); err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	return r, err
 }
 
-// secureIn creates the certificates of a secure run. Library clients, including those in separate processes, find their
+// secureIn creates the certificates for a secure run. Library clients, including those in separate processes, find the
 // files through the environment.
 func secureIn(opts Options) (*servers.Secure, credentials.TransportCredentials, error) {
 	if !opts.Secure {
@@ -196,7 +196,7 @@ func secureIn(opts Options) (*servers.Secure, credentials.TransportCredentials, 
 	return secure, secure.Credentials(), nil
 }
 
-// profile holds the leader's lease in a timing profile.
+// profile is a timing profile and the leader's lease in it.
 type profile struct {
 	name  string
 	lease time.Duration
@@ -206,7 +206,7 @@ func profiles() []profile {
 	return []profile{{"default", 800 * time.Millisecond}, {"fast", 400 * time.Millisecond}}
 }
 
-// begin starts the clients that are separate processes.
+// begin starts the clients that run as separate processes.
 func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
 	for _, group := range []struct {
 		kind  string

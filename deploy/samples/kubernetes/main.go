@@ -1,4 +1,5 @@
-// Command kubernetes writes the definitions file of the Kubernetes timetable. `make generate` runs it.
+// Command kubernetes writes the definitions file for the periodic jobs of the Kubernetes project. `make generate` runs
+// it.
 package main
 
 import (

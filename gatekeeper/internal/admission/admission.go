@@ -9,7 +9,7 @@ import (
 // Identity is a group and an acquirer. The zero Identity represents an unknown caller, which is not limited.
 type Identity struct{ Group, Acquirer string }
 
-// Control counts the calls of one server. Its methods may be called from any goroutine.
+// Control counts a server's calls. Its methods are safe for concurrent use.
 type Control struct {
 	limits Limits
 	turns  chan struct{} // holds one element per Waiting call in progress; callers block on it in order of arrival
@@ -22,7 +22,7 @@ type Control struct {
 	refused     [kinds][scopes]uint64
 }
 
-// tally counts the open calls, and the ones in progress, of the server, a connection or an identity.
+// tally counts the open and in-progress calls of the server, a connection or an identity.
 type tally struct {
 	open, working [kinds]int
 	calls         int // all open calls
@@ -54,9 +54,8 @@ type Call struct {
 	ended                    bool
 }
 
-// Open admits a call before its message is read, or refuses it with an *OverloadedError. connection identifies the
-// connection of a client and must be comparable. It is nil for a connection from another member. The caller must call
-// End.
+// Open admits a call before its message is read, or refuses it with an *OverloadedError. connection identifies a
+// client's connection and must be comparable. It is nil for a connection from another member. The caller must call End.
 func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	if kind == Vital {
 		return nil, nil //nolint:nilnil // documented on Call
@@ -109,10 +108,10 @@ func (c *Call) Work(ctx context.Context, identity Identity) error {
 	return err
 }
 
-// errEnded is returned only after End, when no caller uses the result anymore.
+// errEnded is returned only after End, when nothing uses the result anymore.
 var errEnded = errors.New("the call has ended")
 
-// identify counts the call as one of that identity. The caller must hold mu.
+// identify counts the call toward the identity's share. The caller must hold mu.
 func (c *Call) identify(identity Identity) error {
 	if identity == (Identity{}) {
 		return nil
@@ -189,7 +188,7 @@ func (c *Call) rest() {
 	}
 }
 
-// count changes the counts of calls in progress by the given number. The caller must hold mu.
+// count adds delta to the counts of calls in progress. The caller must hold mu.
 func (c *Call) count(by int) {
 	for _, t := range [...]*tally{&c.control.all, c.ofConnection, c.ofIdentity} {
 		if t != nil {
@@ -218,14 +217,14 @@ func (c *Control) InWork(k Kind) int {
 	return c.all.working[k]
 }
 
-// Refused returns the number of calls of a kind that were refused because of a limit with that scope.
+// Refused returns how many calls of a kind were refused because of a limit with that scope.
 func (c *Control) Refused(k Kind, s Scope) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refused[k][s]
 }
 
-// tallyOf returns the tally of a key, creating it if necessary. The caller must hold mu.
+// tallyOf returns the tally for a key, creating it if necessary. The caller must hold mu.
 func tallyOf[K comparable](c *Control, tallies map[K]*tally, key K) *tally {
 	t := tallies[key]
 	if t == nil {

@@ -47,7 +47,7 @@ func mustWork(t *testing.T, c *Control, k Kind, connection any, acquirer string)
 	t.Helper()
 	call, err := work(t, c, k, connection, acquirer)
 	if err != nil {
-		t.Fatalf("%v call of connection %v and acquirer %q: %v", k, connection, acquirer, err)
+		t.Fatalf("%v call on connection %v by acquirer %q: %v", k, connection, acquirer, err)
 	}
 	return call
 }
@@ -83,7 +83,7 @@ func TestWork_BeyondTheLimit_IsRefusedUntilACallEnds(t *testing.T) {
 	calls[3].End()
 	calls[3] = mustWork(t, c, Ordinary, "another", "another")
 	if n := c.InWork(Ordinary); n != 8 {
-		t.Errorf("InWork() = %d, want 8", n)
+		t.Errorf("CallsInProgress() = %d, want 8", n)
 	}
 	for _, call := range calls {
 		call.End()
@@ -149,7 +149,7 @@ func TestVital_IsAlwaysAdmittedAndNotCounted(t *testing.T) {
 		defer mustWork(t, c, Vital, "one", "one").End()
 	}
 	if n := c.IsOpen(); n != 30 {
-		t.Errorf("IsOpen() = %d, want 30", n)
+		t.Errorf("OpenCalls() = %d, want 30", n)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestOpen_OneConnectionOrIdentity_IsLimitedToItsShare(t *testing.T) {
 
 func TestWaiting_CallsThatWait_AreNotInProgress(t *testing.T) {
 	c := New(small())
-	for range 20 { // far more calls of one client than may be in progress
+	for range 20 { // far more calls from one client than may be in progress
 		w := mustWork(t, c, Waiting, "one", "one")
 		defer w.End()
 		w.Wait()
@@ -240,7 +240,7 @@ func TestWaiting_BeyondTheLimit_WaitsForItsTurn_FirstComeFirstServed(t *testing.
 			}
 		}
 		if n := c.InWork(Waiting); n != 4 {
-			t.Errorf("InWork() = %d, want 4", n)
+			t.Errorf("CallsInProgress() = %d, want 4", n)
 		}
 		for _, call := range calls {
 			call.End()

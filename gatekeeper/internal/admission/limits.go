@@ -16,7 +16,7 @@ const (
 	Operator
 	// Heavy calls read or compute a lot for one response.
 	Heavy
-	// Waiting calls are streams that are in progress until their first response, and only wait after that.
+	// Waiting calls are streams that are in progress until their first response and then only wait.
 	Waiting
 
 	kinds = int(Waiting) + 1
@@ -30,10 +30,10 @@ func (k Kind) String() string {
 // Kinds returns the kinds that are counted.
 func Kinds() []Kind { return []Kind{Ordinary, Batch, Operator, Heavy, Waiting} }
 
-// Limits bound the concurrent calls of a server.
+// Limits bound a server's concurrent calls.
 type Limits struct {
 	// Open limits the open calls of each kind: in progress, waiting, or not yet received. Working limits the calls in
-	// progress. The values of Vital are unused.
+	// progress. The values for Vital are unused.
 	Open, Working [kinds]int
 }
 
@@ -43,8 +43,8 @@ type Limits struct {
 // takes about 30 µs of processor time.
 const DefaultWorking = 4096
 
-// maxWaiting limits the open calls that wait, at about 15 kB each (measured). It leaves enough of the 32 768 streams of
-// a connection between members for the other kinds, including the streams that refresh permits.
+// maxWaiting limits the open Waiting calls, at about 15 kB each (measured). It leaves enough of the 32 768 streams of a
+// connection between members for the other kinds, including the streams that refresh permits.
 const maxWaiting = 16 << 10
 
 // NewLimits derives all limits from the limit of Ordinary calls in progress, which must be positive.
@@ -69,7 +69,7 @@ func (l *Limits) openOf(k Kind) int { return max(l.Open[k]*2/3, 1) }
 // workingOf returns how many calls of that kind one connection or identity may have in progress.
 func (l *Limits) workingOf(k Kind) int { return max(l.Working[k]/4, 1) }
 
-// Scope says to whose calls a limit applies.
+// Scope defines which calls count toward a limit.
 type Scope uint8
 
 const (
@@ -77,7 +77,7 @@ const (
 	Server Scope = iota
 	// Connection is the scope of one client connection.
 	Connection
-	// OneIdentity is the scope of one group and acquirer, over all connections.
+	// OneIdentity is the scope of one group and acquirer, across all connections.
 	OneIdentity
 
 	scopes = int(OneIdentity) + 1
@@ -89,11 +89,11 @@ func (s Scope) String() string { return [scopes]string{"server", "connection", "
 // Scopes returns all scopes.
 func Scopes() []Scope { return []Scope{Server, Connection, OneIdentity} }
 
-// OverloadedError refuses a call before any of its work was done.
+// OverloadedError is returned for a call that is refused before any work is done.
 type OverloadedError struct {
 	Kind  Kind
 	Scope Scope
-	// Open means that the limit is on open calls; otherwise it is on calls in progress.
+	// Open reports whether the limit is on open calls rather than on calls in progress.
 	Open bool
 	// Limit is the limit that was reached.
 	Limit int

@@ -57,7 +57,7 @@ func changed(r fsm.AccessResult, what string) error {
 	case fsm.AccessAbsent:
 		text = "there is no " + what
 	case fsm.AccessStale:
-		text = fmt.Sprintf("%s is at revision %d, which is not the expected one: read it again", what, r.Binding.Revision)
+		text = fmt.Sprintf("%s is at revision %d, not at the expected revision: read it again", what, r.Binding.Revision)
 	case fsm.AccessSubjectTaken:
 		text = fmt.Sprintf("subject %q already belongs to binding %q: remove it there first", r.Subject, r.Binding.Name)
 	case fsm.AccessLastAdmin:
@@ -186,7 +186,7 @@ func (s *authService) change(ctx context.Context, reason, what string, cmd func(
 	c := s.caller(ctx)
 	if c == nil {
 		kind, name, _ := strings.Cut(what, " ")
-		return fsm.AccessResult{}, invalid(kind, name, "needs servers that authenticate their callers: start them with --tls-ca, --bearer-tokens or --oidc-issuer")
+		return fsm.AccessResult{}, invalid(kind, name, "requires servers that authenticate their callers: start them with --tls-ca, --bearer-tokens or --oidc-issuer")
 	}
 	p, err := c.may(ctx, mayAdminister)
 	if err != nil {

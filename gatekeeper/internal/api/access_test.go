@@ -51,7 +51,7 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 		_, err = watch.Recv()
 	}
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("the stream opened before the upgrade ended with %v, want Unavailable", err)
+		t.Errorf("a stream opened before the upgrade ended with %v, want Unavailable", err)
 	}
 	g.keeper.do(fsm.SetBinding{Name: "admin", First: true, Binding: &access.Binding{Subjects: []string{"cert:other"}, Grants: []access.Grant{{Role: access.Admin}}}})
 	check("with another administrator", codes.Unauthenticated, codes.Unauthenticated)
@@ -60,7 +60,7 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 }
 
 // A server that has just started has the state of its last snapshot, which may be older than every binding. It must not
-// authorize anybody based on that state.
+// authorize anyone based on that state.
 func TestAccess_ServerThatHasNotCaughtUp_AnswersOnlyGetStatus(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {

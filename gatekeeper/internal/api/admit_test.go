@@ -29,7 +29,7 @@ func working(n int) func(*Config) {
 	return func(c *Config) { c.Admission = admission.New(admission.NewLimits(n)) }
 }
 
-// stuck makes every TryAcquire on g block until release is called. begun receives the acquirer of each call.
+// stuck makes every TryAcquire on g block until release is called. started receives each call's acquirer.
 func stuck(g *gate) (begun chan string, release func()) {
 	begun, held := make(chan string, 1000), make(chan struct{})
 	g.keeper.tryAcquire = func(ctx context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
@@ -48,8 +48,8 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
 }
 
-// occupy starts n blocked calls with different identities, and at most the given number of them on one connection. end
-// lets them finish and checks that they succeed.
+// occupy starts n blocked calls with different identities, at most perConn of them on each connection. end lets them
+// finish and checks that they succeed.
 func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 	t.Helper()
 	begun, release := stuck(g)
@@ -97,7 +97,7 @@ func TestOverload_RefusesWithAHint_ServesVitalCalls_AndRecovers(t *testing.T) {
 	_, err := g.permits.TryAcquire(ctx(t), request("another"))
 	wantOverloaded(t, err, "server")
 
-	// GetStatus still works, and so do calls that keep or end permits.
+	// GetStatus still works, and so do calls that refresh or end permits.
 	g.keeper.refresh = func(_ context.Context, _ time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 		return []keeper.TokenResult{{Token: r[0].Token, Status: keeper.StatusRefreshed}}, nil
 	}
@@ -134,8 +134,8 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	g := open(t, working(16))
 	end := occupy(t, g, 4, 4)
 	defer end()
-	// The calls of occupy use a separate connection. This checks that gRPC has one peer per connection, on which
-	// connectionOf relies.
+	// The calls made by occupy use a separate connection. This checks that gRPC has one peer per connection, which
+	// connectionOf relies on.
 	runaway := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
 	c := ctx(t)
 	for i := range 4 {
@@ -197,7 +197,7 @@ func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 	}
 }
 
-// There may be many waiters, and each one is sent its place. They do not count as calls in progress.
+// There may be many waiters, and each is sent its place in the queue. They do not count as calls in progress.
 func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
 	g := open(t, working(16))
 	g.keeper.acquire = keepPlace
@@ -222,7 +222,7 @@ func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
 	occupy(t, g, 16, 4)()
 }
 
-// A call without a message counts as open. It is refused beyond the limit, and does not block other clients.
+// A call without a message counts as open. It is refused above the limit, and does not block other clients.
 func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	limits := admission.NewLimits(16)
 	limits.Open[admission.Ordinary] = 6
@@ -242,7 +242,7 @@ func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 		t.Errorf("a call failed while others were silent: %v", err)
 	}
 	silent.Close()
-	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 }
 
 func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
@@ -262,7 +262,7 @@ func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
 		}
 		want(t, err, codes.Internal, "INTERNAL")
 	}
-	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 	for _, k := range admission.Kinds() {
 		if n := g.api.cfg.Admission.InWork(k); n != 0 {
 			t.Errorf("%d %v calls are still in progress, want 0", n, k)
@@ -270,7 +270,7 @@ func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
 	}
 }
 
-// The author of a method must choose its kind. This test lists the methods that are never refused.
+// Whoever adds a method must choose its kind. This test lists the methods that are never refused.
 func TestTraitsOf_VitalMethods(t *testing.T) {
 	vital := map[string]bool{
 		"/gatekeeper.v1.PermitService/KeepAlive": true, "/gatekeeper.v1.PermitService/Refresh": true,
@@ -281,7 +281,7 @@ func TestTraitsOf_VitalMethods(t *testing.T) {
 		for _, m := range service.Methods {
 			name := "/" + service.ServiceName + "/" + m.MethodName
 			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (traitsOf(name).kind == admission.Vital) != expected {
-				t.Errorf("traitsOf(%s).kind = %v, want it vital if and only if it is listed", name, traitsOf(name).kind)
+				t.Errorf("traitsOf(%s).kind = %v, want vital if and only if it is listed", name, traitsOf(name).kind)
 			}
 			if traitsOf(name).kind == admission.Waiting {
 				t.Errorf("%s is of kind Waiting but is not a stream", name)
@@ -290,7 +290,7 @@ func TestTraitsOf_VitalMethods(t *testing.T) {
 		for _, m := range service.Streams {
 			name := "/" + service.ServiceName + "/" + m.StreamName
 			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (traitsOf(name).kind == admission.Vital) != expected {
-				t.Errorf("traitsOf(%s).kind = %v, want it vital if and only if it is listed", name, traitsOf(name).kind)
+				t.Errorf("traitsOf(%s).kind = %v, want vital if and only if it is listed", name, traitsOf(name).kind)
 			}
 		}
 	}

@@ -36,17 +36,17 @@ type Config struct {
 	Machine   Machine
 	Hub       Hub
 	// TLS configures the API port; the zero value disables TLS. If it has authorities, clients must present a
-	// certificate that one of them signed.
+	// certificate signed by one of them.
 	TLS certs.Files
-	// PeerTLS has the files for the peer port. This server presents that certificate when it forwards calls to the
-	// leader, and accepts members' certificates that those authorities issued. Optional; the default is TLS.
+	// PeerTLS holds the files for the peer port. This server presents that certificate when it forwards calls to the
+	// leader, and accepts member certificates issued by those authorities. Optional; the default is TLS.
 	PeerTLS certs.Files
-	// Authenticate requires a credential from each caller, and limits the caller to the grants of its binding. If
-	// false, every caller may do everything.
+	// Authenticate requires a credential from each caller, and limits the caller to its binding's grants. If false,
+	// every caller may do everything.
 	Authenticate bool
 	// Audit receives a line for each refusal and each change. Nil disables auditing.
 	Audit *audit.Log
-	// Guesses limits wrong bearer tokens per client address. Nil means no limit.
+	// Guesses limits invalid bearer tokens per client address. Nil means no limit.
 	Guesses *guessing.Limit
 	// OptionalClientCerts accepts clients without a certificate, because they may have other credentials.
 	OptionalClientCerts bool
@@ -62,7 +62,7 @@ type Config struct {
 	// SmallestDuration is the shortest permit duration that the consensus timeouts allow. Optional; zero disables the
 	// warnings about it.
 	SmallestDuration time.Duration
-	// ClocksOff returns the members whose wall clocks deviate from the others, while this server leads. Optional.
+	// ClocksOff returns the members whose wall clocks differ from the others' while this server leads. Optional.
 	ClocksOff func() []consensus.MemberClock
 	// Poll is the interval at which readiness and leadership are checked. Optional; the default is DefaultPoll.
 	Poll time.Duration
@@ -110,7 +110,7 @@ type API struct {
 	polls    sync.WaitGroup
 }
 
-// New returns an API, which serves through the servers that NewServer makes. It fails if the TLS files cannot be used.
+// New returns an API, which is served by the servers that NewServer creates. It fails if the TLS files cannot be used.
 // Close the API after those servers have stopped.
 func New(cfg Config) (*API, error) {
 	if cfg.Poll <= 0 {
@@ -180,7 +180,7 @@ func services() []*grpc.ServiceDesc {
 	}
 }
 
-// Register registers the services and grpc.health.v1. The server must have been made with ServerOptions.
+// Register registers the services and grpc.health.v1. The server must have been created with ServerOptions.
 func (a *API) Register(r grpc.ServiceRegistrar) {
 	r.RegisterService(a.describe(&gatekeeperv1.PermitService_ServiceDesc), &permitService{API: a, keeper: a.keeper})
 	room := work.NewRoom(a.keeper)
@@ -212,7 +212,7 @@ func (a *API) Close() {
 	})
 }
 
-// poll watches consensus until Close. It polls because neither readiness nor leadership announces its changes.
+// poll watches consensus until Close. It polls because changes in readiness and leadership are not signaled.
 func (a *API) poll() {
 	ticker := time.NewTicker(a.cfg.Poll)
 	defer ticker.Stop()

@@ -13,9 +13,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// If the answer to a call was lost, its caller retries with the same request id, and gets the first answer again. The
-// state machine remembers that answer with a hash of the request. If the id is reused for a different request, the
-// server refuses that request, and does not answer as if it had been carried out.
+// If the answer to a call is lost, the caller retries with the same request id and gets the original answer. The state
+// machine remembers that answer with a hash of the request. If the id is reused for a different request, the server
+// refuses that request instead of answering as if it had been carried out.
 
 // repeatable is an operator request with a request id.
 type repeatable interface {
@@ -24,7 +24,7 @@ type repeatable interface {
 	GetRequestRevision() uint64
 }
 
-// asked returns the hash of an operator's request as the caller wrote it, because the result of a selector may change
+// asked returns the hash of an operator's request as written by the caller, because the result of a selector may change
 // between attempts. The hash is never 0. It ignores the author and the reason. It covers whether the change has an end
 // time but not the time itself, because "for an hour" or "until two o'clock" means a different instant when a person
 // retries the call.
@@ -41,8 +41,8 @@ func asked(m repeatable) uint64 {
 	return hashOf(what.Interface(), ends)
 }
 
-// askedEdits returns the hash of the definitions that edits should produce. It ignores kinds and versions, because a
-// caller that reads the state before it retries replaces what its first attempt created.
+// askedEdits returns the hash of the definitions that the edits should produce. It ignores kinds and versions, because
+// a caller that reads the state before it retries replaces what its first attempt created.
 func askedEdits(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 	plain := fsm.EditBatch{Changes: make([]fsm.Change, len(batch.Changes)), Drain: batch.Drain}
 	for i, c := range batch.Changes {
@@ -74,13 +74,13 @@ func hash(bytes []byte, ends bool) uint64 {
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// decideFrom reads the state on which a change is based. If the call is a retry of an earlier change, it also returns
-// that change; otherwise nil. A retry is answered from the remembered result. Its selector is not evaluated again,
-// because the state may have changed since then, for example because of the change itself.
+// decideFrom reads the state on which a change is based. If the call is a retry, it also returns the earlier change;
+// otherwise nil. A retry is answered from the remembered result. Its selector is not evaluated again, because the state
+// may have changed since then, for example because of the change itself.
 //
-// A *keeper.RequestReusedError refuses an id that belongs to another change. A *keeper.RequestTooOldError refuses a
-// change that may have been made and forgotten. Both are checked here and again when the command is applied, because
-// another attempt may be applied between the two checks.
+// It returns a *keeper.RequestReusedError if the id belongs to another change, and a *keeper.RequestTooOldError if the
+// change may have been made and forgotten. Both are checked here and again when the command is applied, because another
+// attempt may be applied between the two checks.
 func (s *operatorService) decideFrom(
 	ctx context.Context, m repeatable, kind fsm.EditKind, asked uint64,
 ) (state *fsm.State, done *fsm.Remembered, err error) {

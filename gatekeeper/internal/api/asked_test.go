@@ -88,28 +88,28 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 		{pauseA, uncordon, "a pause,"},
 		{pauseA, undoPause, "a pause,"},
 		{cordon, uncordon, "a cordon,"},
-		{uncordon, cordon, "the end of a cordon,"},
+		{uncordon, cordon, "an uncordon,"},
 		{resumeDark, pauseA, "a resume,"},
 		{undoPause, pauseA, "an undo,"},
 		{createNew, pauseA, "an edit of definitions,"},
-		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: id}), "a pause that asked for something else,"},
-		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: id}), "a pause that asked for something else,"},
-		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id}), "a pause that asked for something else,"},
-		{pauseUntil, pauseA, "a pause that asked for something else,"},
-		{pauseA, pauseUntil, "a pause that asked for something else,"},
-		{resumeDark, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id}), "a resume that asked for something else,"},
-		{resumeDark, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("dark"), Change: 2, RequestId: id}), "a resume that asked for something else,"},
-		{cordon, changing(changer.cordon, &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "prod", RequestId: id}), "a cordon that asked for something else,"},
-		{uncordon, changing(changer.uncordon, &gatekeeperv1.UncordonRequest{Id: "other", RequestId: id}), "the end of a cordon that asked for something else,"},
-		{undoPause, changing(changer.undo, &gatekeeperv1.UndoRequest{Change: 6, RequestId: id}), "an undo that asked for something else,"},
-		{createNew, func(c changer) (uint64, error) { return c.delete(id, "new", 7) }, "an edit of definitions that asked for something else,"},
-		{createNew, func(c changer) (uint64, error) { return c.delete(id, "a", 2) }, "an edit of definitions that asked for something else,"},
+		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: id}), "a pause with different parameters,"},
+		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: id}), "a pause with different parameters,"},
+		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id}), "a pause with different parameters,"},
+		{pauseUntil, pauseA, "a pause with different parameters,"},
+		{pauseA, pauseUntil, "a pause with different parameters,"},
+		{resumeDark, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id}), "a resume with different parameters,"},
+		{resumeDark, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("dark"), Change: 2, RequestId: id}), "a resume with different parameters,"},
+		{cordon, changing(changer.cordon, &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "prod", RequestId: id}), "a cordon with different parameters,"},
+		{uncordon, changing(changer.uncordon, &gatekeeperv1.UncordonRequest{Id: "other", RequestId: id}), "an uncordon with different parameters,"},
+		{undoPause, changing(changer.undo, &gatekeeperv1.UndoRequest{Change: 6, RequestId: id}), "an undo with different parameters,"},
+		{createNew, func(c changer) (uint64, error) { return c.delete(id, "new", 7) }, "an edit of definitions with different parameters,"},
+		{createNew, func(c changer) (uint64, error) { return c.delete(id, "a", 2) }, "an edit of definitions with different parameters,"},
 		{createNew, func(c changer) (uint64, error) {
 			return c.edit(id, creation(&gatekeeperv1.Definition{Name: "new", Permits: new(uint32(2))}))
-		}, "an edit of definitions that asked for something else,"},
+		}, "an edit of definitions with different parameters,"},
 		{
 			func(c changer) (uint64, error) { return c.delete(id, "a", 2) },
-			func(c changer) (uint64, error) { return c.delete(id, "b", 3) }, "an edit of definitions that asked for something else,",
+			func(c changer) (uint64, error) { return c.delete(id, "b", 3) }, "an edit of definitions with different parameters,",
 		},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 	}
 }
 
-// A retry is answered even if the journal has forgotten the change.
+// A retry is answered even if the change is no longer in the journal.
 func TestOperatorChanges_RetryForgottenByTheJournal_IsAnswered(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
@@ -151,10 +151,10 @@ func TestOperatorChanges_RetryForgottenByTheJournal_IsAnswered(t *testing.T) {
 	settings.JournalPerSemaphore = 0
 	g.keeper.do(fsm.Configure{Settings: settings})
 	if again, err := c.pause(pause); err != nil || again != paused {
-		t.Errorf("retried Pause() = change %d, %v; want the first answer", again, err)
+		t.Errorf("retried Pause() = change %d, %v; want the original answer", again, err)
 	}
 	if again, err := c.cordon(cordon); err != nil || again != cordoned {
-		t.Errorf("retried Cordon() = change %d, %v; want the first answer", again, err)
+		t.Errorf("retried Cordon() = change %d, %v; want the original answer", again, err)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestCordon_RepeatedAfterItsEnd_GetsTheFirstAnswer(t *testing.T) {
 		Id: "z", GroupPattern: "dr", End: &gatekeeperv1.CordonRequest_Until{Until: timestamppb.New(until.Add(-2 * time.Hour))}, RequestId: "r",
 	})
 	if err != nil || r.GetCordon().GetRevision() != set || r.GetCordon().GetGroupPattern() != "dr" || len(g.keeper.machine.State().Cordons()) > 0 {
-		t.Errorf("retried Cordon() = %v, %v; want the cordon as it was first set, and none in force", r, err)
+		t.Errorf("retried Cordon() = %v, %v; want the original cordon, and none in force", r, err)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestEdit_RetriedAsAReplace_GetsTheFirstAnswer(t *testing.T) {
 	made := must(c.edit("r", creation(d)))(t)
 	again, err := c.edit("r", &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: made})
 	if err != nil || again != made || g.keeper.machine.State().Revision() != made {
-		t.Errorf("retry as a replace = change %d, %v; want the first answer and no new change", again, err)
+		t.Errorf("retry as a replace = change %d, %v; want the original answer and no new change", again, err)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestPause_Retried_SelectorIsNotEvaluatedAgain(t *testing.T) {
 	g.create("b")
 	again, err := op.Pause(ctx(t), all)
 	if err != nil || again.GetRevision() != first.GetRevision() || strings.Join(again.GetNames(), " ") != "a" {
-		t.Errorf("retried Pause() = %v, %v; want the first answer", again, err)
+		t.Errorf("retried Pause() = %v, %v; want the original answer", again, err)
 	}
 	if g.keeper.machine.State().Definition("b").Pause != nil {
 		t.Error("the retry paused a definition that was created later")

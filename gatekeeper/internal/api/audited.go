@@ -25,7 +25,7 @@ import (
 )
 
 // A call is audited by the server that executes it. For calls that a follower forwards, that is the leader. It audits
-// each refusal, and each change that a person makes. Acquired and released permits and submitted tasks are not audited:
+// every refusal, and every change made by a person. Acquired and released permits and submitted tasks are not audited:
 // there are thousands of them per second, and the history records how each ended.
 
 // audits reports whether calls to a method are audited even if they succeed. SaveSnapshot is one of them, because a
@@ -39,8 +39,8 @@ func audits(fullMethod string) bool {
 	return !t.changesNothing && (t.kind == admission.Operator || t.kind == admission.Heavy)
 }
 
-// audited writes the outcome of a call that was executed here to the audit log. req is nil if the request was not read
-// or belongs to a stream. reply is nil if err is not nil.
+// audited writes the outcome of a call executed here to the audit log. req is nil if the request was not read or
+// belongs to a stream. reply is nil if err is not nil.
 func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, err error) {
 	if a.cfg.Audit == nil {
 		return
@@ -91,7 +91,7 @@ func (a *API) hid(ctx context.Context, fullMethod string, tokens ...uint64) {
 	}
 }
 
-// hidden returns the tokens that were reported to the owner as lost even though their permits exist, because these
+// hidden returns the tokens that were reported to the owner as lost even though their permits exist, because those
 // permits belong to another principal.
 func (a *API) hidden(owner semaphore.Owner, results []keeper.TokenResult) (tokens []uint64) {
 	if a.cfg.Audit == nil || owner.Principal == nil {
@@ -201,7 +201,7 @@ type repeats struct {
 	mu    sync.Mutex // guards the fields below
 	since time.Time
 	seen  map[repeat]*audit.Record
-	// strangers counts the refusals without a principal by source; the key "" counts all such refusals.
+	// anonymousBySource counts the refusals without a principal by source; the key "" counts all such refusals.
 	strangers map[string]int
 }
 
@@ -216,7 +216,7 @@ const (
 	maxStrangers, maxOfStranger = 100, 20
 )
 
-// first reports whether a refusal must be written now. If not, it is counted.
+// first reports whether a refusal must be written now. Otherwise it is counted.
 func (s *repeats) first(r *audit.Record) bool {
 	key := repeat{principal: r.Principal, source: hostOf(r.Source), method: r.Method, reason: r.Reason}
 	if len(r.Subjects) > 0 {

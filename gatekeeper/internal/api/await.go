@@ -22,7 +22,7 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	case err != nil:
 		return err
 	case firing == nil:
-		return invalid("firing", "", "must be given")
+		return invalid("firing", "", "must be set")
 	}
 	if err := firing.Validate(); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// handing returns a gate with a semaphore "s" that hands over lost firings.
+// handing returns a gate with a semaphore "s" whose lost firings are handed over.
 func handing(t *testing.T) *gate {
 	t.Helper()
 	g := open(t)
@@ -39,8 +39,8 @@ func wantState(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.Awai
 	}
 }
 
-// The caller knows from the leader which token claimed the firing, and asks a server that has not applied that claim
-// but knows an earlier one. The earlier claim must not be reported as a takeover of the later one.
+// The leader told the caller which token claimed the firing, and the caller now calls a server that has applied only an
+// earlier claim. The earlier claim must not be reported as a takeover of the later one.
 func TestAwaitFiring_OlderClaim_KeepsWaiting(t *testing.T) {
 	g := handing(t)
 	f := semaphore.Firing{Name: "f"}

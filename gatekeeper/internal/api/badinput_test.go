@@ -193,7 +193,7 @@ func badPermitCalls() []badCall {
 		{"verify of token 0", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "s"}), "token", "token of a permit"},
 		{"verify with a glob", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1}), "semaphore", "none of *?[]"},
 		{"page of 1001", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageSize: 1001}), "page_size", "1 to 1000"},
-		{"foreign page token", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageToken: "hello"}), "page_token", "unmodified"},
+		{"invalid page token", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageToken: "hello"}), "page_token", "unmodified"},
 		{"waiters with an invalid glob", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: []string{"a", "b["}}), "names[1]", "is not closed by a ]"},
 		{"waiters with 101 globs", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: make([]string, 101)}), "names", "at most 100"},
 	}
@@ -214,7 +214,7 @@ func badDefinitionCalls() []badCall {
 		many[i] = creation(&def{Name: strconv.Itoa(i)})
 	}
 	return []badCall{
-		{"no definition", unary(definitions, client.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{}), "definition", "must be given"},
+		{"no definition", unary(definitions, client.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{}), "definition", "must be set"},
 		{"definition without name", createDefinition(func(d *def) { d.Name = "" }), "definition.name", "1 to 256 bytes"},
 		{"name of 257 bytes", createDefinition(func(d *def) { d.Name = long(257) }), "definition.name", "not 257"},
 		{"name that is a glob", createDefinition(func(d *def) { d.Name = "a?" }), "definition.name", "none of *?[]"},
@@ -252,7 +252,7 @@ func badDefinitionCalls() []badCall {
 
 		{"empty batch", batchEditCall(), "edits", "1 to 10000"},
 		{"batch of 10001 edits", batchEditCall(many...), "edits", "1 to 10000"},
-		{"batch with an empty edit", batchEditCall(creation(&def{Name: "a"}), &gatekeeperv1.Edit{}), "edits[1]", "must say what to do"},
+		{"batch with an empty edit", batchEditCall(creation(&def{Name: "a"}), &gatekeeperv1.Edit{}), "edits[1]", "must specify"},
 		{"batch with a bad duration", batchEditCall(
 			creation(&def{Name: "a"}), creation(&def{Name: "b"}), creation(&def{Name: "c"}),
 			creation(&def{Name: "d", Duration: durationpb.New(1)}),
@@ -285,7 +285,7 @@ func badClusterCalls() []badCall {
 		{"member without address", add("a", ""), "peer_address", "host:port"},
 		{"member without port", add("a", "host"), "peer_address", "host:port"},
 		{"member at port 0", add("a", "host:0"), "peer_address", "1 to 65535"},
-		{"member at a service name", add("a", "host:http"), "peer_address", "1 to 65535"},
+		{"member with a service name as the port", add("a", "host:http"), "peer_address", "1 to 65535"},
 		{"member at the unspecified IPv4 address", add("a", "0.0.0.0:1"), "peer_address", "reach"},
 		{"member at the unspecified IPv6 address", add("a", "[::]:1"), "peer_address", "reach"},
 		{"removal without an id", unary(cluster, client.RemoveMember, &gatekeeperv1.RemoveMemberRequest{}), "id", "1 to 64"},
@@ -293,7 +293,7 @@ func badClusterCalls() []badCall {
 	}
 }
 
-// Every refusal names the field, the value and the rule, and changes nothing. The keeper of this test panics if a call
+// Every refusal names the field, the value and the rule, and changes nothing. This test's keeper panics if a call
 // reaches it.
 func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 	g := open(t)

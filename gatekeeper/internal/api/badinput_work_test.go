@@ -22,7 +22,7 @@ func submitCall(messages ...*gatekeeperv1.SubmitJobRequest) func(context.Context
 		}
 		for _, m := range messages {
 			if stream.Send(m) != nil {
-				break // the response has the reason
+				break // the response contains the reason
 			}
 		}
 		_, err = stream.CloseAndRecv()
@@ -30,7 +30,7 @@ func submitCall(messages ...*gatekeeperv1.SubmitJobRequest) func(context.Context
 	}
 }
 
-// workCall returns a function that sends a worker's frames and waits for the end of the stream.
+// workCall returns a function that sends a worker's frames and waits until the stream ends.
 func workCall(frames ...*gatekeeperv1.WorkRequest) func(context.Context, *gate) error {
 	return func(ctx context.Context, g *gate) error {
 		stream, err := gatekeeperv1.NewWorkServiceClient(g.conn).Work(ctx)

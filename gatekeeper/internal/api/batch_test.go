@@ -45,7 +45,7 @@ func errorOf(r *gatekeeperv1.TryAcquireResult) error {
 	return status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err()
 }
 
-// everything makes the keeper of g give a different kind of answer for each semaphore, in single calls and in batches.
+// everything makes g's keeper give a different kind of answer for each semaphore, in single calls and in batches.
 func everything(g *gate) {
 	holder := &semaphore.Permit{Semaphore: "held", Token: 3, Identity: semaphore.Identity{Group: "g", Acquirer: "holder"}, Metadata: map[string]string{"k": "v"}}
 	answer := func(c *keeper.AcquireCall) (keeper.Answer, error) {
@@ -93,7 +93,7 @@ func TestBatch_EachRequest_IsAnsweredLikeASingleCall_OrLeftOpen(t *testing.T) {
 				t.Errorf("%s, request %d: denial from a single call (-) and from a batch (+):\n%s", where, i, diff)
 			}
 			if open := results[i].GetResult() == nil; open != (reply.GetGrant() != nil) {
-				t.Errorf("%s, request %d: left open = %v, but a single call gets %v", where, i, open, reply)
+				t.Errorf("%s, request %d: left open = %v, but a single call returned %v", where, i, open, reply)
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func TestBatch_OutOfBounds_IsRefused(t *testing.T) {
 	}
 }
 
-// The batch itself does not count as one of its requests, so the largest batch fits the limit of a connection.
+// The batch itself does not count as one of its requests, so the largest batch fits within the connection limit.
 func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 	g := open(t)
 	everything(g)
@@ -228,7 +228,7 @@ func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 		}
 	}
 	for _, g := range []*gate{leader, follower} {
-		eventually(t, "nothing is open", func() bool {
+		eventually(t, "no calls are open", func() bool {
 			return g.api.cfg.Admission.IsOpen() == 0 && g.api.cfg.Admission.InWork(admission.Ordinary) == 0
 		})
 	}
@@ -280,7 +280,7 @@ func TestBatch_Panic_EndsTheBatchAndLeavesNothingOpen(t *testing.T) {
 	everything(g)
 	_, err := g.batch(t, trying("held", "h"), trying("panic", "h"))
 	want(t, err, codes.Internal, "INTERNAL")
-	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 }
 
 // FuzzBatch checks that every valid batch gets one result per request, and that no call is left in progress.

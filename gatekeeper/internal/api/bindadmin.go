@@ -19,7 +19,7 @@ import (
 // DefaultAdminBinding is the binding that BindAdministrator extends unless the request names another.
 const DefaultAdminBinding = "admin"
 
-// notMember returns the refusal of a method that only members may call.
+// notMember returns the error for a call to a method that only members may call.
 func notMember() error {
 	return &unauthenticatedError{"only a member of the cluster may call this, on behalf of the owner of its data directory: see gatekeeperd bind-admin --help"}
 }
@@ -29,8 +29,8 @@ type RefusedError struct{ error }
 
 func (e *RefusedError) Unwrap() error { return e.error }
 
-// CheckAdministrator checks a request without sending it. The error is the *semaphore.FieldError with which every
-// member would refuse it.
+// CheckAdministrator checks a request without sending it. The error is the *semaphore.FieldError that every member
+// would return.
 func CheckAdministrator(m *gatekeeperv1.BindAdministratorRequest) error {
 	if err := access.ValidSubject(m.GetSubject()); err != nil {
 		return err
@@ -124,8 +124,8 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 	}
 }
 
-// administering returns the binding that must get the subject and the role admin, before and after the change. It is
-// the binding that already has the subject, or else the named one. If no change is needed, both results are the same.
+// administering returns the binding that gets the subject and the admin role, before and after the change. It is the
+// binding that already has the subject, or else the named one. If no change is needed, both results are the same.
 func administering(state *fsm.State, subject, name string) (before, after *access.Binding) {
 	before = state.Binding(name)
 	if i := slices.IndexFunc(state.Bindings(), func(b *access.Binding) bool { return slices.Contains(b.Subjects, subject) }); i >= 0 {

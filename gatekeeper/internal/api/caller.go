@@ -23,7 +23,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// SubjectHeader carries the subjects of a caller whose call a member forwards, and PinHeader the acquirers to which the
+// SubjectHeader carries the subjects of the caller of a forwarded call, and PinHeader the acquirers to which the
 // caller's certificate is pinned. They are accepted from members only. All names are frozen.
 const (
 	SubjectHeader = "gatekeeper-subject-bin" // names need not be ASCII
@@ -40,20 +40,21 @@ const memberSubject = "member:"
 const authorization = "authorization"
 
 // againError refuses or ends a call that should succeed when it is retried: its caller has not been authenticated yet,
-// or has become another principal.
+// or now maps to another principal.
 type againError struct{ why string }
 
-func (e *againError) Error() string { return e.why + ": call again" }
+func (e *againError) Error() string { return e.why + ": retry the call" }
 
 // beginning is the reason for refusals until the leader has bound the first administrator, shortly after a cluster is
-// created or upgraded. It also ends streams that were opened before then.
-const beginning = "the cluster is about to authenticate its callers"
+// created or upgraded. Streams opened before then end for the same reason.
+const beginning = "the cluster is about to start authenticating its callers"
 
-// A caller is the client that makes a call. A nil caller may do everything, because its server does not authenticate.
+// A caller is the client making a call. A nil caller may do everything, because the server does not authenticate
+// callers.
 type caller struct {
 	api        *API
 	credential auth.Credential
-	member     bool // a call by another member on its own behalf
+	member     bool // another member, calling on its own behalf
 	// source is the caller's address. via is the member that forwarded the call, if any.
 	source, via string
 	// bearer is the authorization header, which is a secret.
@@ -67,8 +68,8 @@ type caller struct {
 
 type callerKey struct{}
 
-// caller returns the caller of a call, or nil if callers are not authenticated. If a call did not go through
-// authenticate, its caller has no credentials.
+// caller returns the caller of a call, or nil if callers are not authenticated. If the call did not go through
+// authenticate, the caller has no credentials.
 func (a *API) caller(ctx context.Context) *caller {
 	if !a.cfg.Authenticate {
 		return nil
@@ -117,7 +118,7 @@ type forbiddenError struct {
 }
 
 func (e *forbiddenError) Error() string {
-	return fmt.Sprintf("forbidden: principal %q lacks the role %s %s; an administrator grants it with gkctl auth bind", e.principal, e.role, e.what)
+	return fmt.Sprintf("forbidden: principal %q lacks the role %s %s; an administrator can grant it with gkctl auth bind", e.principal, e.role, e.what)
 }
 
 // authenticate determines the credential of a call before its message is read. The principal is determined later, by
@@ -155,7 +156,7 @@ func (c *caller) prove(ctx context.Context) error {
 		}
 	}
 	if c.credential.IsZero() && !c.member && !c.early() {
-		return &unauthenticatedError{"there are no credentials: the call has neither a client certificate with a name nor a bearer token"}
+		return &unauthenticatedError{"no credentials: the call has neither a named client certificate nor a bearer token"}
 	}
 	return nil
 }
@@ -166,10 +167,10 @@ func addressOf(source string) netip.Addr {
 }
 
 // bear reads the caller's token, which is either a token of this cluster or a JWT. A valid JWT is accepted even from an
-// address that is blocked for wrong tokens, because it is not a guess: many pods may share an address, and each
+// address that is blocked for invalid tokens, because it is not a guess: many pods may share an address, and each
 // presents a new JWT every hour.
 func (c *caller) bear(ctx context.Context, headers []string) error {
-	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" followed by one token of this cluster"}
+	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" followed by a single token of this cluster"}
 	id, hash, ok := auth.ParseBearer(headers[0])
 	scheme, jwt, _ := strings.Cut(headers[0], " ")
 	if c.api.cfg.OIDC != nil && !ok && len(headers) == 1 && strings.EqualFold(scheme, "bearer") {
@@ -197,8 +198,8 @@ func (c *caller) guessed(header string, refused error) error {
 	return refused
 }
 
-// admit refuses a token from an address that has presented too many wrong ones. Only the server that verifies the token
-// checks that, because other servers do not know which tokens were valid.
+// admit refuses a token from an address that has presented too many invalid ones. Only the server that verifies the
+// token checks that, because other servers do not know which tokens were valid.
 func (c *caller) admit() error {
 	if c.bearer == "" {
 		return nil
@@ -247,7 +248,7 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 		return nil, state, &againError{beginning}
 	}
 	if c.member {
-		return nil, state, &unauthenticatedError{"this is the certificate of a member, which cannot be used to log in: use one made by gkctl cert client"}
+		return nil, state, &unauthenticatedError{"this is a member's certificate, which cannot be used to log in: use one created by gkctl cert client"}
 	}
 	p, err := c.api.directory.At(state).Principal(&c.credential, time.Now())
 	if unknown, ok := errors.AsType[*auth.UnknownError](err); ok {
@@ -293,7 +294,7 @@ func (c *caller) here(allowed permission) (*auth.Principal, error) {
 	return p, allowed(p, state)
 }
 
-// failed counts a wrong bearer token.
+// failed counts an invalid bearer token.
 func (c *caller) failed() {
 	if c.bearer != "" {
 		c.api.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
@@ -331,7 +332,7 @@ func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool
 	}
 }
 
-// views requires the role viewer on a semaphore.
+// views requires the viewer role on a semaphore.
 func views(sem string) permission {
 	return func(p *auth.Principal, state *fsm.State) error {
 		if p.May(access.Viewer, state, sem) {
@@ -351,7 +352,7 @@ func (a *API) viewsAll(ctx context.Context) error {
 	return err
 }
 
-// viewsEvery requires the role viewer without a scope.
+// viewsEvery requires the viewer role without a scope.
 func viewsEvery(p *auth.Principal, _ *fsm.State) error {
 	if p.HasEverywhere(access.Viewer) {
 		return nil
@@ -359,8 +360,8 @@ func viewsEvery(p *auth.Principal, _ *fsm.State) error {
 	return &forbiddenError{p.Name(), access.Viewer, "on every semaphore"}
 }
 
-// viewsEverything reports whether the caller may view every semaphore, and administers whether it is an administrator.
-// They are used to filter answers, and refuse nothing.
+// viewsEverything reports whether the caller may view every semaphore, and isAdministrator whether it is an
+// administrator. They only filter answers and refuse nothing.
 func (a *API) viewsEverything(ctx context.Context) bool {
 	return a.now(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })
 }
@@ -384,7 +385,7 @@ func (a *API) visible(ctx context.Context, state *fsm.State, name string) bool {
 	return sees == nil || sees(state, name)
 }
 
-// ownerOf returns the owner that a principal acts as. A permit that was granted without authentication belongs to every
+// ownerOf returns the owner that a principal acts as. A permit granted without authentication belongs to every
 // principal that may acquire it.
 func ownerOf(p *auth.Principal, state *fsm.State) semaphore.Owner {
 	o := semaphore.OwnerOf(p.Name())

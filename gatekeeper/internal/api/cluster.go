@@ -28,7 +28,7 @@ type clusterService struct {
 	hashing chan struct{}
 }
 
-// GetStatus describes the cluster from the point of view of this server.
+// GetStatus describes the cluster as seen by this server.
 func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatusRequest) (*gatekeeperv1.GetStatusResponse, error) {
 	members, err := s.members()
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	return out, nil
 }
 
-// maxStatusWork is the maximum number of semaphores that a status lists with the storage of their jobs.
+// maxStatusWork is the maximum number of semaphores whose job storage is listed in a status.
 const maxStatusWork = 100
 
 // storedWork adds the storage used by jobs to a status.
@@ -217,9 +217,9 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
 }
 
-// handedOver answers a transfer that was cut off while it was being forwarded, because a new leadership began. Most
-// likely the transfer itself caused that. It returns nil if a member other than the requested one leads now, if the old
-// leader leads again, or if no leader is known.
+// handedOver answers a forwarded transfer that was cut off because a new leader took over, most likely as a result of
+// the transfer itself. It returns nil if a member other than the requested one leads now, if the old leader leads
+// again, or if no leader is known.
 func handedOver(req any, was, now consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
 	if !ok || now.ID == "" || now.ID == was.ID || m.GetId() != "" && m.GetId() != now.ID {
@@ -267,7 +267,7 @@ func validPeerAddress(address string) error {
 		return invalid(field, address, "must be host:port")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return invalid(field, address, "must have a port of 1 to 65535")
+		return invalid(field, address, "must have a port from 1 to 65535")
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		return invalid(field, address, "must name a host that the other servers can reach")

@@ -42,7 +42,7 @@ func TestGetStatus_WhileRecovering_SaysForHowLong(t *testing.T) {
 	g := open(t)
 	got, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || got.GetRecoveryWait() != nil {
-		t.Errorf("GetStatus without a recovery = %v, %v", got, err)
+		t.Errorf("GetStatus() without a recovery = %v, %v", got, err)
 	}
 	g.keeper.recovering = time.Hour
 	got, err = g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
@@ -96,14 +96,14 @@ func TestRemoveMember_Refused_SaysWhy(t *testing.T) {
 	want(t, remove("gk4"), codes.Unavailable, "OUTCOME_UNKNOWN")
 	want(t, remove("gk2"), codes.FailedPrecondition, "WOULD_LOSE_QUORUM")
 	r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", DryRun: true})
-	if err != nil || !strings.Contains(r.GetRefusal(), "gk3 does not answer") {
-		t.Errorf("RemoveMember with dry run = %v, %v", r, err)
+	if err != nil || !strings.Contains(r.GetRefusal(), "gk3 is not responding") {
+		t.Errorf("RemoveMember() with dry run = %v, %v", r, err)
 	}
 	if _, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", Force: true}); err != nil {
 		t.Errorf("RemoveMember() with force: %v", err)
 	}
 	if r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gone"}); err != nil || !r.GetAlreadyRemoved() {
-		t.Errorf("RemoveMember of a removed member = %v, %v", r, err)
+		t.Errorf("RemoveMember() of a removed member = %v, %v", r, err)
 	}
 }
 

@@ -15,15 +15,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Bounds of the texts that an operator adds to a change.
+// Limits on the text that an operator adds to a change.
 const (
 	maxAuthor     = semaphore.MaxName
 	maxReason     = 1024
 	unknownAuthor = "unknown"
 )
 
-// durationFrom reads an optional duration, with a default for an absent one. A duration that overflows time.Duration
-// becomes the longest one, which every range check refuses.
+// durationFrom reads an optional duration, with a default for an absent one. A duration that overflows time.Duration is
+// clamped to the longest one, which every range check refuses.
 func durationFrom(field string, d *durationpb.Duration, absent time.Duration) (time.Duration, error) {
 	if d == nil {
 		return absent, nil
@@ -77,7 +77,7 @@ func reasonFrom(s string) (string, error) {
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
 		// Terminals print the text and would interpret control characters.
-		return "", invalid("reason", s, "must contain no control characters but line feeds and tabs")
+		return "", invalid("reason", s, "must contain no control characters except line feeds and tabs")
 	}
 	return s, nil
 }
@@ -128,7 +128,7 @@ func toPause(p *semaphore.Pause) *gatekeeperv1.Pause {
 	return &gatekeeperv1.Pause{Reason: p.Reason, Until: toTimestamp(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: toOptionalDuration(p.Drain), Change: p.Origin()}
 }
 
-// ending is a request that says when a change ends.
+// ending is a request that specifies when a change ends.
 type ending interface {
 	GetUntil() *timestamppb.Timestamp
 	GetLasts() *durationpb.Duration

@@ -12,7 +12,7 @@ import (
 )
 
 // DefinitionFrom converts a definition and fills in every default. The keeper validates ranges and patterns, because it
-// knows the cluster's bounds. An explicitly empty pattern or an explicit zero is passed through, so that the keeper
+// knows the cluster's limits. An explicitly empty pattern or an explicit zero is passed through, so that the keeper
 // refuses it. The error is a *semaphore.FieldError.
 func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	if m == nil {
@@ -55,7 +55,7 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 		d.FiringMaxAhead = semaphore.FiringUnbounded
 	case ahead < 0:
 		return nil, invalid("firing_max_ahead", ahead.String(), "must be 0 (no bound) or 1s or more")
-	case ahead != semaphore.DefaultFiringMaxAhead: // the default is stored as 0, which every feature level knows
+	case ahead != semaphore.DefaultFiringMaxAhead: // the default is stored as 0, which every feature level supports
 		d.FiringMaxAhead = ahead
 	}
 	window, err := durationFrom("misfire_window", m.GetMisfireWindow(), semaphore.DefaultMisfireWindow)
@@ -63,7 +63,7 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	case err != nil:
 		return nil, err
 	case window == 0:
-		return nil, invalid("misfire_window", "0s", "must be at least 1s; to run no missed firing, set misfire: skip")
+		return nil, invalid("misfire_window", "0s", "must be at least 1s; to run no missed firings, set misfire: skip")
 	case window != semaphore.DefaultMisfireWindow: // stored as 0, as above
 		d.MisfireWindow = window
 	}
@@ -127,7 +127,7 @@ func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 		MaxAttempts:     d.MaxAttempts,
 	}
 	if d.Misfire != semaphore.MisfireSkip { // the default is omitted, like a limit of 0
-		m.Misfire = gatekeeperv1.Misfire(d.Misfire) + gatekeeperv1.Misfire_MISFIRE_SKIP // the API has 0 for unset
+		m.Misfire = gatekeeperv1.Misfire(d.Misfire) + gatekeeperv1.Misfire_MISFIRE_SKIP // the API uses 0 for unset
 	}
 	if d.Misfire != semaphore.MisfireSkip || d.MisfireWindow != 0 {
 		m.MisfireWindow = durationpb.New(d.LateBy())

@@ -8,12 +8,12 @@ import (
 
 // The values of fsm.EventKind equal those of the API; a test compares the names.
 
-// aboutPermits reports whether the event concerns a permit and not a definition.
+// aboutPermits reports whether the event concerns a permit rather than a definition.
 func aboutPermits(e *fsm.Event) bool {
 	return e.Kind >= fsm.Granted && e.Kind <= fsm.DurationChanged || e.Kind == fsm.FreedUnsafely || e.Kind == fsm.SupersededEvent || e.Kind == fsm.DrainedEvent && e.Permit != nil
 }
 
-// toEvent converts an event, or returns nil if the API does not show it.
+// toEvent converts an event, or returns nil if the API does not expose it.
 func toEvent(e *fsm.Event) *gatekeeperv1.Event {
 	kind := gatekeeperv1.EventKind(e.Kind)
 	if _, known := gatekeeperv1.EventKind_name[int32(kind)]; !known || kind == 0 || e.Kind == fsm.BindingChanged { // for administrators

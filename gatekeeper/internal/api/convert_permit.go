@@ -21,7 +21,7 @@ import (
 // maxTokens is the maximum number of tokens in a refresh or a frame.
 const maxTokens = 10_000
 
-// asking is implemented by the messages that request a permit or ask about one.
+// asking is implemented by the messages that request or query a permit.
 type asking interface {
 	GetSemaphore() string
 	GetIdentity() *gatekeeperv1.Identity
@@ -102,7 +102,7 @@ func holderFrom(m *gatekeeperv1.Identity) (*semaphore.Identity, error) {
 	return &id, id.Validate()
 }
 
-// tokensFrom reads the tokens of a refresh. field is the name of their field in the message.
+// tokensFrom reads the tokens of a refresh. field is the name of the message field that contains them.
 func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.TokenRefresh, error) {
 	if len(tokens) > maxTokens {
 		return nil, invalid(field, strconv.Itoa(len(tokens))+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens")
@@ -237,12 +237,12 @@ func toGrant(a *keeper.Answer) *gatekeeperv1.Grant {
 	}
 }
 
-// toDenial converts a denial. asked is the firing in the request.
+// toDenial converts a denial. requested is the firing in the request.
 func toDenial(d *keeper.Denial, asked *semaphore.Firing) *gatekeeperv1.Denial {
 	return toDenialBy(d, asked, toPermit)
 }
 
-// toDenialBy is toDenial with a different conversion of holders.
+// toDenialBy is toDenial with a custom conversion of holders.
 func toDenialBy(d *keeper.Denial, asked *semaphore.Firing, toHolder func(*semaphore.Permit) *gatekeeperv1.Permit) *gatekeeperv1.Denial {
 	out := &gatekeeperv1.Denial{
 		Reason:         gatekeeperv1.Reason(d.Decision.Reason),
@@ -340,10 +340,10 @@ func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	out.Ended = toEnd(ended)
 	switch {
 	case ended == semaphore.EndReleased:
-		out.Released, out.Message = true, "it had been released already"
+		out.Released, out.Message = true, "it had already been released"
 	case r.Permit != nil && r.Permit.State == semaphore.Held:
 		out.Ended = toEnd(semaphore.EndExpired)
-		out.Message = "it had expired, and is held for an operator to clear"
+		out.Message = "it expired and is held for an operator to clear"
 	case ended != semaphore.NotEnded:
 		out.Message = "it had already ended: " + ended.String()
 	default:

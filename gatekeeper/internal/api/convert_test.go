@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// sameWords checks that the values of an API enumeration have the same names in our enumeration.
+// sameWords checks that the values of an API enumeration have the same names in ours.
 func sameWords[E interface {
 	~int | ~int32 | ~uint8
 	String() string
@@ -99,7 +99,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 		}
 	}
 	if toEvent(&fsm.Event{Kind: fsm.FiringsRemembered + 1}) != nil || toEvent(&fsm.Event{Kind: fsm.BindingChanged}) != nil || toEvent(&fsm.Event{}) != nil {
-		t.Error("toEvent() returned an event that the API does not show")
+		t.Error("toEvent() returned an event that the API does not expose")
 	}
 }
 

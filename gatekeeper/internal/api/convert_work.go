@@ -13,7 +13,7 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// specFrom reads the specification of a job and fills in defaults, so that the stored job shows the effective values.
+// specFrom reads the specification of a job and fills in defaults, so that the stored job has the effective values.
 func specFrom(m *gatekeeperv1.JobSpec) (*rules.Spec, error) {
 	if m == nil {
 		return nil, invalid("job", "", "must be in the first message")
@@ -79,7 +79,7 @@ func toJob(j *rules.Job) *gatekeeperv1.Job {
 // maxWaitingJobs is the maximum number of jobs in a list of waiting tasks.
 const maxWaitingJobs = 1000
 
-// toWaitingTasks returns at most the given number of jobs with waiting tasks of a semaphore, in the order in which
+// toWaitingTasks returns at most the given number of a semaphore's jobs with waiting tasks, in the order in which
 // workers get them.
 func toWaitingTasks(state *fsm.State, sem string, most int) (out []*gatekeeperv1.WaitingTasks) {
 	for j := range state.OpenJobs(sem) {
@@ -160,7 +160,7 @@ func toTaskEnded(e *work.Ended) *gatekeeperv1.TaskEnded {
 	case t == nil:
 		out.Message = "this worker no longer has the task: another worker has it, or its job was deleted"
 	case t.Over():
-		out.Message = "the task had already ended with another outcome"
+		out.Message = "the task had already ended with a different outcome"
 	default:
 		out.Message = "the task is waiting for a worker again"
 	}

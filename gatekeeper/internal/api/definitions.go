@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// definitionService serves gatekeeper.v1.DefinitionService. Its reads are in reads.go, its stream is in watch.go.
+// definitionService serves gatekeeper.v1.DefinitionService. Its reads are in reads.go and its stream is in watch.go.
 type definitionService struct {
 	gatekeeperv1.UnimplementedDefinitionServiceServer
 	*API
@@ -31,7 +31,7 @@ type edit struct {
 	field string
 }
 
-// word is a request that gives an author, a reason and a request id.
+// word is a request with an author, a reason and a request id.
 type word interface {
 	GetAuthor() string
 	GetReason() string
@@ -117,7 +117,7 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 			return nil, err
 		}
 		if other, twice := first[edits[i].Name]; twice {
-			return nil, invalid(edits[i].nameField(), edits[i].Name, "must differ from the name in "+at("edits", other)+": each edit of a batch names a different semaphore")
+			return nil, invalid(edits[i].nameField(), edits[i].Name, "must differ from the name in "+at("edits", other)+": each edit in a batch must name a different semaphore")
 		}
 		first[edits[i].Name] = i
 	}
@@ -188,13 +188,13 @@ func editFrom(path string, m *gatekeeperv1.Edit) (edit, error) {
 		}
 		return deletion(path+".delete", c.Delete, m.GetExpectedVersion())
 	default:
-		return edit{}, invalid(path, "", "must say what to do: create, replace, delete or declare")
+		return edit{}, invalid(path, "", "must specify create, replace, delete or declare")
 	}
 }
 
 func definitionEdit(kind fsm.ChangeKind, field string, m *gatekeeperv1.Definition, version uint64) (edit, error) {
 	if m == nil {
-		return edit{}, invalid(field, "", "must be given")
+		return edit{}, invalid(field, "", "must be set")
 	}
 	d, err := DefinitionFrom(m)
 	if err != nil {

@@ -180,7 +180,7 @@ func TestExplain_Steps_AreReturned(t *testing.T) {
 	g := open(t)
 	g.keeper.explain = func(r *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 		if r.Semaphore != "s" || r.Weight != 1 || r.Identity.Group != "default" {
-			t.Errorf("the keeper got %+v", r)
+			t.Errorf("the keeper received %+v", r)
 		}
 		return []semaphore.Step{{Number: 1, Name: "definition", Passed: true, Text: "there is one"}, {Number: 2, Name: "group"}},
 			semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}, "no", 17, nil
@@ -209,22 +209,22 @@ func TestRecord_DefinitionAdmitsNoKnownCaller_WarnsUntilItDoes(t *testing.T) {
 		t.Helper()
 		r := must(g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: name}))(t)
 		if got := strings.Join(r.GetRecord().GetWarnings(), "\n"); want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s, %s warns of %q, want %q", when, name, got, want)
+			t.Errorf("%s: %s has warnings %q, want %q", when, name, got, want)
 		}
 	}
 	create("north", "north", ".*", 1)
 	create("typo", "suoth", ".*", 1)
 	create("host", "south", "host-9", 1)
 	create("closed", "north", ".*", 0)
-	warns("nobody was seen", "north", "")
+	warns("no caller seen", "north", "")
 	saw("south", "host-1")
-	warns("south was seen", "north", `No known group matches the group pattern "north"`)
-	warns("south was seen", "typo", `the nearest is "south"`)
-	warns("south was seen", "host", `none of its acquirers matches the acquirer pattern "host-9"`)
+	warns("south seen", "north", `No known group matches the group pattern "north"`)
+	warns("south seen", "typo", `the nearest is "south"`)
+	warns("south seen", "host", `none of its acquirers matches the acquirer pattern "host-9"`)
 	warns("without permits", "closed", "")
 	saw("north", "host-1")
-	warns("north was seen", "north", "")
-	warns("north was seen", "typo", `the nearest is "south"`)
+	warns("north seen", "north", "")
+	warns("north seen", "typo", `the nearest is "south"`)
 	states := func(name, want string) {
 		t.Helper()
 		r := must(g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: name}))(t)
@@ -236,6 +236,6 @@ func TestRecord_DefinitionAdmitsNoKnownCaller_WarnsUntilItDoes(t *testing.T) {
 	states("typo", "DEFINITION_STATE_UNMATCHED")
 	g.keeper.do(fsm.SetCordon{ID: "c", GroupPattern: "north"})
 	states("north", "DEFINITION_STATE_CORDONED")
-	warns("north is cordoned", "north", "Every known caller that it admits is cordoned.")
+	warns("north cordoned", "north", "Every known caller that it admits is cordoned.")
 	states("closed", "DEFINITION_STATE_IDLE")
 }

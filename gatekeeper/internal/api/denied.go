@@ -67,7 +67,7 @@ func toDenied(v *keeper.DeniedCaller) *gatekeeperv1.DeniedCaller {
 	return out
 }
 
-// denied returns the callers that a semaphore will deny until somebody changes something.
+// denied returns the callers that a semaphore will keep denying until something changes.
 func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller {
 	var out []*gatekeeperv1.DeniedCaller
 	for _, v := range a.reader.DeniedCallersOf(state, name) {

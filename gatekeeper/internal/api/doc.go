@@ -1,12 +1,12 @@
 // Package api implements the gRPC services of a server. It only validates, converts, calls and forwards. Permits are
 // granted by keeper and the packages below it. Nothing here may change their decisions.
 //
-// # One call
+// # Unary calls
 //
-// A unary call of gatekeeper.v1 passes through these steps:
+// A unary gatekeeper.v1 call passes through these steps:
 //
 //  1. Admission (intercept.go) refuses excess load before the message is read.
-//  2. The codec (wire.go) names a field that is not valid UTF-8.
+//  2. The codec (wire.go) rejects invalid UTF-8 and names the field.
 //  3. The interceptor (intercept.go, errors.go) catches panics, counts calls, and turns errors into statuses.
 //  4. Forwarding (forward.go) passes the call on to the leader if necessary.
 //  5. The handler first reads the clock, which defines when the call was received.
@@ -24,26 +24,26 @@
 //
 // Clients can use one address behind a load balancer, because a server that is not the leader forwards calls and
 // streams to the leader. There is at most one hop: otherwise two servers that mistake each other for the leader would
-// forward a call back and forth. The header gatekeeper-hop prevents that. Each server answers calls about the past
-// locally: Watch, GetStatus and stale reads. ListMembers asks each member for its GetStatus.
+// forward a call back and forth. The gatekeeper-hop header prevents that. Calls that may see past state are answered
+// locally: Watch, GetStatus and stale reads. ListMembers calls GetStatus on each member.
 //
 // The leader's clock is authoritative. A call is received when its handler starts on the leader, which is always after
 // the client sent it. That is the safe direction for everything measured from that time.
 //
 // If a hop does not reach the leader, the call fails with NO_LEADER, and nothing has been done. If a hop breaks after
-// it reached the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams end with the
-// leadership under which they were opened, so that a client finds the new leader immediately and does not wait for a
+// it reached the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams that need the
+// leader end when leadership changes, so that a client finds the new leader immediately instead of waiting for a
 // timeout.
 //
-// # Many requests in one call
+// # Batches
 //
-// BatchTryAcquire decides many requests based on one state, with one Confirm. Each is admitted, validated and counted
-// like a TryAcquire, both here and on the leader. The answers in a batch are only denials and errors, and the other
-// requests are left open. A batch therefore changes nothing and never waits for the log.
+// BatchTryAcquire decides many requests against a single state, with a single Confirm. Each is admitted, validated and
+// counted like a TryAcquire, both here and on the leader. The answers in a batch are only denials and errors, and the
+// other requests are left open. A batch therefore changes nothing and never waits for the log.
 //
 // # Contexts and grants
 //
 // TryAcquire and Acquire pass the context of the call to the keeper. The keeper abandons a grant only if all calls for
-// it ended before one of them was answered. Once the keeper has returned, the answer stands even if the context ends:
+// it ended before one of them was answered. Once the keeper has returned, the answer is final even if the context ends:
 // the client may have received it, and will release the permit or let it expire.
 package api

@@ -88,8 +88,8 @@ const (
 	reasonInternal         = "INTERNAL"
 )
 
-// overloadRetry is the minimum time, and half of the maximum time, that a caller must wait after an overload. The
-// minimum lets current work finish. The jitter keeps callers that were refused together from returning together.
+// overloadRetry is the minimum time, and half the maximum time, that a caller must wait after an overload. The minimum
+// lets current work finish. The jitter keeps callers that were refused together from returning together.
 const overloadRetry = 250 * time.Millisecond
 
 // A rule maps the errors that it matches to a status with a code and a reason.
@@ -115,7 +115,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	}), badRequest},
 
 	{"api.unreadableError", codes.InvalidArgument, reasonInvalidField, as(func(*unreadableError) map[string]string {
-		return map[string]string{"field": "", "rule": "must be a message of this method"}
+		return map[string]string{"field": "", "rule": "must be a valid request message of this method"}
 	}), nil},
 	{"api.tooLargeError", codes.ResourceExhausted, reasonTooLarge, as(func(e *tooLargeError) map[string]string {
 		return map[string]string{"size": strconv.Itoa(e.size), "limit": strconv.Itoa(MaxMessage)}
@@ -129,7 +129,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return hint(e.Leader), true
 	}, nil},
 	{"consensus.NotLeaderError", codes.Unavailable, reasonNoLeader, as(func(*consensus.NotLeaderError) map[string]string { return nil }), nil},
-	{"api.againError", codes.Unavailable, reasonNoLeader, as(func(*againError) map[string]string { return nil }), nil},
+	{"api.retryableError", codes.Unavailable, reasonNoLeader, as(func(*againError) map[string]string { return nil }), nil},
 	{"api.unreachableError", codes.Unavailable, reasonNoLeader, as(func(e *unreachableError) map[string]string { return hint(e.leader) }), nil},
 	{"api.wrongClusterError", codes.FailedPrecondition, reasonWrongCluster, as(func(e *wrongClusterError) map[string]string {
 		return map[string]string{"cluster": e.own, "meant": e.meant}

@@ -58,7 +58,7 @@ func errorCases() []errorCase {
 		{"api.brokenHopError", &brokenHopError{leader, errors.New("x")}, codes.Unavailable, "OUTCOME_UNKNOWN", hinted},
 		{"semaphore.FieldError", field, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "f", "value": "v", "rule": "must be w"}},
 		{"semaphore.FieldError", &keeper.EditFieldError{Index: 1, Name: "n", Err: field}, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "f", "value": "v", "rule": "must be w"}},
-		{"api.unreadableError", &unreadableError{errors.New("x")}, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "", "rule": "must be a message of this method"}},
+		{"api.unreadableError", &unreadableError{errors.New("x")}, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "", "rule": "must be a valid request message of this method"}},
 		{"api.tooLargeError", &tooLargeError{5 << 20}, codes.ResourceExhausted, "TOO_LARGE", map[string]string{"size": "5242880", "limit": "4194304"}},
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{Leader: leader}, codes.Unavailable, "NOT_LEADER", hinted},
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{}, codes.Unavailable, "NO_LEADER", nil},
@@ -128,7 +128,7 @@ func errorCases() []errorCase {
 		{"consensus.ErrInvalidMember", consensus.ErrInvalidMember, codes.InvalidArgument, "INVALID_FIELD", nil},
 		{"context.Canceled", context.Canceled, codes.Canceled, "", nil},
 		{"context.DeadlineExceeded", context.DeadlineExceeded, codes.DeadlineExceeded, "", nil},
-		{"api.againError", &againError{beginning}, codes.Unavailable, "NO_LEADER", nil},
+		{"api.retryableError", &againError{beginning}, codes.Unavailable, "NO_LEADER", nil},
 		{"api.unauthenticatedError", &unauthenticatedError{"why"}, codes.Unauthenticated, "UNAUTHENTICATED", nil},
 		{"api.forbiddenError", &forbiddenError{"app", access.Operator, "anywhere"}, codes.PermissionDenied, "FORBIDDEN",
 			map[string]string{"principal": "app", "role": "operator"}},
@@ -148,7 +148,7 @@ func errorCases() []errorCase {
 
 func TestToStatus_EveryError_BareAndWrapped(t *testing.T) {
 	for _, c := range errorCases() {
-		for _, err := range []error{c.err, fmt.Errorf("in some room: %w", c.err), errors.Join(errors.New("other"), c.err)} {
+		for _, err := range []error{c.err, fmt.Errorf("in some package: %w", c.err), errors.Join(errors.New("other"), c.err)} {
 			answer := toStatus(err)
 			s := status.Convert(answer)
 			info := infoOf(s)
@@ -207,14 +207,14 @@ func retryAfter(err error) time.Duration {
 // unlisted returns the errors that need no rule in the table, and why.
 func unlisted() map[string]string {
 	return map[string]string{
-		"consensus.ErrClusterIDNeeded": "start-up only",
-		"consensus.ErrDataDirInUse":    "start-up only",
-		"consensus.ErrForeignDataDir":  "start-up only",
-		"consensus.ErrDataDirDamaged":  "start-up only",
+		"consensus.ErrClusterIDNeeded": "startup only",
+		"consensus.ErrDataDirInUse":    "startup only",
+		"consensus.ErrForeignDataDir":  "startup only",
+		"consensus.ErrDataDirDamaged":  "startup only",
 		"consensus.ErrDataDirNotEmpty": "offline only",
-		"consensus.ErrLogStore":        "start-up only",
-		"consensus.ErrNotAgreed":       "start-up only",
-		"consensus.ErrMemberFounded":   "start-up only",
+		"consensus.ErrLogStore":        "startup only",
+		"consensus.ErrNotAgreed":       "startup only",
+		"consensus.ErrMemberFounded":   "startup only",
 		"consensus.ErrRemoved":         "stops the server",
 		"consensus.ErrSucceeded":       "stops the server",
 		"keeper.RevisionChangedError":  "listed as keeper.ErrRevisionChanged",
@@ -234,15 +234,15 @@ func unlisted() map[string]string {
 		"fsm.ErrSnapshot":              "restores only",
 		"fsm.ErrNewer":                 "restores only",
 		"fsm.ErrForeign":               "restores only",
-		"watch.ErrClosed":              "a subscription is closed only by its handler, when that returns",
+		"watch.ErrClosed":              "a subscription is closed only by its handler, on return",
 		"api.conflictError":            "wraps a keeper.ConflictError",
 		"api.errPanic":                 "INTERNAL",
 		"api.errNoNotices":             "becomes a consensus.NotLeaderError",
-		"consensus.AddressTakenError":  "start-up only",
+		"consensus.AddressTakenError":  "startup only",
 		"api.errLeadershipOver":        "wrapped in a brokenHopError",
 		"oidc.RefusedError":            "becomes an unauthenticatedError",
 		"api.RefusedError":             "returned by BindAdministrator, not to clients",
-		"oidc.SourceError":             "wrapped in an UnavailableError, or start-up only",
+		"oidc.SourceError":             "wrapped in an UnavailableError, or startup only",
 	}
 }
 
@@ -272,7 +272,7 @@ func TestTable_EveryErrorOfEveryPackage_IsListed(t *testing.T) {
 	}
 	for name := range declared {
 		if _, ok := unlisted()[name]; !ok && !listed[name] {
-			t.Errorf("%s is missing from the table: add its status, or the reason to unlisted", name)
+			t.Errorf("%s is missing from the table: add its status, or list it in unlisted with a reason", name)
 		}
 		if listed[name] && !tested[name] {
 			t.Errorf("%s is missing from errorCases", name)
@@ -300,8 +300,8 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 	}
 }
 
-// errorsOf returns the names of the errors that a package declares: variables named ErrX (and errX if private is set)
-// and types named XError.
+// errorsOf returns the names of the errors that a package declares: variables named ErrX (and errX if unexported is
+// set) and types named XError.
 func errorsOf(t *testing.T, folder string, private bool) (names []string) {
 	t.Helper()
 	isSource := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Programs must not have to parse text to learn how a permit ended.
+// Programs must be able to learn how a permit ended without parsing text.
 func TestToEvent_EndOfAPermit_IsTyped(t *testing.T) {
 	t.Parallel()
 	cooling := &semaphore.Permit{Token: 1, State: semaphore.Cooling, Ended: semaphore.EndReleased}
@@ -27,7 +27,7 @@ func TestToEvent_EndOfAPermit_IsTyped(t *testing.T) {
 		{fsm.Event{Kind: fsm.Replaced}, gatekeeperv1.PermitEnd_PERMIT_END_UNSPECIFIED},
 	} {
 		if got := toEvent(&c.event).GetEnded(); got != c.want {
-			t.Errorf("toEvent() of %v has ended = %v, want %v", c.event.Kind, got, c.want)
+			t.Errorf("toEvent() of %v: ended = %v, want %v", c.event.Kind, got, c.want)
 		}
 	}
 }

@@ -17,18 +17,18 @@ import (
 // Errors of this package. The table in errors.go defines their statuses.
 
 var (
-	// ErrShuttingDown ends and refuses streams while the server is draining. The caller should retry the call on
-	// another server.
+	// ErrShuttingDown is returned for streams that are ended or refused while the server is draining. The caller should
+	// retry the call on another server.
 	ErrShuttingDown = errors.New("this server is shutting down: use another server")
-	// errPanic is returned for a call that panicked. Callers learn no details.
-	errPanic = errors.New("the server had an internal error and logged it; it did not answer this call")
+	// errPanic is returned for a call that panicked. Callers are not told the details.
+	errPanic = errors.New("internal server error (details are in the server log): the call was not answered")
 )
 
 // hopError refuses a forwarded call that arrived at the server that forwarded it.
 type hopError struct{ leader consensus.Leader }
 
 func (e *hopError) Error() string {
-	return fmt.Sprintf("the address %s of the leader %s leads back to a server that is not the leader: check what the members advertise",
+	return fmt.Sprintf("the address %s of leader %s points back to a server that is not the leader: check the addresses that the members advertise",
 		e.leader.APIAddress, e.leader.ID)
 }
 
@@ -36,14 +36,14 @@ func (e *hopError) Error() string {
 type misdirectedError struct{ meant, reached string }
 
 func (e *misdirectedError) Error() string {
-	return fmt.Sprintf("this call was passed on to %s, but its address leads to %s: check the addresses and names that the members advertise", e.meant, e.reached)
+	return fmt.Sprintf("this call was forwarded to %s, but its address resolves to %s: check the addresses and names that the members advertise", e.meant, e.reached)
 }
 
 // wrongClusterError refuses a call that is intended for another cluster. Nothing was done.
 type wrongClusterError struct{ meant, own string }
 
 func (e *wrongClusterError) Error() string {
-	return fmt.Sprintf("this call is meant for cluster %s, and this server belongs to cluster %s: give the endpoints of one cluster only", e.meant, e.own)
+	return fmt.Sprintf("this call is meant for cluster %s, and this server belongs to cluster %s: specify endpoints of a single cluster", e.meant, e.own)
 }
 
 // unreachableError reports that a call could not be forwarded because the leader was not reached. Nothing was done.
@@ -53,7 +53,7 @@ type unreachableError struct {
 }
 
 func (e *unreachableError) Error() string {
-	return fmt.Sprintf("the leader %s at %q could not be reached from here: %s", e.leader.ID, e.leader.APIAddress, hopText(e.err))
+	return fmt.Sprintf("the leader %s at %q could not be reached from this server: %s", e.leader.ID, e.leader.APIAddress, hopText(e.err))
 }
 
 func (e *unreachableError) Unwrap() error { return e.err }
@@ -65,13 +65,13 @@ type brokenHopError struct {
 }
 
 func (e *brokenHopError) Error() string {
-	return fmt.Sprintf("the connection to the leader %s at %s broke before it answered: it is not known whether the call was carried out: %s",
+	return fmt.Sprintf("the connection to leader %s at %s broke before it answered, so it is not known whether the call was carried out: %s",
 		e.leader.ID, e.leader.APIAddress, hopText(e.err))
 }
 
 func (e *brokenHopError) Unwrap() error { return e.err }
 
-// hopText returns the cause of a failed hop without the text that gRPC puts around it.
+// hopText returns the cause of a failed hop without gRPC's surrounding text.
 func hopText(err error) string {
 	text := status.Convert(err).Message()
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
@@ -99,8 +99,8 @@ type unreadableError struct{ err error }
 
 func (e *unreadableError) Error() string { return "the request cannot be read: " + e.err.Error() }
 
-// conflictError adds to a conflict the version that the caller expected. meant is the existing name that was probably
-// meant if the named definition does not exist.
+// conflictError is a conflict plus the version that the caller expected. meant is the existing name that was probably
+// intended if the named definition does not exist.
 type conflictError struct {
 	*keeper.ConflictError
 	expected uint64

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ListFirings pages over the remembered firings in the order in which the state keeps them.
+// ListFirings pages over the remembered firings in the order of the state.
 func (s *operatorService) ListFirings(ctx context.Context, m *gatekeeperv1.ListFiringsRequest) (*gatekeeperv1.ListFiringsResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.Forgetting,
 		}
 	}
 	if given != 1 {
-		return c, invalid("firings", "", "must be given unless after or ahead is: exactly one of the three, not "+strconv.Itoa(given))
+		return c, invalid("firings", "", "must be set unless after or ahead is: exactly one of the three, not "+strconv.Itoa(given))
 	}
 	if n := len(m.GetFirings()); n > preview.MaxForgotten {
 		return c, invalid("firings", strconv.Itoa(n)+" firings", "must be at most "+strconv.Itoa(preview.MaxForgotten)+": forget them in several steps")
@@ -152,7 +152,7 @@ func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.Forgetting,
 			err = firing.Validate()
 		}
 		if err == nil && named[*firing] {
-			err = invalid("firing.name", firing.Name, "must not be given twice with the same due time")
+			err = invalid("firing.name", firing.Name, "must not appear twice with the same due time")
 		}
 		if err != nil {
 			return c, renamed(at("firings", i), err)

@@ -201,7 +201,7 @@ func TestForgetFirings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
 	g.keeper.meanwhile = fsm.Forget{Semaphore: "s", Term: 1, Firings: []semaphore.Firing{{Name: "a", Due: year.Add(time.Hour)}}}
 	_, err := op.ForgetFirings(ctx(t), m)
 	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
-	_, err = op.ForgetFirings(ctx(t), m) // the plan has changed by now
+	_, err = op.ForgetFirings(ctx(t), m) // the plan has since changed
 	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
 	_, err = op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Firings: []*gatekeeperv1.Firing{{Name: "a"}}})
 	want(t, err, codes.NotFound, "NO_SUCH_FIRING")
@@ -258,7 +258,7 @@ func TestForgetFirings_TooManyAtOneTime_SaysToNameThem(t *testing.T) {
 	}
 	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
 	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
-	if text := status.Convert(err).Message(); !strings.Contains(text, "name 1000 of the firings that are due at "+due.Format(time.RFC3339)) {
+	if text := status.Convert(err).Message(); !strings.Contains(text, "name 1000 of the firings due at "+due.Format(time.RFC3339)) {
 		t.Error(text)
 	}
 }

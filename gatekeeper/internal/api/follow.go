@@ -47,11 +47,11 @@ type following struct {
 	id      string
 	number  uint64
 	results bool
-	after   uint64 // the revision up to which the client knows everything
+	after   uint64 // the client is up to date as of this revision
 	// changed holds the indexes of the tasks that changed since then; nil if unknown.
 	changed map[uint32]struct{}
-	// ahead maps tasks to the revision at which they were sent, if it is later than after. The events of those changes
-	// are still to come and bring nothing new.
+	// ahead maps tasks to the revision at which they were sent, if it is later than after. The events for those changes
+	// have yet to arrive and contain nothing new.
 	ahead map[uint32]uint64
 	send  func(*gatekeeperv1.FollowJobResponse) error
 }
@@ -78,8 +78,8 @@ func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
 }
 
 // sendChanges sends the changes, and reports whether the job is over. upTo is the revision up to which events have been
-// processed, and the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client
-// still knows everything only up to upTo.
+// processed, and the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client is
+// up to date only as of upTo.
 func (f *following) sendChanges(state *fsm.State, upTo uint64) (over bool, err error) {
 	j := state.JobOf(f.number)
 	if j == nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A stream reads the events of one entry and the state, which may be newer. Changes to tasks in later entries are then
-// still to come, and the revision that the stream reports must not include them.
+// A stream reads the events of one entry and then the state, which may be newer. The events for later task changes are
+// still to come, so the revision that the stream reports must not cover them.
 func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		tasks int
-	}{{"JobGoesOn", 3}, {"JobIsOver", 2}} {
+	}{{"JobContinues", 3}, {"JobEnds", 2}} {
 		t.Run(test.name, func(t *testing.T) {
 			g := handing(t)
 			submit := fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size)}
@@ -63,7 +63,7 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 	}
 }
 
-// A task that has changed twice is sent once in its current state. The event for the second change adds nothing.
+// A task that has changed twice is sent once, in its current state. The event for the second change adds nothing.
 func TestFollowJob_TaskChangedTwice_IsSentOnce(t *testing.T) {
 	g := handing(t)
 	g.keeper.do(fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size), Tasks: [][]byte{[]byte("x"), []byte("y")}})
@@ -88,7 +88,7 @@ func TestFollowJob_TaskChangedTwice_IsSentOnce(t *testing.T) {
 	}
 }
 
-// works grants a task of semaphore "s" to a worker and returns the token.
+// works grants a worker a task of semaphore "s" and returns the token.
 func (g *gate) works(t *testing.T, acquirer string) uint64 {
 	t.Helper()
 	r, ok := g.keeper.do(fsm.Grant{Semaphore: "s", Identity: semaphore.Identity{Acquirer: acquirer}, Weight: 1, DefinitionVersion: g.keeper.machine.State().Definition("s").Version, Worker: true}).(fsm.GrantResult)

@@ -25,12 +25,12 @@ import (
 // HopHeader carries the id of the member that forwarded a call. It is frozen.
 const HopHeader = "gatekeeper-hop"
 
-// HopToHeader carries the name of the intended leader, which is unique among all servers. An address may lead to
-// another server by now, and the leader of another cluster would grant permits that are not its to grant. It is frozen.
+// HopToHeader carries the name of the intended leader, which is unique among all servers. The address may have since
+// moved to another server, and the leader of another cluster would grant permits that it does not manage. It is frozen.
 const HopToHeader = "gatekeeper-hop-to"
 
-// ClusterHeader carries the id of a cluster. Each response and stream names the server's cluster. A call may name the
-// intended cluster by its id or its seed. A server of another cluster, or of an earlier life of the named cluster,
+// ClusterHeader carries the id of a cluster. Each response and stream carries the server's cluster. A call may specify
+// the intended cluster by id or seed. A server of another cluster, or of an earlier incarnation of the specified one,
 // refuses the call. It is frozen.
 const ClusterHeader = "gatekeeper-cluster"
 
@@ -45,10 +45,10 @@ const (
 	maxHopMessage = 64 << 20
 )
 
-// errLeadershipOver ends calls that were forwarded to a leader whose leadership has ended.
-var errLeadershipOver = errors.New("leadership changed after the call was passed on")
+// errLeadershipOver is returned for calls forwarded to a leader whose leadership has ended.
+var errLeadershipOver = errors.New("leadership changed after the call was forwarded")
 
-// forwarder passes calls on to the leader over one connection per leadership.
+// forwarder forwards calls to the leader over one connection per term.
 type forwarder struct {
 	id        string
 	cluster   string // of this member
@@ -57,17 +57,17 @@ type forwarder struct {
 	creds     credentials.TransportCredentials // for hops
 	dial      []grpc.DialOption                // in addition to the options of every hop
 	methods   map[string]*method
-	// entitled refuses a call that is executed here if the caller lacks a role for the method.
+	// entitled refuses a call executed on this server if the caller has no role for the method.
 	entitled func(ctx context.Context, fullMethod string) error
-	// audited writes the outcome of a call that was executed here to the audit log.
+	// audited writes the outcome of a call executed on this server to the audit log.
 	audited func(ctx context.Context, fullMethod string, req, reply any, err error)
-	// whileEntitled returns a context that is cancelled when the caller loses its role for the method. A forwarded
-	// stream is checked by the leader only, because this server's bindings may be older.
+	// whileEntitled returns a context that is cancelled when the caller loses its role for the method. Only the leader
+	// checks a forwarded stream, because this server's bindings may be stale.
 	whileEntitled func(ctx context.Context, fullMethod string) (context.Context, func())
 
 	mu      sync.Mutex // guards hop, members and closed
 	hop     *hop
-	members map[string]*hop // connections to members by id, for calls that each member answers itself
+	members map[string]*hop // connections to members by id, for calls that each member answers for itself
 	closed  bool
 }
 
@@ -89,7 +89,7 @@ func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods m
 	return f
 }
 
-// unary executes the call here or forwards it.
+// unary executes the call locally or forwards it.
 func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if err := f.meant(ctx); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (f *forwarder) pass(ctx context.Context, fullMethod string, req any) (proto
 	return reply, nil
 }
 
-// stream serves the stream here or forwards it.
+// stream serves the stream locally or forwards it.
 func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx := ss.Context()
 	if err := f.meant(ctx); err != nil {
@@ -190,7 +190,7 @@ type bounded struct {
 func (s *bounded) Context() context.Context { return s.ctx }
 
 // relay copies messages in both directions until the stream ends. It returns the error of the side that ended it. A
-// goroutine forwards the client's messages. It ends with the client's stream, right after the caller returns.
+// goroutine forwards the client's messages. It exits when the client's stream ends, right after the caller returns.
 func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel func()) (clientErr, leaderErr error) {
 	failed := make(chan error, 1)
 	go func() {
@@ -229,7 +229,7 @@ func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel
 	}
 }
 
-// meant refuses a call that is intended for another cluster, or was forwarded to another server.
+// meant refuses a call intended for another cluster or forwarded to the wrong server.
 func (f *forwarder) meant(ctx context.Context) error {
 	if cluster := metadata.ValueFromIncomingContext(ctx, ClusterHeader); len(cluster) > 0 && !f.answersFor(cluster[0]) {
 		return &wrongClusterError{cluster[0], f.cluster}
@@ -244,7 +244,7 @@ func (f *forwarder) meant(ctx context.Context) error {
 	return nil
 }
 
-// answersFor reports whether this server belongs to the named cluster, in the same life or a later one.
+// answersFor reports whether this server belongs to the named cluster, in the same incarnation or a later one.
 func (f *forwarder) answersFor(cluster string) bool {
 	if cluster == f.cluster || strings.HasPrefix(f.cluster, cluster+".") {
 		return true
@@ -256,8 +256,8 @@ func (f *forwarder) answersFor(cluster string) bool {
 // leading reports whether this server is the leader, as far as it knows.
 func (f *forwarder) leading() bool { return f.consensus.Leader().ID == f.id }
 
-// hopToLeader returns the connection to the leader. It fails if this call has already been forwarded once or the leader
-// is unknown.
+// hopToLeader returns the connection to the leader. It fails if this call has already been forwarded once or if the
+// leader is unknown.
 func (f *forwarder) hopToLeader(ctx context.Context) (*hop, error) {
 	leader := f.consensus.Leader()
 	if from := metadata.ValueFromIncomingContext(ctx, HopHeader); len(from) > 0 {
@@ -275,8 +275,8 @@ func (f *forwarder) hopToLeader(ctx context.Context) (*hop, error) {
 	return f.open(leader)
 }
 
-// open returns the connection to a leader. If the caller has seen an older leadership than that of the current
-// connection, it gets the current connection.
+// open returns the connection to a leader. If the current connection's term is newer, it returns that connection
+// instead.
 func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -338,8 +338,8 @@ func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 	return h, nil
 }
 
-// follow closes the connection to the leader when this server learns of a different leadership. If no leader is known,
-// it closes nothing, because the old leader may still be leading and only this server may have lost contact.
+// follow closes the connection to the leader when this server learns of a new leader or term. If no leader is known, it
+// closes nothing, because the old leader may still be leading and only this server may have lost contact.
 func (f *forwarder) follow(leader consensus.Leader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -348,7 +348,7 @@ func (f *forwarder) follow(leader consensus.Leader) {
 	}
 }
 
-// drop closes the connection. The caller must hold mu.
+// drop closes the connection to the leader. The caller must hold mu.
 func (f *forwarder) drop() {
 	f.hop.close()
 	f.hop = nil
@@ -373,8 +373,8 @@ func (f *forwarder) close() {
 	}
 }
 
-// outgoing returns the context of a forwarded call. It has the caller's deadline and headers and the hop headers, and
-// is cancelled when the leadership ends.
+// outgoing returns the context for a forwarded call. It carries the caller's deadline and headers plus the hop headers,
+// and is cancelled when the leadership ends.
 func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	md := metadata.MD{}
 	if in, ok := metadata.FromIncomingContext(ctx); ok {
@@ -395,7 +395,7 @@ func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context
 	return out, func() { stop(); cancel() }
 }
 
-// passedOn reports whether a header is forwarded. Headers of the transport are not: each hop sets them itself.
+// passedOn reports whether a header is forwarded. Transport headers are not: each hop sets its own.
 func passedOn(key string) bool {
 	switch key {
 	case "content-type", "user-agent", "te", "host", "connection", certificateHeader:
@@ -406,7 +406,7 @@ func passedOn(key string) bool {
 
 // explain returns the error of a failed forwarded call. An error from the leader is returned unchanged. For a
 // connection error, the result depends on whether the call reached a connection, because only then can the leader have
-// carried it out.
+// executed it.
 func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {
 	s := status.Convert(err)
 	switch {

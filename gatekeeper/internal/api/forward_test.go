@@ -29,12 +29,12 @@ func pair(t *testing.T, change ...func(*Config)) (leader, follower *gate) {
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: leader.address, Term: 1})
 	follower.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
 		t.Error("the follower answered the call instead of forwarding it")
-		return keeper.Answer{}, errors.New("not mine")
+		return keeper.Answer{}, errors.New("wrong server")
 	}
 	return leader, follower
 }
 
-// refused returns an address at which nothing listens.
+// refused returns an address that nothing listens on.
 func refused(t *testing.T) string {
 	t.Helper()
 	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -72,21 +72,21 @@ func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
 	}
 }
 
-// The leader's address may belong to a different server by now, perhaps to the leader of another cluster.
+// By now, the leader's address may belong to a different server, perhaps the leader of another cluster.
 func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
 	other, follower := pair(t)
 	other.consensus.rename("def.1/gk1/other")
 	other.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
 		t.Error("another cluster's leader answered the call")
-		return keeper.Answer{}, errors.New("not mine")
+		return keeper.Answer{}, errors.New("wrong server")
 	}
 	other.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
 		t.Error("another cluster's leader queued the caller")
-		return keeper.Answer{}, errors.New("not mine")
+		return keeper.Answer{}, errors.New("wrong server")
 	}
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: other.address, Name: "abc.1/gk1/ours", Term: 1})
 	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopToHeader, "def.1/gk1/other"), plainRequest)
-	want(t, err, codes.Unavailable, "NO_LEADER") // the claim of a caller is not trusted either
+	want(t, err, codes.Unavailable, "NO_LEADER") // a caller's own claim is not trusted either
 	_, err = follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "NO_LEADER")
 	err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
@@ -117,7 +117,7 @@ func statusContents(err error) []any {
 	return append([]any{s.Code(), s.Message()}, s.Details()...)
 }
 
-// Watchers are forwarded to the leader, which knows of changes first. Without a leader, every server serves them.
+// Watchers are forwarded to the leader, which learns of changes first. Without a leader, any server serves them.
 func TestForward_Watch_GoesToTheLeaderWhenThereIsOne(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
@@ -130,7 +130,7 @@ func TestForward_Watch_GoesToTheLeaderWhenThereIsOne(t *testing.T) {
 	}
 }
 
-// Each server answers calls about its status and about the past locally.
+// Each server answers status calls and stale reads locally.
 func TestForward_LocalMethods_StayHere(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
@@ -190,7 +190,7 @@ func TestForward_NoReachableLeader_ReturnsNoLeader(t *testing.T) {
 				t.Errorf("TryAcquire() has metadata %v, want the leader's id if it is known", info)
 			}
 			if text := status.Convert(err).Message(); strings.Contains(text, "rpc error") || strings.Contains(text, "desc =") {
-				t.Errorf("the message has gRPC's own text: %q", text)
+				t.Errorf("the message contains gRPC's own text: %q", text)
 			}
 			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
 			want(t, err, codes.Unavailable, "NO_LEADER")
@@ -252,7 +252,7 @@ func TestForward_ConnectionBreaks_OnlyWritesAreUnknown(t *testing.T) {
 	go func() { reads <- refresh(frameOf(1, 1).GetTokens()...)(ctx(t), follower) }()
 	receiveFrom(t, reached)
 	receiveFrom(t, reached)
-	go leader.server.Stop() // returns only after the calls have
+	go leader.server.Stop() // returns only once the calls have returned
 	want(t, receiveFrom(t, writes), codes.Unavailable, "OUTCOME_UNKNOWN")
 	want(t, receiveFrom(t, reads), codes.Unavailable, "NO_LEADER")
 }
@@ -287,18 +287,18 @@ func TestForward_LeaderChanges_CurrentCallsEnd(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-// A transfer ends the leadership under which it was forwarded, often before the answer is back. The response then names
-// the new leader.
+// A transfer ends the term in which it was forwarded, often before the response arrives. The response then names the
+// new leader.
 func TestForward_TransferCutByItsOwnSuccess_IsAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		to, leads string
 		unknown   bool
 	}{
 		"to the new leader":        {"gk3", "gk3", false},
-		"to any":                   {"", "gk3", false},
+		"to any server":            {"", "gk3", false},
 		"to the forwarding server": {"gk2", "gk2", false},
-		"to another":               {"gk2", "gk3", true},
-		"the old leader again":     {"", "gk1", true},
+		"to another server":        {"gk2", "gk3", true},
+		"old leader re-elected":    {"", "gk1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leader, follower := pair(t)
@@ -439,13 +439,13 @@ func TestForward_KeepAliveStream_BadFrame_IsNamedByTheLeader(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-// A call that saw an old leadership does not close the connection to the new leader.
+// A call with an old term does not close the connection to the new leader.
 func TestForward_OldLeadership_UsesTheNewConnection(t *testing.T) {
 	g := open(t)
 	f := g.api.forward
 	now := must(f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 5}))(t)
 	if then, err := f.open(consensus.Leader{ID: "gk3", APIAddress: "y:1", Term: 4}); err != nil || then != now {
-		t.Errorf("open() of an old leadership = connection to %v, %v", then.leader, err)
+		t.Errorf("open() with an old term = connection to %v, %v", then.leader, err)
 	}
 	g.api.Close()
 	if _, err := f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 6}); !errors.Is(err, ErrShuttingDown) {

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 )
 
-// certificateHeader carries the client certificate of a caller at the HTTP port, in DER. This header and SourceHeader
+// certificateHeader carries the client certificate of a caller on the HTTP port, in DER. This header and SourceHeader
 // are accepted from this server's gateway, which is recognized by an in-memory connection that no other process can
 // open.
 const certificateHeader = "gatekeeper-certificate-bin"
@@ -64,8 +64,8 @@ func (c portCredentials) Clone() credentials.TransportCredentials {
 	return portCredentials{c.TransportCredentials.Clone()}
 }
 
-// GatewayCaller returns the metadata with which the gateway identifies the sender of a request: the address, and the
-// client certificate if there is one.
+// GatewayCaller returns the metadata by which the gateway identifies a request's sender: the address and, if there is
+// one, the client certificate.
 func GatewayCaller(r *http.Request) metadata.MD {
 	md := metadata.Pairs(SourceHeader, r.RemoteAddr)
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
@@ -74,7 +74,7 @@ func GatewayCaller(r *http.Request) metadata.MD {
 	return md
 }
 
-// GatewaySource returns the source of an HTTP request for limits per address.
+// GatewaySource returns the source of an HTTP request for per-address limits.
 func GatewaySource(r *http.Request) netip.Prefix { return guessing.SourceOf(addressOf(r.RemoteAddr)) }
 
 // fromGateway reports whether a call came through this server's gateway.
@@ -95,7 +95,7 @@ func gatewayValue(ctx context.Context, header string) string {
 	return ""
 }
 
-// gatewayChain returns the client certificate of a caller at the HTTP port, or nil. The port has verified it.
+// gatewayChain returns the client certificate of a caller on the HTTP port, or nil. The port has already verified it.
 func gatewayChain(ctx context.Context) []*x509.Certificate {
 	cert, err := x509.ParseCertificate([]byte(gatewayValue(ctx, certificateHeader)))
 	if err != nil {
@@ -104,8 +104,8 @@ func gatewayChain(ctx context.Context) []*x509.Certificate {
 	return []*x509.Certificate{cert}
 }
 
-// gatewayClient identifies a client at the HTTP port, where connections cannot distinguish clients because the gateway
-// uses one for all of them.
+// gatewayClient identifies a client on the HTTP port. A connection cannot identify it, because the gateway uses one
+// connection for all clients.
 type gatewayClient struct {
 	source              netip.Prefix
 	bearer, certificate string

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Callers at the HTTP port share one connection, but each has the limits of a connection.
+// Callers on the HTTP port share one connection, but each has its own per-connection limits.
 func TestConnectionOf_CallersAtTheHTTPPort_AreDistinguishedByCredential(t *testing.T) {
 	t.Parallel()
 	of := func(info credentials.AuthInfo, source, bearer string) any {

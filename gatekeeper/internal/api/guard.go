@@ -18,13 +18,13 @@ import (
 // its semaphores, so that batches, selectors, plans and undos cannot bypass the check. Reads are restricted where they
 // are made.
 //
-// guard also sets the principal in the identity and the author of a command. Callers cannot set it.
+// guard also sets the principal in a command's identity and in its author. Callers cannot set it.
 type guard struct {
 	Keeper
 	api *API
 }
 
-// as requires the role acquirer on a semaphore for an identity, and sets the principal in that identity.
+// as requires the acquirer role on a semaphore for an identity, and sets the principal in that identity.
 func (g guard) as(ctx context.Context, sem string, id *semaphore.Identity) error {
 	c := g.api.caller(ctx)
 	if c == nil {
@@ -71,7 +71,7 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 		g.Keeper.TryAcquireTogether(ctx, calls, answer)
 		return
 	}
-	// All refusals are based on one read of the state.
+	// All refusals are based on a single read of the state.
 	refusals := make([]error, len(calls))
 	p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) (first error) {
 		for i, call := range calls {
@@ -100,7 +100,7 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 	g.Keeper.TryAcquireTogether(ctx, allowed, func(i int, a keeper.Answer, err error) { answer(at[i], a, err) })
 }
 
-// Acquire stops waiting, as if the caller had given up, when the caller loses the permission to acquire.
+// Acquire stops waiting, as if the caller had given up, when the caller loses its permission to acquire.
 func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
 	if err := g.as(ctx, call.Semaphore, &call.Identity); err != nil {
 		return keeper.Answer{}, err
@@ -115,7 +115,7 @@ func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress f
 	return answer, err
 }
 
-// acquires requires the role acquirer on a semaphore for an identity.
+// acquires requires the acquirer role on a semaphore for an identity.
 func acquires(sem string, id semaphore.Identity) permission {
 	return func(p *auth.Principal, state *fsm.State) error {
 		if p.MayAs(access.Acquirer, state, sem, id) {
@@ -180,7 +180,7 @@ func (g guard) semaphoreOf(ctx context.Context, token uint64, none string) (stri
 	return "", &keeper.NoSuchPermitError{Token: token, Why: none}
 }
 
-// onPermit requires the role operator on a permit. Without it, the permit appears not to exist.
+// onPermit requires the operator role on a permit. Without it, the permit appears not to exist.
 func (g guard) onPermit(ctx context.Context, token uint64, claimed *string, none string) error {
 	if g.api.caller(ctx) == nil {
 		return nil
@@ -211,7 +211,7 @@ func (g guard) Clear(ctx context.Context, token uint64, author, reason string) (
 	return g.Keeper.Clear(ctx, token, author, reason)
 }
 
-// Verify requires the role verifier, or that the caller owns the permit.
+// Verify requires the verifier role or ownership of the permit.
 func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error) {
 	if c := g.api.caller(ctx); c != nil {
 		if _, err := g.Keeper.Read(ctx); err != nil {
@@ -244,7 +244,7 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 	return g.Keeper.Verify(ctx, sem, token)
 }
 
-// Explain requires the role viewer. The identity in the request gets the principal of its live permit if it has one,
+// Explain requires the viewer role. The identity in the request gets the principal of its live permit if it has one,
 // and otherwise the caller's.
 func (g guard) Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 	if c := g.api.caller(ctx); c != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // mayEdit returns nil if a principal may turn one definition into another, and otherwise the reason. Either definition
-// may be nil. For a change that a move could make, the role operator suffices.
+// may be nil. For a change that a move could make, the operator role suffices.
 func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Definition) error {
 	role := access.Editor
 	switch {
@@ -34,9 +34,9 @@ func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Defin
 	return nil
 }
 
-// standsFor reports whether a definition belongs to a semaphore that represents the submitter of a job, and the
-// principal may be that submitter. Neither the job nor any permit may belong to another principal. The role acquirer
-// suffices to create and delete such a definition, on whatever semaphores the principal has it.
+// standsFor reports whether a definition is for a semaphore that represents a job's submitter, and the principal may be
+// that submitter. Neither the job nor any permit may belong to another principal. The acquirer role, on any semaphores,
+// suffices to create and delete such a definition.
 func standsFor(p *auth.Principal, state *fsm.State, d *semaphore.Definition) bool {
 	job, ok := d.Labels.Get(rules.OwnLabel)
 	if !ok || !strings.HasPrefix(d.Name, rules.OwnPrefix) || !p.MayStandFor(d) {
@@ -165,7 +165,7 @@ func (g guard) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.Fi
 	return g.Keeper.ForgetFirings(ctx, cmd)
 }
 
-// Undo requires the roles for every change that it makes.
+// Undo requires the role for each change that it makes.
 func (g guard) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, &cmd) })
 	if err != nil {
@@ -238,7 +238,7 @@ func ownsJob(p *auth.Principal, j *rules.Job) bool {
 	return p.Has(access.Acquirer) && j.Principal == p.Name()
 }
 
-// SubmitJob requires the role acquirer, whatever identity the role is limited to. A permit that represents the
+// SubmitJob requires the acquirer role, whatever identity the role is limited to. A permit that represents the
 // submitter must belong to the caller.
 func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	if c := g.api.caller(ctx); c != nil {
@@ -260,7 +260,7 @@ func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResu
 	return g.Keeper.SubmitJob(ctx, cmd)
 }
 
-// SubmitTasks requires that the job belongs to the caller.
+// SubmitTasks requires the job to belong to the caller.
 func (g guard) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
 	err := g.change(ctx, new(string), func(p *auth.Principal, state *fsm.State) error {
 		j := state.JobOf(cmd.Job)

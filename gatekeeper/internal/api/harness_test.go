@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // testTimeout is the time limit for operations that should complete.
 const testTimeout = 10 * time.Second
 
-// fakeConsensus leads, or follows the configured leader.
+// fakeConsensus is the leader, or follows the configured one.
 type fakeConsensus struct {
 	mu      sync.Mutex
 	leader  consensus.Leader
@@ -126,7 +126,7 @@ type fakeKeeper struct {
 	// notLeader is the error that reads and edits return, if set.
 	notLeader error
 
-	// denies answers a request in a batch if the answer changes nothing.
+	// denies answers a request in a batch if answering it changes nothing.
 	denies     func(*keeper.AcquireCall) (keeper.Answer, bool, error)
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
@@ -276,7 +276,7 @@ func (k *fakeKeeper) Explain(_ context.Context, r *semaphore.Request) ([]semapho
 	return k.explain(r)
 }
 
-// Edit validates as the keeper does, and applies the batch to the machine.
+// Edit validates the way the keeper does, and applies the batch to the machine.
 func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error) {
 	b.Until = end.At
 	if k.machine.State().FeatureLevel() < 3 {
@@ -326,7 +326,7 @@ func instant(end keeper.Ending) time.Time {
 	return end.At
 }
 
-// Pause and the other commands of operators are applied to the machine unchanged.
+// Pause and the other operator commands are applied to the machine as is.
 func (k *fakeKeeper) Pause(_ context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
 	cmd.Until = instant(end)
 	return k.unlessMeanwhile(cmd)
@@ -583,7 +583,7 @@ type gate struct {
 	cluster     gatekeeperv1.ClusterServiceClient
 }
 
-// open starts a server called "gk1" that leads, unless change configures it differently.
+// open starts a leader named "gk1", unless change configures it differently.
 func open(t *testing.T, change ...func(*Config)) *gate {
 	t.Helper()
 	machine, hub := fsm.New("test"), watch.New(0)
@@ -728,7 +728,7 @@ func receiveFrom[T any](t *testing.T, ch <-chan T) T {
 	}
 }
 
-// eventually polls until a condition holds. Use it for conditions that no channel announces.
+// eventually polls until a condition holds. Use it for conditions that are not signalled on a channel.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(testTimeout)

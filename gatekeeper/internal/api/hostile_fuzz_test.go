@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// bound returns an API with authentication but without a server. Its administrator has a certificate and a token.
+// bound returns an API with authentication but no server. Its administrator has a certificate and a token.
 func bound(f *testing.F) (a *API, secret string) {
 	f.Helper()
 	machine := fsm.New("test")
@@ -74,8 +74,8 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// A client without credentials sees no page of the admin port, whatever the path and the headers. For a probe, it sees
-// only the status.
+// A client without credentials sees no page of the admin port, whatever the path and headers. Probes return only a
+// status.
 func FuzzAdminPort(f *testing.F) {
 	a, secret := bound(f)
 	for _, path := range []string{"/", "/metrics", "/healthz", "/readyz", "/debug/pprof/heap", "//healthz", "/healthz/../metrics", "*", "/%68ealthz"} {

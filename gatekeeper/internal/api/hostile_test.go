@@ -114,7 +114,7 @@ func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
 	}
 	header := metadata.AppendToOutgoingContext(ctx(t), "x", strings.Repeat("a", 2*maxHeaders))
 	if _, err := g.cluster.GetStatus(header, &gatekeeperv1.GetStatusRequest{}); err == nil {
-		t.Error("headers beyond the limit were accepted")
+		t.Error("headers above the limit were accepted")
 	}
 	for _, size := range []int{MaxMessage + 1, maxReceived + 1} {
 		_, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: strings.Repeat("a", size)}, grpc.MaxCallSendMsgSize(1<<30))

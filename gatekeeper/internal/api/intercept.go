@@ -19,13 +19,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Calls are refused at the start of their goroutine, before their message is read. Refusing them earlier, in
+// Calls are refused at the start of their goroutine, before the message is read. Refusing them earlier, in
 // grpc.InTapHandle, would leak memory: gRPC does not cancel the context of a call refused there (operateHeaders in
 // internal/transport/http2_server.go, version 1.85), and keeps a few kilobytes for it until its deadline, which the
 // caller chooses.
 
-// describe returns the description of a service that admits unary requests and decodes them with receive. For streams
-// the interceptor does that, but for unary requests it runs too late, after the message was read.
+// describe returns a service description that admits unary requests and decodes them with receive. For streams, the
+// interceptor does this; for unary requests, it runs too late, after the message has been read.
 func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 	d := *service
 	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
@@ -104,7 +104,7 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 }
 
 // receiving is a stream that decodes its messages with receive. It counts as working from its first message to its
-// first answer.
+// first response.
 type receiving struct {
 	grpc.ServerStream
 	ctx  context.Context //nolint:containedctx // a stream returns its context
@@ -203,7 +203,7 @@ func (a *API) work(ctx context.Context, call *admission.Call, message any) error
 }
 
 // connectionOf returns a key that identifies the client's connection, or nil if another member forwards calls over it.
-// gRPC creates one peer.Peer per connection and shares it among the calls. Callers at the HTTP port are identified by
+// gRPC creates one peer.Peer per connection and shares it among the calls. Callers on the HTTP port are identified by
 // their address and credentials.
 func connectionOf(ctx context.Context) any {
 	p, ok := peer.FromContext(ctx)

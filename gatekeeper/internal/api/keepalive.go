@@ -16,13 +16,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxFrames is the number of frames per stream that are processed at the same time. Further frames wait in the flow
-// control of the connection, as do those of a client that does not read the answers.
+// maxFrames is the maximum number of frames per stream that are processed at the same time. Further frames are held
+// back by the connection's flow control, as are those of a client that does not read the answers.
 const maxFrames = 8
 
 // holdUp limits how long a received frame delays expiries while it waits for earlier frames. A frame waits longer than
-// that only if its client does not read the answers. Then the client's own permits may expire before the frame is
-// processed, and no other expiry is delayed any further.
+// that only if its client does not read the answers. In that case the client's own permits may expire before the frame
+// is processed, but no other expiry is delayed any further.
 const holdUp = time.Second
 
 // KeepAlive receives refreshes and sends their results and notices.
@@ -67,9 +67,9 @@ type keepAlive struct {
 	listener Listener
 	caught   func(call func() error) error // turns a panic into an error
 
-	places chan struct{}  // holds one element per frame, from before its reception until it is answered
+	places chan struct{}  // one element per frame, from before it is received until it is answered
 	ready  chan refreshed // frames that can be answered; never blocks
-	ended  chan error     // receives the result of the receiver; nil means that all frames are answered
+	ended  chan error     // the receiver's result; nil means that all frames have been answered
 }
 
 // refreshed is a frame that is ready to be answered.
@@ -100,7 +100,7 @@ func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error))
 	}
 }
 
-// reserve waits for n places.
+// reserve waits for n free slots.
 func (k *keepAlive) reserve(n int) error {
 	for range n {
 		select {
@@ -112,7 +112,7 @@ func (k *keepAlive) reserve(n int) error {
 	return nil
 }
 
-// release frees n places.
+// release frees n slots.
 func (k *keepAlive) release(n int) {
 	for range n {
 		<-k.places
@@ -177,7 +177,7 @@ func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error 
 	}
 }
 
-// answer sends the results of a frame and frees its place.
+// answer sends the results of a frame and frees its slot.
 func (k *keepAlive) answer(r refreshed, send func(*gatekeeperv1.KeepAliveResponse) error) error {
 	var results []keeper.TokenResult
 	err := k.caught(func() (err error) {

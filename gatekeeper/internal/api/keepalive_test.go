@@ -211,7 +211,7 @@ func TestKeepAlive_ManyFrames_RefreshInParallelUpToALimit(t *testing.T) {
 	}
 }
 
-// A token that is refreshed by a frame and forgotten by the next one must end up forgotten.
+// A token refreshed by one frame and forgotten by the next must end up forgotten.
 func TestKeepAlive_Forget_WaitsForEarlierFrames(t *testing.T) {
 	g := open(t)
 	proceed, began := make(chan struct{}), make(chan struct{})

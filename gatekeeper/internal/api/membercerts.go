@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// ofPeers reports whether a chain belongs to a member: it must lead to the members' authority, and its leaf certificate
-// must be valid for servers.
+// ofPeers reports whether a chain belongs to a member: it must verify against the members' authority, and its leaf
+// certificate must be valid for servers.
 func (a *API) ofPeers(chain []*x509.Certificate) bool {
 	return a.peers.verifies(chain)
 }
@@ -60,8 +60,7 @@ func (c *caller) der() []byte {
 	return c.certificate.Raw
 }
 
-// mayJoin refuses a member that, without the role admin, adds a server at an address that its certificate does not
-// name.
+// mayJoin refuses a member without the admin role that adds a server at an address not covered by its certificate.
 func (c *caller) mayJoin(peerAddress string) error {
 	if c == nil || !c.member {
 		return nil
@@ -74,16 +73,16 @@ func (c *caller) mayJoin(peerAddress string) error {
 		err = c.certificate.VerifyHostname(host)
 	}
 	if err != nil {
-		return &unauthenticatedError{fmt.Sprintf("the certificate of %q may not join the cluster with the peer address %s: %v", c.certificate.Subject, peerAddress, err)}
+		return &unauthenticatedError{fmt.Sprintf("the certificate of %q does not allow joining the cluster with the peer address %s: %v", c.certificate.Subject, peerAddress, err)}
 	}
 	return nil
 }
 
-// memberCerts recognizes members' certificates: those that the authorities of the peer port issued for servers. Results
-// are cached for a minute, because there may be thousands of forwarded calls.
+// memberCerts recognizes members' certificates: those issued for servers by the peer port's authorities. Results are
+// cached for a minute, because there may be thousands of forwarded calls.
 type memberCerts struct {
 	files certs.Files
-	mu    sync.Mutex // guards known
+	mu    sync.Mutex // guards cache
 	known map[[sha256.Size]byte]verdict
 }
 
@@ -99,8 +98,8 @@ const (
 	maxMemberCerts = 1000
 )
 
-// verifies reports whether the first certificate of a chain belongs to a member. The rest of the chain may lead to its
-// authority.
+// verifies reports whether the first certificate of a chain belongs to a member. The rest of the chain may link it to
+// its authority.
 func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
 	if m.files.IsZero() || len(chain) == 0 {
 		return false

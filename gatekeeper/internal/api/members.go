@@ -14,11 +14,11 @@ import (
 )
 
 // askMember limits how long a member may take to answer. It is shorter than a connection attempt, so that the error for
-// a hanging member reports the timeout and not a closed connection.
+// a hung member reports the timeout and not a closed connection.
 const askMember = 1500 * time.Millisecond
 
-// ListMembers returns each member's own status. It asks all members in parallel on behalf of the caller, and each
-// member decides based on its own bindings what the caller may see. GetStatus is never forwarded, so no call can loop.
+// ListMembers returns each member's own status. It queries all members in parallel on the caller's behalf, and each
+// member decides from its own bindings what the caller may see. GetStatus is never forwarded, so no call can loop.
 func (s *clusterService) ListMembers(
 	ctx context.Context, _ *gatekeeperv1.ListMembersRequest,
 ) (*gatekeeperv1.ListMembersResponse, error) {
@@ -48,7 +48,7 @@ func (s *clusterService) ListMembers(
 	return out, nil
 }
 
-// ask stores the status of a member in out, or the error.
+// ask stores a member's status, or the error, in out.
 func (s *clusterService) ask(ctx context.Context, m consensus.Member, out *gatekeeperv1.MemberStatus) {
 	status, err := s.statusOf(ctx, m)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *clusterService) ask(ctx context.Context, m consensus.Member, out *gatek
 	out.Status = status
 }
 
-// statusOf returns the status of one member. Its error is shown to people.
+// statusOf returns the status of one member. Its error is shown to users.
 func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gatekeeperv1.GetStatusResponse, error) {
 	if m.ID == s.cfg.ID {
 		return s.GetStatus(ctx, new(gatekeeperv1.GetStatusRequest))
@@ -85,7 +85,7 @@ func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gat
 }
 
 // lags computes how far each member lags behind the commit index of the leader with the newest term. The statuses were
-// taken at different times, so a member may be ahead of the leader's status. In that case it does not lag.
+// taken at different times, so a member may be ahead of the leader's status. Its lag is then 0.
 func lags(members []*gatekeeperv1.MemberStatus) {
 	var leader *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

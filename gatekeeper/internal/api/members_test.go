@@ -56,7 +56,7 @@ func TestListMembers_HasEachMembersStatusOrError(t *testing.T) {
 	}
 }
 
-// Without an answer from the leader, no lag is known.
+// Without a response from the leader, no lag is known.
 func TestListMembers_LeaderDoesNotAnswer_NoLag(t *testing.T) {
 	_, follower := pair(t)
 	follower.consensus.members = []consensus.Member{{ID: "gk1", APIAddress: refused(t)}, {ID: "gk2"}}

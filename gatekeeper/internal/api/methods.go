@@ -35,8 +35,8 @@ type method struct {
 	traits
 	newRequest func() proto.Message
 	newReply   func() proto.Message
-	// settled returns the answer to a forwarded call that was cut off by a change of leadership, if the old and the new
-	// leader show how the call went, and otherwise nil. The function may be nil.
+	// settled returns the response to a forwarded call that was cut off by a change of leadership, if it can be
+	// inferred from the old and new leaders, and otherwise nil. The function may be nil.
 	settled func(req any, was, now consensus.Leader) proto.Message
 }
 

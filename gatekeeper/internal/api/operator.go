@@ -72,7 +72,8 @@ func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending,
 	return cmd, end, c, err
 }
 
-// Resume resumes the chosen definitions that are paused. If the caller names a change, only pauses by that change end.
+// Resume resumes the chosen definitions that are paused. If the caller specifies a change, only pauses made by that
+// change end.
 func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	c, err := selector.ParseChoice("selector", m.GetSelector())
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 			}
 		}
 	}
-	// Sent even if none is paused: the state machine remembers the request, or may know it already.
+	// Sent even if none is paused: the state machine must remember the request, and may already know it.
 	result, err := s.keeper.Resume(ctx, cmd)
 	if err != nil {
 		return nil, s.changedSince(state, err)
@@ -151,7 +152,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	return cordonResponse(cmd.ID, result.Revision, result.Cordon), nil
 }
 
-// cordonResponse returns the cordon as it was set. Answers remembered below feature level 3 lack the cordon.
+// cordonResponse returns the cordon as originally set. Answers remembered below feature level 3 do not include it.
 func cordonResponse(id string, revision uint64, set *fsm.Cordon) *gatekeeperv1.CordonResponse {
 	if set == nil {
 		set = &fsm.Cordon{ID: id, Revision: revision}

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// openOperator opens a server at feature level 3 with definitions of these names.
+// openOperator opens a server at feature level 3 and creates definitions with these names.
 func openOperator(t *testing.T, names ...string) (*gate, gatekeeperv1.OperatorServiceClient) {
 	g := open(t)
 	entry := must(fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 3}}))(t)
@@ -109,7 +109,7 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	}
 	// Undo executes exactly the plan that was shown, or nothing.
 	if _, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Plan: "another"}); status.Code(err) != codes.FailedPrecondition ||
-		!strings.Contains(err.Error(), "would no longer do what was shown") {
+		!strings.Contains(err.Error(), "would no longer have the effect that was previewed") {
 		t.Fatalf("Undo() with another plan: got %v, want a refusal", err)
 	}
 	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob", Plan: dry.GetPlan()})
@@ -143,11 +143,11 @@ func TestUndo_PartlyForgotten_IsRefused_UnlessPartial(t *testing.T) {
 	change := paused.GetRevision()
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change})
 	if r := reasonOf(status.Convert(err)); r != "UNDO_INCOMPLETE" || !strings.Contains(err.Error(), "what change "+decimal(change)+" did to b") {
-		t.Fatalf("Undo() of a partly forgotten change: got %v, want UNDO_INCOMPLETE that names b", err)
+		t.Fatalf("Undo() of a partly forgotten change: got %v, want UNDO_INCOMPLETE naming b", err)
 	}
 	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: change})
 	if err != nil || len(history.GetEntries()) != 1 || !slices.Equal(history.GetMissing().GetSemaphores(), []string{"b"}) {
-		t.Errorf("ListHistory() = %v, %v; want one entry, and b as missing", history, err)
+		t.Errorf("ListHistory() = %v, %v; want one entry, with b listed as missing", history, err)
 	}
 	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change, Partial: true})
 	if err != nil || done.GetRevision() == 0 || len(done.GetMissing()) != 1 {
@@ -164,15 +164,15 @@ func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 	g.keeper.meanwhile = fsm.Resume{Names: []string{"b"}}
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
 	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: somebody else paused or resumed it in the meantime") {
-		t.Fatalf("Undo(): got %v, want a refusal that names the pause of b", err)
+		t.Fatalf("Undo(): got %v, want a refusal naming the pause of b", err)
 	}
 	if g.keeper.machine.State().Definition("a").Pause == nil {
 		t.Error("the refused undo resumed a")
 	}
 }
 
-// A definition that is edited between the preview of a pause and the pause must not be paused without having been
-// shown.
+// A definition edited between the preview of a pause and the pause itself must not be paused, because the operator
+// never saw its new version.
 func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
@@ -194,7 +194,7 @@ func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	refused := func(err error) {
 		t.Helper()
 		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), "edited since the dry run: b by ann") {
-			t.Errorf("got %v, want a refusal that names the edit of b", err)
+			t.Errorf("got %v, want a refusal naming the edit of b", err)
 		}
 		g.keeper.meanwhile = nil
 	}
@@ -235,7 +235,7 @@ func TestExplain_DuringARecovery_SaysWhenGrantsResume(t *testing.T) {
 	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "grants nothing for another 1h0m0s, until about ") {
 		t.Errorf("Explain() during a recovery = %v, %v; want the remaining time", reply, err)
 	}
-	outcome = semaphore.Refreshed // a carried-over permit continues
+	outcome = semaphore.Refreshed // a permit carried over from before the recovery
 	reply, err = g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
 	if err != nil || reply.GetSummary() != "yes" {
 		t.Errorf("Explain() for a permit from before the recovery = %v, %v; want yes", reply, err)
@@ -258,7 +258,7 @@ func TestListHolders_TimeBeforeARecovery_SaysWhenHistoryBegins(t *testing.T) {
 	for _, names := range [][]string{{"s"}, {"never-heard-of"}, nil} {
 		r, err := g.permits.ListHolders(ctx(t), &gatekeeperv1.ListHoldersRequest{Names: names, At: timestamppb.New(at.Add(-time.Hour))})
 		if err != nil || !r.GetHistoryBegins().AsTime().Equal(at) {
-			t.Errorf("ListHolders(%q) = %v, %v; want the time of the recovery as the beginning", names, r, err)
+			t.Errorf("ListHolders(%q) = %v, %v; want history to begin at the recovery time", names, r, err)
 		}
 	}
 }

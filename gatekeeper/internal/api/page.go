@@ -17,7 +17,7 @@ const (
 	// pageBytes limits the size of a page. Clients accept messages of 4 MiB by default, and a record can take about 40
 	// KiB.
 	pageBytes = 2 << 20
-	// maxPageToken is the maximum length of a page token: a name and two numbers in their encoding.
+	// maxPageToken is the maximum length of a page token, which encodes a name and two numbers.
 	maxPageToken = 512
 )
 
@@ -35,7 +35,7 @@ func pageSize(asked uint32) (int, error) {
 // page counts the records and bytes of a response.
 type page struct{ records, bytes int }
 
-// add adds a record and reports whether it fits on the page. The first record always fits.
+// add adds a record if it fits on the page, and reports whether it does. The first record always fits.
 func (p *page) add(limit int, record proto.Message) bool {
 	size := proto.Size(record)
 	if p.records > 0 && (p.records == limit || p.bytes+size > pageBytes) {
@@ -47,7 +47,7 @@ func (p *page) add(limit int, record proto.Message) bool {
 }
 
 // pageKey identifies the last record of a page, after which the next page starts. Definitions use only the name,
-// permits also the token, and waiters a number and a rank.
+// permits also the token, and waiters a sequence number and a rank.
 type pageKey struct {
 	name  string
 	token uint64
@@ -101,7 +101,7 @@ func pageFrom(m interface {
 	return limit, from, err
 }
 
-// listFrom reads the fields common to lists. The selector excludes semaphores that the caller may not view.
+// listFrom reads the fields common to list requests. The selector excludes semaphores that the caller may not view.
 func (a *API) listFrom(ctx context.Context, m interface {
 	GetNames() []string
 	GetLabels() string

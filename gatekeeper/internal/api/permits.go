@@ -21,7 +21,7 @@ type permitService struct {
 }
 
 func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-	received := time.Now() // taken first, because the client measures from before this call
+	received := time.Now() // read first, because the client measures from before this call
 	call, err := tryAcquireFrom(m, received)
 	if err != nil {
 		return nil, err
@@ -38,9 +38,9 @@ func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcqui
 }
 
 func (s *permitService) Refresh(ctx context.Context, m *gatekeeperv1.RefreshRequest) (*gatekeeperv1.RefreshResponse, error) {
-	received := time.Now() // taken first, because the client measures from before this call
+	received := time.Now() // read first, because the client measures from before this call
 	if len(m.GetTokens()) == 0 {
-		return nil, invalid("tokens", "", "must name at least one token")
+		return nil, invalid("tokens", "", "must contain at least one token")
 	}
 	tokens, err := tokensFrom("tokens", m.GetTokens())
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeReques
 		return nil, err
 	}
 	if drain != 0 && m.GetUnsafeNow() {
-		return nil, invalid("drain", drain.String(), "must be absent with unsafe_now, which gives the holder no time")
+		return nil, invalid("drain", drain.String(), "must be absent with unsafe_now, which leaves the holder no time")
 	}
 	result, err := s.keeper.Revoke(ctx, fsm.Revoke{
 		Token: m.GetToken(), Author: author, Reason: reason, Drain: drain, UnsafeNow: m.GetUnsafeNow(),
@@ -154,7 +154,7 @@ func (s *permitService) Cancel(ctx context.Context, m *gatekeeperv1.CancelReques
 		return nil, err
 	}
 	if m.GetRequestId() == "" {
-		return nil, invalid("request_id", "", "must name the request to cancel")
+		return nil, invalid("request_id", "", "must identify the request to cancel")
 	}
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (s *permitService) Verify(ctx context.Context, m *gatekeeperv1.VerifyReques
 	return &gatekeeperv1.VerifyResponse{Valid: v.Valid, Permit: s.withRemaining(s.cfg.Machine.State(), v.Permit), Message: v.Message, Revision: v.Revision}, nil
 }
 
-// withRemaining converts a permit, with its remaining time if this server knows it.
+// withRemaining converts a permit, and adds its remaining time if this server knows it.
 func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	if p == nil {
 		return nil
@@ -205,8 +205,8 @@ func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit
 	return out
 }
 
-// ListHolders pages over permits in the order of (semaphore, token). Each page reads the current state. A permit that
-// exists during all pages is listed exactly once.
+// ListHolders pages over permits in (semaphore, token) order. Each page reads the current state. A permit that exists
+// during all pages is listed exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -268,8 +268,8 @@ func holdersAt(
 	return out
 }
 
-// ListWaiters pages over the waiters in the order of semaphore and place. Each page reads the current queues. A waiter
-// that waits during all pages is listed exactly once, unless the leader changes and starts new queues.
+// ListWaiters pages over waiters in (semaphore, place) order. Each page reads the current queues. A waiter that is
+// queued during all pages is listed exactly once, unless the leader changes and starts new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {

@@ -138,7 +138,7 @@ func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 	g.keeper.operator = func(verb string, token uint64, author, reason string) (fsm.PermitResult, error) {
 		received = append(received, verb, author, reason)
 		if token == 9 {
-			return fsm.PermitResult{}, &keeper.NoSuchPermitError{Token: 9, Why: "it is not there"}
+			return fsm.PermitResult{}, &keeper.NoSuchPermitError{Token: 9, Why: "no such permit"}
 		}
 		return fsm.PermitResult{Permit: &semaphore.Permit{Token: token, Stop: semaphore.StopRevoked}, Revision: 6}, nil
 	}
@@ -281,7 +281,7 @@ func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
 				return r.GetDenial().GetReason() == gatekeeperv1.Reason_REASON_CORDONED
 			},
 		},
-		"to be repeated": {
+		"repeat": {
 			keeper.Answer{Repeat: &keeper.Place{Place: 1, QueueLength: 2}},
 			func(r *gatekeeperv1.AcquireResponse) bool {
 				return r.GetPlace().GetRepeat() && r.GetPlace().GetPlace() == 1 && r.GetPlace().GetQueueLength() == 2
@@ -329,7 +329,7 @@ func TestVerify_PassesTheRequestOn_AndReturnsTheRemainingTime(t *testing.T) {
 		case token == 4:
 			return keeper.Verification{}, consensus.ErrNotConfirmed
 		case sem != "job":
-			return keeper.Verification{Message: "of another", Revision: 8}, nil
+			return keeper.Verification{Message: "another semaphore", Revision: 8}, nil
 		}
 		return keeper.Verification{
 			Valid: true, Permit: &semaphore.Permit{Semaphore: sem, Token: token, State: semaphore.Live, Stop: semaphore.StopPaused}, Message: "m", Revision: 9,
@@ -341,7 +341,7 @@ func TestVerify_PassesTheRequestOn_AndReturnsTheRemainingTime(t *testing.T) {
 		t.Errorf("Verify() = %v, %v; want a valid permit with 20 s left", reply, err)
 	}
 	reply, err = g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Token: 3})
-	if err != nil || reply.GetValid() || reply.GetPermit() != nil || reply.GetMessage() != "of another" || reply.GetRevision() != 8 {
+	if err != nil || reply.GetValid() || reply.GetPermit() != nil || reply.GetMessage() != "another semaphore" || reply.GetRevision() != 8 {
 		t.Errorf("Verify() = %v, %v; want it invalid, without a permit", reply, err)
 	}
 	_, err = g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Token: 4})

@@ -60,8 +60,9 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	return record
 }
 
-// maxSearched is the maximum number of definitions among which GetDefinition searches for the one that was probably
-// meant. It is an Ordinary call, so thousands may run at the same time, and a search takes about 0.1 µs per definition.
+// maxSearched is the maximum number of definitions that GetDefinition searches for the name that was probably meant.
+// GetDefinition is an Ordinary call, so thousands may run at the same time, and a search takes about 0.1 µs per
+// definition.
 const maxSearched = 10_000
 
 func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.GetDefinitionRequest) (*gatekeeperv1.GetDefinitionResponse, error) {
@@ -86,8 +87,8 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	return &gatekeeperv1.GetDefinitionResponse{Record: s.record(state, stored), Revision: state.Revision()}, nil
 }
 
-// ListDefinitions pages over definitions in the order of their names. Each page reads the current state. A definition
-// that exists during all pages is listed exactly once.
+// ListDefinitions pages over definitions in name order. Each page reads the current state. A definition that exists
+// during all pages is listed exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -107,7 +108,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 		return nil, err
 	}
 	if m.GetSkip() > 0 && from.name != "" {
-		return nil, invalid("skip", strconv.FormatUint(uint64(m.GetSkip()), 10), "must be 0 with a page token, which already says where the page begins")
+		return nil, invalid("skip", strconv.FormatUint(uint64(m.GetSkip()), 10), "must be 0 with a page token, which already determines where the page begins")
 	}
 	out := &gatekeeperv1.ListDefinitionsResponse{Revision: state.Revision()}
 	var taken page
@@ -143,10 +144,10 @@ func recoveringText(left time.Duration) string {
 		left, time.Now().Add(left).UTC().Format(time.RFC3339))
 }
 
-// maxExplained is the maximum number of waiters and of jobs in an explanation.
+// maxExplained is the maximum number of waiters, and of jobs, in an explanation.
 const maxExplained = 10
 
-// bothLists adds the waiters for a permit, the tasks that wait for a worker, and the reason why they wait.
+// bothLists adds the callers waiting for a permit, the tasks waiting for a worker, and why the tasks are waiting.
 func (s *definitionService) bothLists(ctx context.Context, out *gatekeeperv1.ExplainResponse, sem string) error {
 	state := s.cfg.Machine.State()
 	all, _ := s.reader.InQueue(sem)

@@ -11,21 +11,21 @@ import (
 
 var update = flag.Bool("update", false, "write the table of reasons into docs/api.md")
 
-// reasons documents every ErrorInfo.reason: its meaning, and whether the call may be repeated. It is ordered for
-// readers: first the reasons that any call may return, then those of permits, jobs, edits, members and bindings.
+// reasons documents every ErrorInfo.reason: its meaning, and whether the call may be retried. It is ordered for
+// readers: first the reasons that any call may return, then those for permits, jobs, edits, members and bindings.
 var reasons = []struct{ reason, means, retry string }{
 	{reasonNotLeader, "This server is not the leader; `leader_api` in the metadata is the leader's address. Nothing was done.", "immediately, at the leader"},
 	{reasonNoLeader, "No leader is known, or this server cannot reach it. Nothing was done.", "yes, at any server"},
-	{reasonNotConfirmed, "The leader could not prove that it still leads. Nothing was answered or changed.", "yes"},
+	{reasonNotConfirmed, "The leader could not confirm that it still leads. Nothing was read or changed.", "yes"},
 	{reasonNotAppended, "The command is certainly not in the log. With `RESOURCE_EXHAUSTED` the server is overloaded; with `UNAVAILABLE`, the keys of a JWT may have been unavailable.", "yes; with `RESOURCE_EXHAUSTED`, after the time in `RetryInfo`"},
 	{reasonOutcomeUnknown, "The command may have been applied, or may still be applied later.", "yes, with the same request id; without one, read first"},
-	{reasonShuttingDown, "This server is stopping. The call changed nothing. A stream has ended.", "yes, at another server"},
+	{reasonShuttingDown, "This server is shutting down. A call changed nothing; a stream was ended.", "yes, at another server"},
 	{reasonHopLimit, "The address that the leader advertises belongs to a server that is not the leader.", "yes; if it persists, correct the addresses that the members advertise"},
-	{reasonWrongCluster, "The call names a different cluster than this server's.", "no: correct the endpoints"},
+	{reasonWrongCluster, "The call names a cluster other than this server's.", "no: correct the endpoints"},
 	{reasonRecovering, "The cluster was recovered and grants nothing until every earlier permit has ended.", "yes, later"},
-	{reasonInvalidField, "A field breaks a rule; the metadata has `field`, `value` and `rule`.", "no"},
+	{reasonInvalidField, "A field violates a rule; the metadata has `field`, `value` and `rule`.", "no"},
 	{reasonTooLarge, "The message is larger than 4 MiB.", "no: split it"},
-	{reasonFeatureLevel, "Not every server of the cluster knows this command yet.", "after the upgrade"},
+	{reasonFeatureLevel, "Not every server in the cluster supports this command yet.", "after the upgrade"},
 	{reasonRefused, "The state machine refused the command; the message says why.", "no"},
 	{reasonInternal, "A bug in the server, which has logged the details. The outcome is unknown.", "no; report it"},
 
@@ -37,17 +37,17 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonNoSuchJob, "No job has this id. It was never submitted, or it was deleted.", "no"},
 	{reasonJobDiffers, "A job with different content has this id.", "with another id"},
 	{reasonJobNotOver, "Tasks of the job are still waiting or held.", "when the job is over"},
-	{reasonSubmissionLost, "The submission was dropped, or another one with the same id has begun.", "yes, from the beginning"},
+	{reasonSubmissionLost, "The submission was dropped, or another one with the same id has been started.", "yes, from the beginning"},
 	{reasonWorkLimit, "The call would exceed a limit on stored jobs; the metadata has `limit`, `needed` and `max`.", "after deleting jobs or raising the limit"},
-	{reasonNoSuchPermit, "No permit with this token is in the state that the command needs.", "no"},
+	{reasonNoSuchPermit, "No permit with this token is in the state that the command requires.", "no"},
 
 	{reasonNoSuchDefinition, "No definition has this name. `meant` in the metadata suggests the most similar name.", "no"},
 	{reasonAlreadyExists, "A definition with this name already exists.", "no"},
-	{reasonStaleVersion, "The definition does not have the expected version. No edit of the batch was made.", "no: read again, then edit"},
+	{reasonStaleVersion, "The definition does not have the expected version. No edit in the batch was applied.", "no: read again, then edit"},
 	{reasonNothingChosen, "No definition matches the names and labels. `meant` in the metadata suggests similar globs or labels.", "no"},
 	{reasonNoSuchCordon, "No cordon has this id. `meant` in the metadata suggests the most similar id.", "no"},
 	{reasonNoSuchChange, "The journal has no such change, or has forgotten it.", "no"},
-	{reasonChangedSince, "The change would no longer do what its dry run showed, so nothing was done. The metadata names what has been edited since.", "after a new dry run"},
+	{reasonChangedSince, "The change would no longer have the effect that its dry run showed, so nothing was done. The metadata lists what has been edited since.", "after a new dry run"},
 	{reasonUndoConflict, "The same fields have been set again since. Nothing was undone.", "with `skip_conflicts`"},
 	{reasonUndoIncomplete, "The journal has forgotten part of the change. Nothing was undone.", "with `partial`"},
 	{reasonNoSuchFiring, "The semaphore does not remember this firing.", "no"},
@@ -60,15 +60,15 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonLastVoter, "The cluster would be left without a voter.", "no"},
 	{reasonWouldLoseQuorum, "Fewer than a majority of the remaining voters are answering.", "when they answer, or with `force`"},
 	{reasonHasVote, "The member already has a vote, which cannot be taken away.", "no"},
-	{reasonAddedNonVoter, "An operator added this member without a vote.", "no: an operator promotes it"},
+	{reasonAddedNonVoter, "An operator added this member without a vote.", "no: an operator must promote it"},
 	{reasonUnauthenticated, "The credential is missing, unknown, revoked or expired.", "with another credential"},
-	{reasonTooManyFailures, "Too many wrong bearer tokens came from the caller's address; this one was not checked.", "after the time in `RetryInfo`"},
+	{reasonTooManyFailures, "Too many invalid bearer tokens came from the caller's address; this one was not checked.", "after the time in `RetryInfo`"},
 	{reasonForbidden, "The principal lacks a role for this call; the metadata has `principal` and `role`.", "once an administrator has granted it"},
 	{reasonNoSuchBinding, "There is no such binding or token.", "no"},
 	{reasonSubjectTaken, "Another binding has this subject; the metadata has `binding`.", "no"},
 	{reasonLastAdmin, "The cluster would be left without an administrator.", "no"},
 	{reasonAccessLimit, "The maximum number of bindings, or of tokens for the binding, has been reached.", "after removing some"},
-	{reasonTransferFailed, "Leadership was not handed over.", "yes"},
+	{reasonTransferFailed, "Leadership was not transferred.", "yes"},
 }
 
 // TestReasons_AreDocumented compares docs/api.md with the table of statuses. With -update it writes the page.
@@ -80,7 +80,7 @@ func TestReasons_AreDocumented(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("| reason | status | meaning | repeat the call? |\n|---|---|---|---|\n")
+	b.WriteString("| reason | status | meaning | retry? |\n|---|---|---|---|\n")
 	for _, r := range reasons {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", r.reason, strings.Join(codes[r.reason], "`, `"), r.means, r.retry)
 		if codes[r.reason] == nil {
@@ -97,7 +97,7 @@ func TestReasons_AreDocumented(t *testing.T) {
 	before, rest, found := strings.Cut(string(text), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("%s lacks the markers %q and %q of the table", page, begin, end)
+		t.Fatalf("%s lacks the table markers %q and %q", page, begin, end)
 	}
 	want := before + begin + b.String() + end + after
 	if *update {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// entitlement defines who may call a method at all. Access to the objects of the call is checked where it is executed:
+// entitlement defines who may call a method at all. Access to a call's objects is checked where the call is executed:
 // changes pass through guard, and reads omit objects that the caller may not view.
 type entitlement struct {
 	// anyOf lists roles. The caller needs one of them, on any semaphore. If empty, any principal is allowed.
@@ -115,7 +115,7 @@ var entitlements = func() map[string]entitlement {
 	return table
 }()
 
-// entitled refuses a call that is executed here if the caller lacks a role for the method.
+// entitled refuses a call executed on this server if the caller has no role for the method.
 func (a *API) entitled(ctx context.Context, fullMethod string) error {
 	c := a.caller(ctx)
 	if c == nil {

@@ -30,7 +30,7 @@ type Keeper interface {
 	reader
 }
 
-// reader has the methods that services use to answer reads in addition to the state.
+// reader has the methods that services use, in addition to the state, to answer reads.
 type reader interface {
 	Read(ctx context.Context) (*fsm.State, error)
 	Remaining(token uint64) (time.Duration, bool)
@@ -54,7 +54,7 @@ type permitKeeper interface {
 	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, answer func(i int, a keeper.Answer, err error))
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
 	Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
-	// Listen registers a stream. It never fails: without a leadership the listener's notices are closed.
+	// Listen registers a stream. It never fails: if this server is not the leader, the listener's notices are closed.
 	Listen() Listener
 	Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error)
 	TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error)
@@ -78,7 +78,7 @@ type operatorKeeper interface {
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
 	ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error)
-	// WallClock returns the time with which the due times of firings are compared.
+	// WallClock returns the time against which the due times of firings are compared.
 	WallClock() time.Time
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	DeniedCallers(ctx context.Context, wanted func(state *fsm.State, name string) bool) (*fsm.State, iter.Seq[keeper.DeniedCaller], time.Time, error)
@@ -129,7 +129,7 @@ type listenerRoom struct{ *keeper.Listener }
 
 func (l listenerRoom) Receive() Frame { return l.Listener.Receive() }
 
-// Consensus is the consensus of the cluster. It is implemented by *consensus.Node.
+// Consensus gives access to the consensus layer. It is implemented by *consensus.Node.
 type Consensus interface {
 	Leader() consensus.Leader
 	Role() consensus.Role

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/reflection"
 )
 
-// Limits of a connection.
+// Per-connection limits.
 const (
 	// MaxMessage is the maximum size of a message to the server in bytes. It equals the default limit of gRPC clients.
 	MaxMessage = 4 << 20
@@ -19,14 +19,13 @@ const (
 	maxStreams = 1 << 15
 	// maxHeaders is the maximum size of a call's headers in bytes.
 	maxHeaders = 16 << 10
-	// workers is the number of goroutines that serve calls in turn. Reusing them avoids growing a new stack for each
+	// workers is the number of reusable goroutines that serve calls. Reusing them avoids growing a new stack for each
 	// call, which took 11% of the CPU time of a leader that denied 64 callers. A stream occupies a worker until it
 	// ends. If no worker is free, a call gets a new goroutine.
 	workers = 64
 )
 
-// Keepalive of a connection. The server notices a suspended or disconnected client after serverPing +
-// serverPingTimeout.
+// Keepalive settings. The server notices a suspended or disconnected client after serverPing + serverPingTimeout.
 const (
 	minClientPing     = 5 * time.Second
 	serverPing        = 30 * time.Second

@@ -48,7 +48,7 @@ func TestReflection_ListsTheServices(t *testing.T) {
 	}
 }
 
-// Nobody may call a method without an entitlement. That includes the methods of reflection and health.
+// Nobody may call a method without an entitlement. That includes the reflection and health methods.
 func TestEntitlements_ListEveryServedMethod(t *testing.T) {
 	server := open(t).api.NewServer()
 	defer server.Stop()

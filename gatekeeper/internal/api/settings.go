@@ -82,8 +82,8 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 	}
 }
 
-// settingsFrom returns the settings with the fields in m replaced. A field that keeps its default stays unset, so that
-// servers of an older feature level understand the others.
+// settingsFrom returns the settings with the fields in m replaced. A field left at its default stays unset, so that
+// servers at an older feature level understand the others.
 func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, error) {
 	next, in := now, settingReader{m: m}
 	requests, work := now.Requests.OrDefault(), now.Work.OrDefault()

@@ -81,7 +81,7 @@ func TestSetSettings_BadField_IsNamed(t *testing.T) {
 	}
 }
 
-// Two people confirm what they saw. The second one did not confirm overwriting the first one's change.
+// Two people each confirm what they saw. The second did not agree to overwrite the first one's change.
 func TestSetSettings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
 	t.Parallel()
 	g := open(t)

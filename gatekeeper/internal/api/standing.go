@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// longCalls holds the long-lived calls, which are streams and waiting callers. Their permissions are checked again when
-// bindings change, and periodically, because tokens expire. The zero value is ready to use.
+// longCalls holds the long-lived calls: streams and waiting callers. Their permissions are checked again when bindings
+// change and, because tokens expire, periodically. The zero value is ready to use.
 type longCalls struct {
 	mu      sync.Mutex // guards the fields below
 	last    int
@@ -67,7 +67,7 @@ func (s *longCalls) recheck(revision uint64, now time.Time) {
 }
 
 // while returns a context that is cancelled, with an error as its cause, when the caller loses the permission or
-// becomes another principal.
+// becomes a different principal.
 func (a *API) while(ctx context.Context, allowed permission) (context.Context, func()) {
 	still := a.still(ctx, allowed)
 	if still == nil {
@@ -108,8 +108,8 @@ func (a *API) still(ctx context.Context, allowed permission) func() error {
 	}
 }
 
-// refusedSince returns the cause of a cancelled call if the caller lost its permission, and otherwise err. An unknown
-// outcome remains unknown.
+// refusedSince returns the cause of a call's cancellation if the caller lost its permission, and otherwise err. An
+// unknown outcome remains unknown.
 func refusedSince(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	_, stranger := errors.AsType[*unauthenticatedError](cause)

@@ -9,8 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// states returns the states of a definition in the order of their numbers. A definition is idle only if it is in no
-// other state.
+// states returns the states of a definition in numerical order. A definition is idle only if it is in no other state.
 func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []gatekeeperv1.DefinitionState) {
 	name := stored.Definition.Name
 	var running, stopping, held bool

@@ -35,7 +35,7 @@ func (a *API) filter(chosen *selector.Selector, m interface {
 	return &filter{api: a, chosen: chosen, search: search, group: m.GetGroup(), states: states}, err
 }
 
-// definitions returns the matching definitions with names after a given one, in the order of their names.
+// definitions returns the matching definitions whose names follow the given one, in name order.
 func (f *filter) definitions(state *fsm.State, behind string) iter.Seq[*fsm.StoredDefinition] {
 	return func(yield func(*fsm.StoredDefinition) bool) {
 		for stored := range f.chosen.Definitions(state, behind) {
@@ -139,8 +139,8 @@ func mostCounted[C interface{ GetCount() uint32 }](all []C, name func(C) string)
 const (
 	// summaryAge is the minimum time for which a summary is cached.
 	summaryAge = time.Second
-	// summaryShare limits the share of time spent on a summary: it is cached for this many times the time that it took
-	// to compute.
+	// summaryShare limits the share of time spent on a summary: it is cached for this multiple of the time it took to
+	// compute.
 	summaryShare = 20
 	// maxSummaries is the maximum number of cached summaries.
 	maxSummaries = 64

@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// whyTasksWait explains why the tasks of a semaphore wait. It returns the first applicable cause, or an empty string if
-// no task waits.
+// whyTasksWait explains why the tasks of a semaphore are waiting. It returns the first applicable cause, or an empty
+// string if none is waiting.
 func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, sem string) (string, error) {
 	if state.Work(sem).Waiting == 0 {
 		return "", nil
@@ -27,7 +27,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	if why := s.reader.Disabled(stored); why != "" {
 		return fmt.Sprintf("The definition of semaphore %q admits nobody: %s.", sem, why), nil
 	}
-	// Evaluate the rule as if for a worker that all patterns admit.
+	// Evaluate the rule as if for a worker that every pattern admits.
 	request := semaphore.Request{Semaphore: sem, Weight: 1, Worker: true}
 	facts := state.Facts(&request, "")
 	facts.Admission = semaphore.Admitted()
@@ -37,7 +37,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	all := s.room.Workers(sem)
 	offering := slices.DeleteFunc(slices.Clone(all), func(w work.Info) bool { return w.Draining })
 	if len(offering) == 0 {
-		text := fmt.Sprintf("No worker offers to work for semaphore %q.", sem)
+		text := fmt.Sprintf("No worker is available for semaphore %q.", sem)
 		if len(all) > 0 {
 			text += plural(len(all), " 1 worker is draining.", " %d workers are draining.")
 		}
@@ -72,14 +72,14 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	return "Workers are free, and the tasks are being handed out.", nil
 }
 
-// denial is a reason for which a number of workers are denied.
+// denial is a reason for denying workers, and the number of workers denied for it.
 type denial struct {
 	reason  semaphore.Reason
 	text    string
 	workers int
 }
 
-// admitted returns the workers that are admitted, and the reasons why the others are denied.
+// admitted returns the workers that are admitted, and the reasons the others are denied.
 func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (admitted []work.Info, denials []denial, err error) {
 	for _, w := range workers {
 		if w.Denied == semaphore.NoReason {
@@ -94,7 +94,7 @@ func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (
 			if err != nil {
 				return nil, nil, err
 			}
-			if d.Reason != w.Denied { // denied before an edit; it asks again soon
+			if d.Reason != w.Denied { // denied before an edit; it will retry soon
 				admitted = append(admitted, w)
 				continue
 			}
@@ -105,7 +105,7 @@ func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (
 	return admitted, denials, nil
 }
 
-// withoutHolder describes the permits that occupy slots although they no longer have a holder.
+// withoutHolder describes the permits that occupy slots but no longer have a holder.
 func withoutHolder(state *fsm.State, sem string) (text string) {
 	cooling, held := 0, 0
 	for p := range state.Holders(sem) {

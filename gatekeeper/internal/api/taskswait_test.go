@@ -23,7 +23,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 	if err := stream.Send(&gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: offer}}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the worker is known and has an answer", func() bool {
+	eventually(t, "the worker is listed and has been answered", func() bool {
 		r := must(jobs.ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
 		for _, w := range r.GetWorkers() {
 			if w.GetIdentity().GetGroup() == group && (group == "default") == (w.GetDenied() == gatekeeperv1.Reason_REASON_UNSPECIFIED) {
@@ -60,12 +60,12 @@ func TestExplain_WhyTasksWait_IsTheFirstApplicableCause(t *testing.T) {
 		{"disabled", `The definition of semaphore "s" admits nobody: this server cannot use it.`, func(_ *testing.T, g *gate) { g.keeper.disabled = "this server cannot use it" }},
 		{"paused", `The semaphore "s" is paused (disk full).`, func(_ *testing.T, g *gate) { g.keeper.do(pause) }},
 		{"without permits", `The semaphore "s" has 0 permits and admits nobody.`, func(_ *testing.T, g *gate) { edit(g, 0) }},
-		{"no worker", `No worker offers to work for semaphore "s".`, func(*testing.T, *gate) {}},
-		{"draining", `No worker offers to work for semaphore "s". 1 worker is draining.`, func(t *testing.T, g *gate) {
+		{"no worker", `No worker is available for semaphore "s".`, func(*testing.T, *gate) {}},
+		{"draining", `No worker is available for semaphore "s". 1 worker is draining.`, func(t *testing.T, g *gate) {
 			if err := g.worker(t, "default", 1).Send(&gatekeeperv1.WorkRequest{Frame: 2, Kind: &gatekeeperv1.WorkRequest_Drain{}}); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "it drains", func() bool {
+			eventually(t, "the worker is draining", func() bool {
 				r := must(gatekeeperv1.NewWorkServiceClient(g.conn).ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
 				return r.GetWorkers()[0].GetDraining()
 			})

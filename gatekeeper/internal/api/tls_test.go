@@ -22,13 +22,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// issue returns the files of a certificate that the authority signed, with the authority itself as the CA.
+// issue returns the files of a certificate signed by the authority, with the authority itself as the CA.
 func issue(ca *authoritytest.Authority, l authority.Leaf) certs.Files {
 	f := ca.Issue(l)
 	return certs.Files{Cert: f.Cert, Key: f.Key, CA: ca.File}
 }
 
-// trusting returns the credentials of a client that trusts ca. Its certificate is issued by own, if that is not nil.
+// trusting returns the credentials of a client that trusts ca. Its certificate is issued by own, unless own is nil.
 func trusting(t *testing.T, ca, own *authoritytest.Authority, change func(*tls.Config)) grpc.DialOption {
 	t.Helper()
 	c := &tls.Config{RootCAs: ca.Pool(), MinVersion: tls.VersionTLS12}
@@ -65,7 +65,7 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 	}{
 		"good client certificate":                          {follower, trusting(t, ca, ca, nil), true},
 		"no client certificate":                            {follower, trusting(t, ca, nil, nil), false},
-		"a stranger's certificate":                         {follower, trusting(t, ca, stranger, nil), false},
+		"an untrusted certificate":                         {follower, trusting(t, ca, stranger, nil), false},
 		"a client certificate from the members' authority": {follower, trusting(t, ca, members, nil), false},
 		"TLS 1.2":                     {follower, trusting(t, ca, ca, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
 		"plain text":                  {follower, insecureCreds(), false},
@@ -94,7 +94,7 @@ func TestNew_UnusableTLSFiles_AreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, files := range map[string]certs.Files{
-		"name both files":         {Cert: good.Cert},
+		"specify both files":      {Cert: good.Cert},
 		"needs a certificate":     {CA: good.CA},
 		"missing.pem":             {Cert: "missing.pem", Key: good.Key},
 		"missing-ca.pem":          {Cert: good.Cert, Key: good.Key, CA: "missing-ca.pem"},

@@ -17,8 +17,8 @@ import (
 // maxUndone is the maximum number of changes undone in one step.
 const maxUndone = 1000
 
-// Undo makes its plan from the current state. If the state changes before the plan is executed, the versions in the
-// plan no longer match, and the plan is refused.
+// Undo plans from the current state. If the state changes before the plan is executed, the versions in the plan no
+// longer match, and the plan is refused.
 func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
 	what, err := undoFrom(m)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if err != nil {
 		return nil, err
 	}
-	if result.Repeated { // an attempt that was applied after decideFrom read the state
+	if result.Repeated { // an earlier attempt was applied after decideFrom read the state
 		return &gatekeeperv1.UndoResponse{Revision: result.Revision}, nil
 	}
 	if result.Conflict != nil {

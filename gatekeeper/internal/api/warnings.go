@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// smallestDuration returns the shortest permit duration that survives the death of the leader. It is 0 in a cluster
-// with one voter, which has no failover.
+// smallestDuration returns the shortest permit duration that survives the leader's death. It is 0 in a cluster with one
+// voter, which has no failover.
 func (a *API) smallestDuration() time.Duration {
 	members, err := a.cfg.Consensus.Members()
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *API) smallestDuration() time.Duration {
 	return a.cfg.SmallestDuration
 }
 
-// warnings returns warnings about a definition for people.
+// warnings returns human-readable warnings about a definition.
 func (a *API) warnings(d *semaphore.Definition) []string {
 	if d.Duration >= a.cfg.SmallestDuration { // checked first, because it is cheap
 		return nil
@@ -43,15 +43,15 @@ func (a *API) warnings(d *semaphore.Definition) []string {
 }
 
 const (
-	// maxReaches bounds the pairs of patterns whose reach is remembered.
+	// maxReaches limits the number of pattern pairs whose reach is cached.
 	maxReaches = 100_000
 	// reachesKept is how long the known callers are cached even if their number does not change: once the number has
 	// reached its limit, each new caller replaces another one.
 	reachesKept = time.Minute
 )
 
-// reaches caches the known callers and the reach of pairs of patterns while the number of callers and the cordons do
-// not change, because lists and summaries ask about many definitions. The zero value is empty. It is safe for
+// reaches caches the known callers and the reach of pattern pairs for as long as the number of callers and the cordons
+// do not change, because lists and summaries look up many definitions. The zero value is empty. It is safe for
 // concurrent use.
 type reaches struct {
 	mu      sync.Mutex // guards all below

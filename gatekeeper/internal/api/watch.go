@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// watchBytes limits the size of a message. The events of a batch of edits are sent together and may be many.
+	// watchBytes limits the size of a message. A batch of edits may cause many events, which are sent together.
 	watchBytes = 1 << 20
-	// watchQuiet is the number of revisions without an event for the watcher after which it gets a message with the
-	// current revision. The watcher can then resume from a revision whose events are still stored.
+	// watchQuiet is the number of revisions without a matching event after which the watcher gets a message with the
+	// current revision. It can then resume from a revision whose events are still stored.
 	watchQuiet = 1000
 	// minLiveEvery and maxLiveEvery bound the interval of live reports. maxLive is the maximum number of semaphores in
 	// a report, and of permits per semaphore.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
 	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row it
-	// becomes collectBusy. A single change is therefore shown immediately, and constant change costs little.
+	// becomes collectBusy. A single change is therefore sent promptly, and constant change costs little.
 	collectFor, collectBusy = 100 * time.Millisecond, time.Second
 	collectBurst            = 4
 )
@@ -42,9 +42,9 @@ type watchService struct {
 }
 
 // Watch streams the changes that this server applies after a revision. A follower forwards the stream to the leader if
-// it can. If that connection breaks, the watcher reconnects and resumes. The first message has no events and names the
+// it can. If that connection breaks, the watcher reconnects and resumes. The first message has no events, only the
 // revision at which the stream begins. A watcher that falls too far behind gets a message with missed set, and
-// continues after it.
+// continues from there.
 func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
 	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if m.GetRecords() {
 		w.changed = &changes{names: make(map[string]bool)}
-		if m.GetFromRevision() == 0 { // otherwise send the denials that came after the caller had read the records
+		if m.GetFromRevision() == 0 { // otherwise send the denials since the caller read the records
 			_, w.changed.denials = s.reader.DenialsChanged(0)
 		}
 	}
@@ -198,7 +198,7 @@ func (c *changes) schedule(now time.Time) {
 }
 
 // sendChanges sends the collected records. If it needs several messages, only the last one has the new revision, as in
-// tell.
+// sendBatch.
 func (w *watcher) sendChanges() error {
 	c := w.changed
 	state := w.api.cfg.Machine.State()
@@ -210,7 +210,7 @@ func (w *watcher) sendChanges() error {
 		case stored == nil:
 			out.Undefined = append(out.Undefined, name)
 			size += len(name)
-		case state.HolderCount(name) <= maxLive: // looks at each permit
+		case state.HolderCount(name) <= maxLive: // record visits each permit
 			record := w.api.record(state, stored)
 			out.Records = append(out.Records, record)
 			size += proto.Size(record)

@@ -54,7 +54,7 @@ func TestWatch_Resumed_SendsLaterEvents(t *testing.T) {
 	}
 	for _, name := range []string{"b", "c"} {
 		if r := next(t, stream); len(r.GetEvents()) != 1 || r.GetEvents()[0].GetSemaphore() != name {
-			t.Errorf("got %v, want the event of creating %s", r, name)
+			t.Errorf("got %v, want the creation of %s", r, name)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestWatch_TooOldRevision_GetsMissedAndContinues(t *testing.T) {
 	}
 }
 
-// The events of a batch share a revision. Only the last message of a batch may name it. Otherwise a watcher that
+// The events of a batch share a revision. Only the last message of a batch may carry it. Otherwise a watcher that
 // resumes would lose the rest.
 func TestWatcher_LargeBatch_OnlyLastMessageHasItsRevision(t *testing.T) {
 	var sent []*gatekeeperv1.WatchResponse
@@ -190,11 +190,11 @@ func TestWatch_WithRecords_SendsChangedRecords(t *testing.T) {
 	version := g.keeper.machine.State().Definition("pool").Version
 	must(g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "pool", ExpectedVersion: version}))(t)
 	if r = next(t, stream); len(r.GetRecords()) > 0 || !slices.Equal(r.GetUndefined(), []string{"pool"}) {
-		t.Fatalf("message after the deletion: %v, want pool as undefined", r)
+		t.Fatalf("message after the deletion: %v, want pool in undefined", r)
 	}
 	must(operator.Cordon(ctx(t), &gatekeeperv1.CordonRequest{AcquirerPattern: "host-1"}))(t)
 	if r = next(t, stream); !r.GetMissed() {
-		t.Fatalf("message after a cordon, which may concern any semaphore: %v, want missed", r)
+		t.Fatalf("message after a cordon, which may affect any semaphore: %v, want missed", r)
 	}
 }
 

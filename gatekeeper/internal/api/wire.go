@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// By default gRPC refuses a string that is not valid UTF-8 with INTERNAL, which blames the server and does not name the
-// field. To avoid that, messages are received through an inbound, which carries the codec's error past gRPC.
+// By default, gRPC rejects a string that is not valid UTF-8 with INTERNAL, which blames the server and does not name
+// the field. To avoid that, messages are received through an inbound, which carries the codec's error past gRPC.
 
 // inbound is a message to receive, and the error from decoding it.
 type inbound struct {
@@ -63,7 +63,7 @@ func explainBytes(data []byte, message any, err error) error {
 // notUTF8 returns the path and the value of the first string field that is not valid UTF-8. It must cope with any
 // input, because it is called for messages that could not be decoded.
 func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field, value string) {
-	seen := make(map[protowire.Number]int) // elements seen of each repeated field
+	seen := make(map[protowire.Number]int) // number of elements seen in each repeated field
 	for len(data) > 0 {
 		number, kind, n := protowire.ConsumeTag(data)
 		if n < 0 {

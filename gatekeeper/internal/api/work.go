@@ -20,7 +20,7 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// workService serves gatekeeper.v1.WorkService. Its streams of jobs are in follow.go.
+// workService serves gatekeeper.v1.WorkService. Its job streams are in follow.go.
 type workService struct {
 	gatekeeperv1.UnimplementedWorkServiceServer
 	*API
@@ -64,7 +64,7 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 }
 
 // noSemaphore reports a missing semaphore without the index of an edit, which a submission does not have. It suggests
-// no other name, because a job that misspells the name may be submitted very often.
+// no other names, because a job with a misspelled name may be submitted very often.
 func noSemaphore(err error) error {
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
 		return &selector.NoDefinitionError{Name: conflict.Name}
@@ -80,7 +80,7 @@ func cutShort(err error) error {
 	return err
 }
 
-// jobOf reads the state and returns the job with that id.
+// jobOf reads the state and returns the job with the given id.
 func (s *workService) jobOf(ctx context.Context, id string) (*fsm.State, *rules.Job, error) {
 	state, err := s.read(ctx, false)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *workService) ListJobs(ctx context.Context, m *gatekeeperv1.ListJobsRequ
 	return out, nil
 }
 
-// among reports whether v is in a list of requested values. An empty list matches all values.
+// among reports whether v is one of the wanted values. An empty list matches every value.
 func among[T comparable](wanted []T, v T) bool {
 	for _, w := range wanted {
 		if w == v {
@@ -167,7 +167,7 @@ func (s *workService) ListTasks(ctx context.Context, m *gatekeeperv1.ListTasksRe
 	return out, nil
 }
 
-// task converts a task and adds its progress, if known here.
+// task converts a task and adds its progress if this server knows it.
 func (s *workService) task(state *fsm.State, j *rules.Job, t *rules.Task, payload, result bool) *gatekeeperv1.Task {
 	line := toTask(state, j, t)
 	if t.State == rules.Held {
@@ -304,7 +304,7 @@ func (s *workService) heldTask(state *fsm.State, p *semaphore.Permit, t *rules.T
 	return out
 }
 
-// Work hands out tasks to a worker. One goroutine receives. Only the handler's goroutine sends.
+// Work hands out tasks to a worker. One goroutine receives; only the handler's goroutine sends.
 func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
@@ -366,8 +366,8 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	}
 }
 
-// receiveWork processes a worker's frames until the worker closes the stream, and then waits until every TaskEnd has
-// been answered.
+// receiveWork processes a worker's frames until the worker closes the stream, then waits until every TaskEnd has been
+// answered.
 func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker) error {
 	for number := uint64(2); ; number++ {
 		m, err := recv()
@@ -408,7 +408,7 @@ func takeWork(m *gatekeeperv1.WorkRequest, w *work.Worker) error {
 	case *gatekeeperv1.WorkRequest_Drain:
 		w.Drain()
 	case *gatekeeperv1.WorkRequest_Offer:
-		return invalid("offer", "", "must be in the first message only")
+		return invalid("offer", "", "must be sent only in the first message")
 	}
 	return nil
 }

@@ -14,21 +14,22 @@ import (
 
 // Credential is the proof of identity that a call presents. The zero Credential represents an unauthenticated caller.
 type Credential struct {
-	// Subjects are the subjects of a client certificate, the most specific first.
+	// Subjects are the subjects of a client certificate, most specific first.
 	Subjects []string
 	// Acquirers are the acquirer names to which the certificate restricts the caller. Empty means any.
 	Acquirers []string
-	// Token and Hash are from a bearer token. If a caller presents a token, its certificate is used only for Acquirers.
+	// Token and Hash come from a bearer token. If a caller presents a token, its certificate is used only for
+	// Acquirers.
 	Token string
 	Hash  [32]byte
-	// Login is from a JWT, and takes precedence over the certificate as a token does. It is nil without a JWT.
+	// Login comes from a JWT, and takes precedence over the certificate just as a token does. It is nil without a JWT.
 	Login *oidc.Login
 }
 
 // IsZero reports whether the caller presented no credential.
 func (c *Credential) IsZero() bool { return len(c.Subjects) == 0 && c.Token == "" && c.Login == nil }
 
-// Proven returns the subjects that identify the caller, the most specific first. It returns none for a bearer token.
+// Proven returns the subjects that identify the caller, most specific first. It returns none for a bearer token.
 func (c *Credential) Proven() []string {
 	switch {
 	case c.Token != "":
@@ -39,7 +40,7 @@ func (c *Credential) Proven() []string {
 	return c.Subjects
 }
 
-// String returns a name for the credential in logs, without its secret.
+// String returns a name for the credential that is safe to log, without its secret.
 func (c *Credential) String() string {
 	switch {
 	case c.Token != "":
@@ -55,8 +56,8 @@ func (c *Credential) String() string {
 // acquirerURI is the prefix of a URI in a certificate that restricts the acquirer.
 const acquirerURI = "gatekeeper:acquirer:"
 
-// OfCertificate returns the credential of a verified certificate. Its subjects are the SPIFFE id, the common name, and
-// the DNS names and e-mail addresses of the SANs, in this order.
+// OfCertificate returns the credential for a verified certificate. Its subjects are the SPIFFE id, the common name, and
+// the DNS names and e-mail addresses in the SANs, in that order.
 func OfCertificate(cert *x509.Certificate) (c Credential) {
 	add := func(subject string) {
 		if access.ValidSubject(subject) == nil && !slices.Contains(c.Subjects, subject) {
@@ -95,7 +96,7 @@ func NewToken() (secret string, t access.Token) {
 // maxBearer is the maximum length of a bearer token in bytes.
 const maxBearer = 256
 
-// ParseBearer parses the value of an authorization header. It returns false for anything but a Gatekeeper token.
+// ParseBearer parses the value of an authorization header. It returns false for anything other than a Gatekeeper token.
 func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	scheme, text, _ := strings.Cut(header, " ")
 	text = strings.TrimSpace(text)
@@ -107,8 +108,8 @@ func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	return id, sha256.Sum256([]byte(secret)), true
 }
 
-// plain reports whether s consists of letters and digits, as the id of a token does. Logs and responses show the id of
-// an unverified token, so it must not contain anything else.
+// plain reports whether s consists only of letters and digits, like the id of a token. Logs and responses show the ids
+// of unverified tokens, so an id must not contain anything else.
 func plain(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// For any authorization header, the returned id is plain, and only the secret determines the hash.
+// For any authorization header, the returned id is alphanumeric, and only the secret determines the hash.
 func FuzzParseBearer(f *testing.F) {
 	secret, _ := NewToken()
 	f.Add("Bearer " + secret)
@@ -35,7 +35,7 @@ func FuzzParseBearer(f *testing.F) {
 		_, rest, _ := strings.Cut(header, " ")
 		_, secret, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(rest), tokenPrefix), "_")
 		if hash != sha256.Sum256([]byte(secret)) {
-			t.Errorf("ParseBearer(%q): the hash is not that of secret %q", header, secret)
+			t.Errorf("ParseBearer(%q): the hash does not match secret %q", header, secret)
 		}
 	})
 }
@@ -69,7 +69,7 @@ func FuzzOfCertificate(f *testing.F) {
 			}
 		}
 		if c.Token != "" || c.Login != nil || len(c.Acquirers) > len(cert.URIs) {
-			t.Errorf("OfCertificate() = %+v, want no token, no login, and at most one acquirer for each URI", c)
+			t.Errorf("FromCertificate() = %+v, want no token, no login, and at most one acquirer per URI", c)
 		}
 	})
 }

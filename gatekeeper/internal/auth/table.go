@@ -15,13 +15,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Directory caches the table of the newest state. The zero value is ready to use. It is safe for concurrent use.
+// Directory caches the table for the newest state. The zero value is ready to use. It is safe for concurrent use.
 type Directory struct {
 	newest atomic.Pointer[Table]
 	making sync.Mutex // held while a table is compiled, so that concurrent calls share the result
 }
 
-// At returns the table of a state.
+// At returns the table for a state.
 func (d *Directory) At(state *fsm.State) *Table {
 	if t := d.newest.Load(); t != nil && t.revision == state.AccessRevision() {
 		return t
@@ -37,7 +37,7 @@ func (d *Directory) At(state *fsm.State) *Table {
 	return t
 }
 
-// Table is the compiled form of all bindings of a state. It never changes.
+// Table is the compiled form of all bindings in a state. It is immutable.
 type Table struct {
 	revision  uint64
 	bySubject map[string]*Principal
@@ -45,7 +45,7 @@ type Table struct {
 	byBinding map[*access.Binding]*Principal
 }
 
-// newTable compiles the bindings of a state. It reuses the principals of the previous table, since a binding is
+// newTable compiles the bindings in a state. It reuses the principals in the previous table, since bindings are
 // immutable.
 func newTable(state *fsm.State, last *Table) *Table {
 	t := &Table{revision: state.AccessRevision(), bySubject: make(map[string]*Principal), byToken: make(map[string]*Principal)}
@@ -118,20 +118,20 @@ func others(named string, proven []string) string {
 	return " or " + strings.Join(rest[:min(most, len(rest))], " or ")
 }
 
-// UnknownError says why a credential does not identify a principal.
+// UnknownError explains why a credential does not identify a principal.
 type UnknownError struct{ Credential, Why string }
 
 func (e *UnknownError) Error() string { return e.Credential + ": " + e.Why }
 
-// Principal is a caller, with the grants of its binding. It never changes.
+// Principal is a caller with the grants in its binding. It is immutable.
 type Principal struct {
 	binding   *access.Binding
 	grants    []grant
 	acquirers []string
 }
 
-// grant is an access.Grant with its scope compiled. A grant whose scope is invalid, which only a server with another
-// version can have stored, is ignored.
+// grant is an access.Grant with its scope compiled. A grant with an invalid scope is ignored; only a server running
+// another version can have stored one.
 type grant struct {
 	role            access.Role
 	chosen          *selector.Selector
@@ -213,8 +213,8 @@ func (p *Principal) May(role access.Role, state *fsm.State, name string) bool {
 	})
 }
 
-// MayAs reports whether the principal may act in a role on the semaphore for an identity. This is the caller's identity
-// when it acquires, and the permit's identity when an operator acts on a permit.
+// MayAs reports whether the principal may act in a role on the semaphore for an identity. The identity is the caller's
+// when it acquires, and the permit's when an operator acts on a permit.
 func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id semaphore.Identity) bool {
 	if role == access.Acquirer && len(p.acquirers) > 0 && !slices.Contains(p.acquirers, id.Acquirer) {
 		return false
@@ -225,14 +225,14 @@ func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id se
 	})
 }
 
-// MaySubmit reports whether the principal may submit jobs to the semaphore, which requires the role acquirer there,
-// whatever identity the role is limited to.
+// MaySubmit reports whether the principal may submit jobs to the semaphore, which requires the acquirer role there,
+// regardless of the identities the role is limited to.
 func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.chosen.MatchNow(state, name) })
 }
 
 // MayStandFor reports whether the principal may use the semaphore that represents the submitter of a job. This requires
-// the role acquirer on any semaphore, for the single group and acquirer that the definition admits.
+// the acquirer role on any semaphore, for the single group and acquirer that the definition admits.
 func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
 	if len(p.acquirers) > 0 {
 		pattern, err := semaphore.CompilePattern("acquirer_pattern", d.AcquirerPattern)
@@ -249,7 +249,7 @@ func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
 }
 
 // MayDefine reports whether the principal may act in a role on a definition, either the existing one or the proposed
-// one. If the scope has patterns, the patterns of the definition must be the same, or plain texts that match them.
+// one. If the scope has patterns, the definition's patterns must be the same, or literal text that matches them.
 func (p *Principal) MayDefine(role access.Role, d *semaphore.Definition) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(role) && g.chosen.Match(d) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)
@@ -265,8 +265,8 @@ func (p *Principal) MayCordon(group, acquirer string) bool {
 	})
 }
 
-// within reports whether a pattern matches only texts that the bound matches. It returns true only for equal patterns
-// and for plain texts; it does not compare the languages of two regular expressions.
+// within reports whether a pattern matches only text that the bound matches. It returns true only for equal patterns
+// and for literal text; it does not compare the languages of two regular expressions.
 func within(bound *semaphore.Pattern, pattern string) bool {
 	if bound == nil || bound.String() == pattern {
 		return true

@@ -8,7 +8,7 @@ type Call struct {
 	Done    func(Outcome)
 }
 
-// backlog is a first-in first-out queue in one slice. The zero backlog is empty.
+// backlog is a FIFO queue backed by a single slice. The zero backlog is empty.
 type backlog struct {
 	calls []Call
 	head  int // the calls before head have been popped
@@ -35,8 +35,8 @@ func (b *backlog) pop(n int) {
 	case b.len() == 0 && cap(b.calls) > keepCap:
 		*b = backlog{}
 	case b.head >= (len(b.calls)+1)/2:
-		// At least as many calls have been popped since the last move as are moved now, so each call is moved once on
-		// average.
+		// At least as many calls have been popped since the last move as are moved now, so each call is moved at most
+		// once on average.
 		rest := copy(b.calls, b.calls[b.head:])
 		clear(b.calls[rest:])
 		b.calls, b.head = b.calls[:rest], 0

@@ -17,7 +17,7 @@ const (
 	MaxCommands = 256
 	// MaxBytes is the maximum size of an entry with more than one command. A larger command gets a separate entry.
 	MaxBytes = 512 << 10
-	// MaxWaiting is the default maximum number of commands that wait for an entry.
+	// MaxWaiting is the default maximum number of commands waiting for an entry.
 	MaxWaiting = 100_000
 )
 
@@ -39,7 +39,7 @@ type Outcome struct {
 	// Index is the index of the entry if Err is nil.
 	Index uint64
 	// Handed is the time just before the entry was handed to Raft, with a monotonic reading. It is zero if the command
-	// never left the batcher, and set if Raft refused the entry.
+	// never left the batcher; it is set even if Raft refused the entry.
 	Handed time.Time
 	Err    error
 }
@@ -58,10 +58,10 @@ type Option func(*Batcher)
 // WithObserver makes the Batcher call fn after every entry. fn is called on the batcher's goroutine and must not block.
 func WithObserver(fn func(Entry)) Option { return func(b *Batcher) { b.observe = fn } }
 
-// WithMaxWaiting sets the maximum number of commands that wait for an entry.
+// WithMaxWaiting sets the maximum number of commands waiting for an entry.
 func WithMaxWaiting(n int) Option { return func(b *Batcher) { b.maxWaiting = n } }
 
-// Batcher collects commands into entries of a log. It is safe for concurrent use.
+// Batcher collects commands into log entries. It is safe for concurrent use.
 type Batcher struct {
 	log        Log
 	level      func() uint32
@@ -110,8 +110,8 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 }
 
 // Go enqueues cmd and returns. done is called exactly once, with the outcome. It is called on the batcher's goroutine,
-// in the order of the log, and must not block or call Close. If the command is refused immediately, done is called on
-// another goroutine. It is never called on the caller's goroutine, which may hold a lock that done takes.
+// in log order, and must not block or call Close. If the command is refused immediately, done is called on another
+// goroutine. It is never called on the caller's goroutine, which may hold a lock that done takes.
 func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 	if err := b.enqueue(Call{cmd, done}); err != nil {
 		go done(Outcome{Err: err})
@@ -119,9 +119,9 @@ func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 }
 
 // Complete sets the function that completes each entry. The function receives the commands that the entry will contain,
-// and the calls that it returns are placed after them. By then, all earlier entries have completed. It may return at
-// most MaxCommands calls. Calls for which the entry has no space go to the end of the backlog. The function is called
-// on the batcher's goroutine. It must not retain the slice, block, or call Close.
+// and the calls it returns are placed after them. By then, all earlier entries have completed. It may return at most
+// MaxCommands calls. Calls that do not fit into the entry go to the end of the backlog. The function is called on the
+// batcher's goroutine. It must not retain the slice, block, or call Close.
 func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,9 +150,9 @@ func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 	}
 }
 
-// Close stops the batcher and waits until it has stopped. Commands that were handed over but have no outcome yet end
-// with consensus.ErrUnknownOutcome. Waiting commands and all later ones end with consensus.ErrNotAppended. Close waits
-// for a pending call to Log.Append or done. It may be called more than once.
+// Close stops the batcher and waits until it has stopped. Commands that were handed over but have no outcome yet
+// complete with consensus.ErrUnknownOutcome. Waiting commands and all later ones complete with
+// consensus.ErrNotAppended. Close waits for a pending call to Log.Append or done. It may be called more than once.
 func (b *Batcher) Close() {
 	b.mu.Lock()
 	first := !b.closed
@@ -164,7 +164,7 @@ func (b *Batcher) Close() {
 	<-b.ended
 }
 
-// Waiting returns the number of commands that wait for an entry.
+// Waiting returns the number of commands waiting for an entry.
 func (b *Batcher) Waiting() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,7 +194,7 @@ func (b *Batcher) enqueue(call Call) error {
 	return nil
 }
 
-// waiter receives the outcome for a call to Do. It is reused only after its outcome has been received.
+// waiter receives the outcome of a call to Do. It is reused only after its outcome has been received.
 type waiter struct {
 	outcome chan Outcome
 	done    func(Outcome)

@@ -130,7 +130,7 @@ func TestComplete_AddedCalls_FollowTheCommandsOfTheEntry(t *testing.T) {
 	})
 }
 
-// Calls for which an entry has no space are not lost. They go to the end of the backlog, and are refused if the batcher
+// Calls that do not fit into an entry are not lost. They go to the end of the backlog, and are refused if the batcher
 // closes.
 func TestComplete_MoreThanTheEntryHolds_WaitsForTheNext(t *testing.T) {
 	const each = 100 << 10
@@ -274,8 +274,8 @@ func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
 		name      string
 		err, want error
 	}{
-		{"certain", consensus.ErrNotAppended, consensus.ErrNotAppended},
-		{"unknown", consensus.ErrUnknownOutcome, consensus.ErrUnknownOutcome},
+		{"not appended", consensus.ErrNotAppended, consensus.ErrNotAppended},
+		{"unknown outcome", consensus.ErrUnknownOutcome, consensus.ErrUnknownOutcome},
 		{"any other error leaves the outcome unknown", strange, consensus.ErrUnknownOutcome},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -335,7 +335,7 @@ func TestOutcome_Handed_IsReadWhenTheEntryIsHandedOver(t *testing.T) {
 		time.Sleep(time.Minute) // Raft takes some time
 		in.apply(2)
 		if o := <-out; !o.Handed.Equal(want) {
-			t.Errorf("Handed = %v, want %v", o.Handed, want)
+			t.Errorf("ProposedAt = %v, want %v", o.Handed, want)
 		}
 	})
 }
@@ -404,7 +404,7 @@ func TestDo_ContextEnds_UnknownAndStillApplied(t *testing.T) {
 		in.apply(2)
 
 		if o := b.Do(ctx, extend(3)); !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, context.Canceled) {
-			t.Errorf("Do with an ended context: %+v, want ErrNotAppended", o)
+			t.Errorf("Do after its context ended: %+v, want ErrNotAppended", o)
 		}
 		// Waiters of abandoned calls are not reused, so a later call gets its own outcome.
 		go func() { out <- b.Do(t.Context(), extend(4)) }()

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// instant answers every entry before Append returns, without decoding it, so that only the cost of the batcher is
+// instant answers every entry before Append returns, without decoding it, so that only the batcher's own cost is
 // measured.
 type instant struct{}
 

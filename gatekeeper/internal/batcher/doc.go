@@ -1,10 +1,10 @@
 // Package batcher combines many commands into few log entries.
 //
-// One entry of the log costs a sync on each member and a round trip to the followers, whatever it contains. A command
-// costs next to nothing. The batcher therefore keeps exactly one entry in flight, and all commands that arrive in the
-// meantime go into the next one. There is no linger timer. A lone command is handed over immediately, and under load
-// the entries grow automatically, because the next entry collects commands while the previous one is in flight.
-// Measurements showed that two entries in flight are slower, because each then contains half as many commands.
+// A log entry costs a sync on each member and a round trip to the followers, whatever it contains. A command costs next
+// to nothing. The batcher therefore keeps exactly one entry in flight, and all commands that arrive in the meantime go
+// into the next one. There is no linger timer. A lone command is handed over immediately, and under load the entries
+// grow automatically, because the next entry collects commands while the previous one is in flight. In measurements,
+// two entries in flight were slower, because each then contained half as many commands.
 //
 // Commands are handed over in the order in which they arrived, and each sees the effects of the commands before it. The
 // batcher never proposes a command twice. Only the caller knows whether a command with an unknown outcome may be
@@ -21,16 +21,16 @@
 //
 // Every outcome that is not certain is unknown.
 //
-// # The moment of the handover
+// # The time of the handover
 //
-// Outcome.Handed is read just before the entry is handed to Raft, after every step of the batcher that can take time.
-// The duration of a grant counts from that moment. A leader that is paused after it has handed over a grant and before
-// it answers may be deposed during the pause. Its successor restarts deadlines from its own promotion, which is after
-// this moment.
+// Outcome.ProposedAt is read just before the entry is handed to Raft, after every step of the batcher that can take
+// time. The duration of a grant counts from that moment. A leader that is paused after it has handed over a grant and
+// before it answers may be deposed during the pause. Its successor restarts deadlines from its own promotion, which is
+// after this moment.
 //
 // # Overload
 //
-// The batcher counts the waiting commands. Beyond a limit it refuses commands immediately, as certainly not appended. A
-// caller that is refused early can go elsewhere or wait, but a caller at the end of a long queue has usually given up
-// by the time its turn comes.
+// The batcher counts the waiting commands. Beyond a limit, it refuses commands immediately with
+// consensus.ErrNotAppended. A caller that is refused early can go elsewhere or wait, but a caller at the end of a long
+// queue has usually given up by the time its turn comes.
 package batcher

@@ -66,8 +66,8 @@ func (b *Batcher) next() bool {
 	return true
 }
 
-// take fills the batch with the first waiting calls, which stay in the backlog, and with the calls that complete them.
-// It returns the number of waiting calls.
+// take fills the batch with the first waiting calls, which remain in the backlog, and with the calls that complete
+// them. It returns the number of waiting calls.
 func (b *Batcher) take() (waited int) {
 	b.mu.Lock()
 	b.batch = b.waiting.front(b.batch[:0], MaxCommands)
@@ -88,7 +88,7 @@ func (b *Batcher) take() (waited int) {
 
 // cut encodes as many of the batch's first commands as fit into one entry, and returns their number. If the commands do
 // not fit or cannot be encoded together, it tries half as many until it succeeds. Only the codec knows their sizes, and
-// both cases are rare. An error concerns the first command alone.
+// both cases are rare. An error applies only to the first command.
 func (b *Batcher) cut() (entry []byte, n int, err error) {
 	level := b.level()
 	for n = len(b.cmds); ; n /= 2 {
@@ -99,7 +99,7 @@ func (b *Batcher) cut() (entry []byte, n int, err error) {
 	}
 }
 
-// tell answers the commands of an entry with its outcome, and returns the error that all of them share.
+// tell reports an entry's outcome to its commands, and returns the error they all share.
 func tell(calls []Call, a consensus.Appended, handed time.Time) error {
 	err := a.Err
 	switch {
@@ -119,7 +119,7 @@ func tell(calls []Call, a consensus.Appended, handed time.Time) error {
 	return nil
 }
 
-// refuseWaiting answers the waiting commands when the batcher closes. No more can be enqueued then.
+// refuseWaiting answers the waiting commands when the batcher closes. By then, no more can be enqueued.
 func (b *Batcher) refuseWaiting() {
 	b.mu.Lock()
 	calls := b.waiting.front(nil, b.waiting.len())

@@ -1,6 +1,6 @@
-// Package certs reads PEM files for TLS, for all ports and for calls between servers.
+// Package certs reads the PEM files that configure TLS, on all ports and for calls between servers.
 //
-// Certificates are renewed while servers run, so files are read again at each handshake; see package tlsfiles.
+// Certificates are renewed while servers run, so files are reread at each handshake; see package tlsfiles.
 package certs
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// Files names PEM files. The zero Files means no TLS.
+// Files holds the paths of PEM files. The zero Files means no TLS.
 type Files struct {
 	// Cert and Key are the certificate of this side of the connection and its private key.
 	Cert, Key string
@@ -25,7 +25,7 @@ type Files struct {
 	CA string
 }
 
-// FileError says which file cannot be used, and why.
+// FileError reports which file cannot be used, and why.
 type FileError = tlsfiles.FileError
 
 // IsZero reports whether TLS is off.
@@ -50,7 +50,7 @@ func (f Files) Config() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// Server is like Config, for a port that serves clients.
+// Server is like Config, but for a port that serves clients.
 func (f Files) Server() (*tls.Config, error) {
 	cfg, err := f.Config()
 	if err != nil {
@@ -62,7 +62,7 @@ func (f Files) Server() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// serves returns an error for a certificate that clients do not accept from a server, because it states extended key
+// serves returns an error for a certificate that clients do not accept from a server, because it lists extended key
 // usages but not serverAuth.
 func serves(cert *x509.Certificate) error {
 	stated := len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0
@@ -73,7 +73,7 @@ func serves(cert *x509.Certificate) error {
 		"Create one for the server with `gkctl cert server HOST`", cert.Subject)
 }
 
-// Issued returns an error if the other members would refuse the certificate Cert, assuming that all members have the
+// Issued returns an error if the other members would refuse the certificate in Cert, assuming that all members have the
 // same CA file. An expired certificate passes, since its expiry is reported elsewhere. The error is a *FileError.
 func (f Files) Issued() error {
 	cfg, err := f.Peer()
@@ -103,10 +103,10 @@ func (f Files) Issued() error {
 		return nil
 	}
 	return &FileError{File: f.Cert, Err: fmt.Errorf("it was not issued by a CA in %q (%w), and other members would refuse it: "+
-		"use files from the same CA, as `gkctl cert peer ID HOST` creates them", f.CA, err)}
+		"use files issued by the same CA, such as those created by `gkctl cert peer ID HOST`", f.CA, err)}
 }
 
-// Peer is like Config, for the connections between members, whose certificates must satisfy ForServers.
+// Peer is like Config, but for connections between members, whose certificates must satisfy ForServers.
 func (f Files) Peer() (*tls.Config, error) {
 	cfg, err := f.Config()
 	if err != nil {
@@ -118,14 +118,14 @@ func (f Files) Peer() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// ForServers returns an error for a certificate that does not state the extended key usage serverAuth. Clients and
+// ForServers returns an error for a certificate that does not list the extended key usage serverAuth. Clients and
 // members may have certificates from the same CA, but client certificates lack this usage. A certificate without any
-// extended key usage is refused too, even though it is valid for every purpose.
+// extended key usages is also refused, even though it is valid for every purpose.
 func ForServers(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
 }
 
-// ForClients returns an error for a certificate that does not state the extended key usage clientAuth, which a member
+// ForClients returns an error for a certificate that does not list the extended key usage clientAuth, which a member
 // needs to dial the others.
 func ForClients(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageClientAuth, "clientAuth")
@@ -138,7 +138,7 @@ func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
 	return nil
 }
 
-// Member returns an error if the first certificate of a chain is not a member's: it must be valid for servers and
+// Member returns an error if the first certificate in a chain is not a member's: it must be valid for servers and
 // clients, and a CA in f.CA must have issued it, directly or through the rest of the chain.
 func (f Files) Member(chain []*x509.Certificate) error {
 	cert := chain[0]
@@ -157,8 +157,8 @@ func (f Files) Member(chain []*x509.Certificate) error {
 	return err
 }
 
-// Expiry returns when the certificate expires, and its subject. It returns a *FileError if the files cannot be used or
-// the certificate is not valid for servers.
+// Expiry returns the subject of the certificate, and when it expires. It returns a *FileError if the files cannot be
+// used or the certificate is not valid for servers.
 func (f Files) Expiry() (subject string, end time.Time, err error) {
 	own, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
@@ -170,8 +170,8 @@ func (f Files) Expiry() (subject string, end time.Time, err error) {
 	return own.Leaf.Subject.String(), own.Leaf.NotAfter, nil
 }
 
-// Hop returns the files with which a server calls the API of another server: it verifies that server as a client does,
-// and presents its certificate as a member.
+// Hop returns the files that a server uses to call another server's API: it verifies that server as a client would, and
+// presents its member certificate.
 func Hop(api, peer Files) Files {
 	if !api.IsZero() && !peer.IsZero() {
 		api.Cert, api.Key = peer.Cert, peer.Key
@@ -189,11 +189,10 @@ func (f Files) Credentials() (credentials.TransportCredentials, error) {
 	return latest.Credentials(), nil
 }
 
-// Port configures the TLS of a port for clients.
+// Port configures TLS on a port for clients.
 type Port struct {
 	Files
-	// Members is the CA file of members, which present the certificates of their peer ports when they forward calls.
-	// Optional.
+	// Members is the CA file for members, which present their peer certificates when they forward calls. Optional.
 	Members string
 	// Optional accepts clients without a certificate. Without CA, no client needs a certificate.
 	Optional bool
@@ -201,7 +200,7 @@ type Port struct {
 	HTTP bool
 }
 
-// Config returns the port's configuration, which reads the files again at each handshake. It returns the same error as
+// Config returns the port's configuration, which rereads the files at each handshake. It returns the same error as
 // Files.Config.
 func (p Port) Config() (*tls.Config, error) {
 	latest, err := tlsfiles.New(p.read)
@@ -244,7 +243,7 @@ func (p Port) read() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// memberOrClient refuses a certificate that the members' CA has issued for anything but a member.
+// memberOrClient refuses a certificate that the members' CA issued to anything other than a member.
 func memberOrClient(c tls.ConnectionState, clients *x509.CertPool) error {
 	if len(c.PeerCertificates) == 0 || ForServers(c.PeerCertificates[0]) == nil {
 		return nil

@@ -40,7 +40,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 		failed <- tls.Server(a, server).Handshake()
 	}()
 	client = client.Clone()
-	client.InsecureSkipVerify, client.NextProtos = true, []string{"h2"} // this test is about verification by the server
+	client.InsecureSkipVerify, client.NextProtos = true, []string{"h2"} // this test covers only verification by the server
 	c := tls.Client(b, client)
 	defer b.Close()
 	if err := c.Handshake(); err == nil {
@@ -80,7 +80,7 @@ func TestPort_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 	}
 }
 
-// The CA certificates for clients can be renewed while the server is running, like its own certificate.
+// The client CA certificates can be renewed while the server is running, just like its own certificate.
 func TestPort_CAFileRenewed_NextHandshakeUsesIt(t *testing.T) {
 	before, after := authoritytest.New(t), authoritytest.New(t)
 	f := filesOf(before.Issue(authority.Leaf{Name: "gk1", Server: true}))
@@ -195,17 +195,17 @@ func TestFiles_Member_FollowsTheChainToItsCA(t *testing.T) {
 	files := Files{CA: filepath.Join(dir, "ca.crt")}
 	write(t, files.CA, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Raw}))
 	if err := files.Member([]*x509.Certificate{member, between, root}); err != nil {
-		t.Errorf("Member() of a member with its chain: %v", err)
+		t.Errorf("VerifyMember() of a member with its chain: %v", err)
 	}
 	for what, chain := range map[string][]*x509.Certificate{
 		"member without the intermediate certificate": {member}, "client certificate": {client, between},
 	} {
 		if files.Member(chain) == nil {
-			t.Errorf("%s: Member() = nil, want an error", what)
+			t.Errorf("%s: VerifyMember() = nil, want an error", what)
 		}
 	}
 	if (Files{CA: other.File}).Member([]*x509.Certificate{member, between, root}) == nil {
-		t.Error("Member() accepted a member with a certificate from another CA")
+		t.Error("VerifyMember() accepted a member with a certificate from another CA")
 	}
 }
 

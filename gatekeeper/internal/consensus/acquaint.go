@@ -41,7 +41,7 @@ func (n *Node) acquaint() {
 }
 
 // introduce dials the other members concurrently, so that an unresponsive member does not delay the rest. Unless all is
-// set, it dials only members that this one has never met.
+// set, it dials only the members that this one has never met.
 func (n *Node) introduce(servers []raft.Server, all bool) {
 	var dialing sync.WaitGroup
 	defer dialing.Wait()

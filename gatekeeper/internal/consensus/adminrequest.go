@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// AdminFileName is the name of the file with the request that the owner of the data directory has left for the server's
-// next start. See AdminRequest.
+// AdminFileName is the name of the file in which the owner of the data directory leaves a request for the server's next
+// start. See AdminRequest.
 const AdminFileName = "bind-admin.json"
 
 // AdminRequest asks the cluster to make a subject an administrator, on the authority of the owner of a member's data
@@ -17,7 +17,7 @@ const AdminFileName = "bind-admin.json"
 type AdminRequest struct {
 	Subject string `json:"subject"`
 	Binding string `json:"binding"`
-	// Author is the name that the owner of the data directory gave.
+	// Author is the name that the owner of the data directory entered.
 	Author string    `json:"author"`
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
@@ -25,8 +25,8 @@ type AdminRequest struct {
 
 // LeaveAdminRequest leaves a request in the data directory dir, whose server must not be running, and returns the
 // member and cluster to which the directory belongs. It replaces an earlier request. If root leaves the request, the
-// owner of the directory becomes the owner of the file. It returns ErrDataDirInUse, ErrForeignDataDir,
-// ErrDataDirDamaged, ErrSucceeded, or an error from the system.
+// file is owned by the owner of the directory. It returns ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
+// ErrSucceeded, or a system error.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {

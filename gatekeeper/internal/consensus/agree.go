@@ -36,11 +36,11 @@ type Agreement struct {
 }
 
 const (
-	// The wait between two rounds of queries doubles from askSoon to askLate while nothing happens.
+	// The wait between two rounds of queries doubles from askSoon to askLate while nothing changes.
 	askSoon = 20 * time.Millisecond
 	askLate = time.Second
-	// warnEvery is the time without progress after which the log says what is missing. It is also the minimum interval
-	// before the log gives a different reason.
+	// warnEvery is the time without progress before what is missing is logged. It is also the minimum interval before a
+	// different reason is logged.
 	warnEvery = 5 * time.Second
 	// warnAgain is the interval after which an unchanged reason is logged again.
 	warnAgain = time.Minute
@@ -52,7 +52,7 @@ const (
 //
 // It returns a listener that replaces cfg.Listener and must be passed to Open. When Agree fails, it closes the
 // listener, and the caller still owns the directory. It returns ErrNotAgreed if ctx ends first, ErrMemberFounded,
-// ErrInvalidMember, or an error from the system.
+// ErrInvalidMember, or a system error.
 func (f *DataDir) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -116,7 +116,7 @@ type agreement struct {
 	quiet     time.Time // when something last happened or was logged
 	warned    string
 
-	mu            sync.Mutex // guards own and said
+	mu            sync.Mutex // guards own and latestQueries
 	own           progress
 	latestQueries map[string]peer.Note // the others' latest queries: a change prompts a new round, but proves nothing
 }
@@ -253,7 +253,7 @@ func (a *agreement) become(next progress) (err error) {
 	}
 	said := "stored the id of the new cluster"
 	if next.state == peer.Founded {
-		said = "the new cluster is founded: all of its members have stored its id"
+		said = "the new cluster has been founded: all of its members have stored its id"
 		err = a.folder.found(next.id)
 	} else {
 		err = a.folder.hold(next.id, a.set)
@@ -278,7 +278,7 @@ func (f *DataDir) hold(id ClusterID, set string) error {
 	return nil
 }
 
-// warn logs from time to time what this member is waiting for.
+// warn periodically logs what this member is waiting for.
 func (a *agreement) warn(problems map[string]string) {
 	text, now := sentence(problems), time.Now()
 	if text == "" || now.Sub(a.quiet) < a.warnEvery || text == a.warned && now.Sub(a.quiet) < warnAgain {

@@ -9,10 +9,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// progress is a member's progress in the start of a new set, as recorded in its data directory.
+// progress is a member's progress in starting a new set, as recorded in its data directory.
 type progress struct {
 	state peer.State
-	id    ClusterID // the id that it holds or has founded; zero if none was stated
+	id    ClusterID // the id that it holds or founded; zero if it reported none
 }
 
 // drawn is the next state of a first member that must draw an id.
@@ -33,13 +33,13 @@ func standingOf(n peer.Note) (progress, error) {
 	return s, nil
 }
 
-// decide is the rule by which a member of a new set advances. heard holds the answers that the other members gave to
-// this process, by member id. An answer may be outdated. decide returns the state that this member must store next.
-// While the member must wait, next is own, and waitsFor says what it is waiting for, by member id.
+// decide is the rule by which a member of a new set advances. received holds the answers that the other members have
+// given this process, by member id. An answer may be outdated. decide returns the state that this member must store
+// next. While the member must wait, next is own, and waitsFor holds what it is waiting for, by member id.
 //
 // Only the first member draws an id, once all others are empty. The others adopt the id that it holds. The first member
-// errMemberFounded the cluster when all others hold its id, and then the others found it too. A data directory never
-// replaces the id that it holds.
+// founds the cluster when all others hold its id, and then the others found it too. A data directory never replaces the
+// id that it holds.
 func decide(self, first string, own progress, heard map[string]progress, others []string) (next progress, waitsFor map[string]string, err error) {
 	founded, equal := false, 0
 	for _, id := range others {
@@ -73,9 +73,9 @@ func decide(self, first string, own progress, heard map[string]progress, others 
 	return own, waitsFor, nil
 }
 
-// waitReason says why a member's answer keeps this member waiting. all reports whether every member has answered.
+// waitReason returns why a member's answer keeps this member waiting. all reports whether every member has answered.
 func waitReason(self, first string, own progress, id string, other progress, all bool) string {
-	stale := "" // the member whose data directory comes from another start
+	stale := "" // the member whose data directory is left over from another start
 	switch {
 	case own.state == peer.Holds && id == first:
 		stale = self
@@ -91,7 +91,7 @@ func waitReason(self, first string, own progress, id string, other progress, all
 	if !all { // a member that is down may have founded that cluster, so its id must be preserved
 		return text
 	}
-	return text + fmt.Sprintf(", from a start that was not finished: nothing was granted under it; stop %s, empty its data directory, and start it again", stale)
+	return text + fmt.Sprintf(", from a start that was never completed: nothing was granted under it; stop %s, empty its data directory, and start it again", stale)
 }
 
 // errMemberFounded returns the error for a member that must not start because member id already has data.
@@ -103,7 +103,7 @@ func errMemberFounded(self, id string, own, other progress, others []string) err
 	case own.state == peer.Holds:
 		what = "holds the id of another cluster, which was never founded"
 	}
-	return fmt.Errorf("%w: %s has data, and the data directory of %s %s. If %s lost its data, it must not return under its id: remove it (gkctl cluster remove %s), "+
+	return fmt.Errorf("%w: %s has data, and the data directory of %s %s. If %s lost its data, it must not rejoin under its old id: remove it (gkctl cluster remove %s), "+
 		"and start a server with another id, an empty data directory and --join. To start a new cluster without the data of the old one, stop all of %s, empty their "+
 		"data directories, and start them again", ErrMemberFounded, id, self, what, self, self, strings.Join(slices.Sorted(slices.Values(append(slices.Clone(others), self))), ", "))
 }

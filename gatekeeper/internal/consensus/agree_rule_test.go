@@ -9,15 +9,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// These tests explore every order in which three members can ask, answer, decide, crash and lose their data
+// These tests explore every order in which three members can query, answer, decide, crash and lose their data
 // directories. Answers are remembered until the member's process exits, so that every late answer is covered.
 
 const agreeing = 3 // number of members
 
 func agreeingID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
-// folder encodes a standing in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the order in
-// which they are drawn.
+// folder encodes a member's progress in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the
+// order in which they are drawn.
 type folder uint8
 
 const (
@@ -192,7 +192,7 @@ func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
 	}
 }
 
-// However often members crash, the set starts once all of them stay up long enough. From every state, the members ask
+// However often members crash, the set starts once all of them stay up long enough. From every state, the members query
 // and decide in turn.
 func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	for s := range explore(t, 0, 1) {
@@ -239,11 +239,11 @@ func TestDecide_Waiting_NamesTheMember(t *testing.T) {
 		"another member, with the id of a start that the first member lost": {"gk2", holds(1), map[string]progress{"gk1": empty, "gk3": empty}, "gk1",
 			[]string{"does not know the cluster id that gk2 holds", "stop gk2, empty its data directory"}},
 		"another member, after the first one drew a second id": {"gk2", holds(1), map[string]progress{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
-		"a wiped first member of a cluster": {"gk1", empty, map[string]progress{"gk2": founded(0)}, "",
+		"a wiped first member of a founded cluster": {"gk1", empty, map[string]progress{"gk2": founded(0)}, "",
 			[]string{"gk2 has data", "directory of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop all of gk1, gk2, gk3, empty their data directories"}},
-		"another wiped member of a cluster": {"gk3", empty, map[string]progress{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
-		"the start of another cluster":      {"gk3", holds(1), map[string]progress{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
-		"an old copy of the first member":   {"gk1", holds(1), map[string]progress{"gk2": founded(1)}, "", []string{"is an old copy"}},
+		"another wiped member of a founded cluster": {"gk3", empty, map[string]progress{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
+		"the start of another cluster":              {"gk3", holds(1), map[string]progress{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
+		"an old copy of the first member":           {"gk1", holds(1), map[string]progress{"gk2": founded(1)}, "", []string{"is an old copy"}},
 	} {
 		var others []string
 		for _, id := range []string{"gk1", "gk2", "gk3"} {

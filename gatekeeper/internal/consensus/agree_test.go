@@ -80,7 +80,7 @@ func (s *starting) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if id := folder.ClusterID(); !id.IsZero() { // founded before
+	if id := folder.ClusterID(); !id.IsZero() { // already founded
 		s.id = id
 		s.serve(folder, s.listen())
 		close(s.ended)
@@ -116,7 +116,7 @@ func (s *starting) listen() net.Listener {
 	return listenAt(s.t, s.PeerAddress)
 }
 
-// serve answers like a member of a founded cluster, without bootstrapping Raft.
+// serve responds like a member of a founded cluster, without bootstrapping Raft.
 func (s *starting) serve(folder *DataDir, listener net.Listener) {
 	layer := newPeerLayer(folder, listener)
 	s.shut = func() {
@@ -226,7 +226,7 @@ func (f *faults) pass(where string) bool {
 	return !f.dead
 }
 
-// end reports whether the member has crashed, and prevents a later crash.
+// end prevents a later crash, and reports whether the member has already crashed.
 func (f *faults) end() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -239,7 +239,7 @@ func (f *faults) apply(cfg Agreement, cancel context.CancelFunc) Agreement {
 	dial := cfg.Dial
 	cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 		c, err := dial(ctx, address)
-		return &faultyConn{c, f, "question", "answer heard"}, err
+		return &faultyConn{c, f, "query sent", "answer received"}, err
 	}
 	cfg.Listener = &faultyListener{cfg.Listener, f}
 	return cfg
@@ -289,13 +289,13 @@ func (l *faultyListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &faultyConn{c, l.faults, "answer", "question heard"}, nil
+	return &faultyConn{c, l.faults, "answer sent", "query received"}, nil
 }
 
 // Each member crashes once at each step: after it stores its state, before it sends a message, and after it receives
 // one.
 func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
-	for where, steps := range map[string]int64{"stored": 2, "question": 8, "answer heard": 8, "question heard": 8, "answer": 8} {
+	for where, steps := range map[string]int64{"stored": 2, "query sent": 8, "answer received": 8, "query received": 8, "answer sent": 8} {
 		for i := range 3 {
 			t.Run(fmt.Sprintf("%s by gk%d", where, i+1), func(t *testing.T) {
 				t.Parallel()
@@ -394,10 +394,10 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 		}
 		for _, i := range lost {
 			if <-set[i].ended; !errors.Is(set[i].err, ErrMemberFounded) || !strings.Contains(set[i].err.Error(), "--join") {
-				t.Errorf("%s, after the data of %v was lost: got error %v, want ErrMemberFounded", set[i].ID, lost, set[i].err)
+				t.Errorf("%s, after %v lost their data: got error %v, want ErrMemberFounded", set[i].ID, lost, set[i].err)
 			}
 			if _, err := os.Stat(filepath.Join(set[i].dir, seedFileName)); err == nil {
-				t.Errorf("%s, after the data of %v was lost, stored an id", set[i].ID, lost)
+				t.Errorf("%s, after %v lost their data, stored an id", set[i].ID, lost)
 			}
 		}
 		// They do not start while the members with data are down, either.
@@ -412,10 +412,10 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 			until(t, "the member logs that it is waiting", func() bool { return set[i].log.contains("cannot start yet") })
 			set[i].stop()
 			if !errors.Is(set[i].err, ErrNotAgreed) || !errors.Is(set[i].err, context.Canceled) {
-				t.Errorf("%s, after the data of %v was lost and with the others down: got error %v, want ErrNotAgreed", set[i].ID, lost, set[i].err)
+				t.Errorf("%s, after %v lost their data and with the others down: got error %v, want ErrNotAgreed", set[i].ID, lost, set[i].err)
 			}
 		}
-		// When all directories are lost, the members start another cluster.
+		// Once all directories are lost, the members start another cluster.
 		if len(lost) == 2 {
 			for _, s := range set {
 				s.wipe()
@@ -457,7 +457,7 @@ func TestAgree_DifferentSets_DoNotStartTogether(t *testing.T) {
 	}
 }
 
-// Staging uses the same names as production, and its member list contains production addresses by mistake.
+// Staging uses the same names as production, and its member list contains a production address by mistake.
 func TestAgree_TwoClustersWithTheSameNames_NeverMix(t *testing.T) {
 	production, staging := newSet(t, "gk1", "gk2", "gk3"), newSet(t, "gk1", "gk2", "gk3")
 	for _, s := range production {
@@ -502,7 +502,7 @@ func TestAgree_StrangersConnect_NothingChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() }) // it stays connected and silent
+		t.Cleanup(func() { c.Close() }) // it remains connected and silent
 		if _, err := c.Write(message); err != nil {
 			t.Fatal(err)
 		}
@@ -512,12 +512,12 @@ func TestAgree_StrangersConnect_NothingChanges(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(set[0].dir, seedFileName)); err == nil {
-		t.Fatal("an id was drawn for strangers")
+		t.Fatal("an id was drawn for impostors")
 	}
 	set[1].start()
 	set[2].start()
 	if id := foundedOne(t, set); id.Seed == 9 {
-		t.Error("the cluster has the stranger's id")
+		t.Error("the cluster has the impostor's id")
 	}
 }
 

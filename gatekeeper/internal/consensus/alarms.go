@@ -44,7 +44,7 @@ func (w *transferWatch) saw(err error) {
 	}
 }
 
-// started forgets earlier refusals, because a new transfer begins.
+// started forgets earlier refusals, because a new transfer is starting.
 func (w *transferWatch) started() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ type snapshotAlarm struct {
 	sent, alarms prometheus.Counter
 	logger       *slog.Logger
 
-	mu      sync.Mutex // guards follows
+	mu      sync.Mutex // guards followers
 	follows map[raft.ServerID]*snapshotsTo
 }
 
@@ -85,7 +85,7 @@ func (a *snapshotAlarm) sending(to raft.ServerID, index uint64) {
 	a.mu.Unlock()
 	if inARow >= tooManySnapshots {
 		a.alarms.Inc()
-		a.logger.Error("a follower is sent one snapshot after another and does not catch up; keep more trailing log entries, or reduce the load on its disk and network",
+		a.logger.Error("a follower keeps receiving snapshots without catching up; keep more trailing log entries, or reduce the load on its disk and network",
 			"member", string(to), "snapshots", inARow)
 	}
 }

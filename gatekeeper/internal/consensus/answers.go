@@ -49,7 +49,7 @@ func (a *answers) note(peer raft.ServerID, term uint64, sent time.Time, matched 
 	signal(a.changed)
 }
 
-// in returns the answer that peer gave in term, or the zero value.
+// in returns the peer's answer in term, or the zero value.
 func (a *answers) in(term uint64, peer raft.ServerID) answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()

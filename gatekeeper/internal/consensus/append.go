@@ -12,7 +12,7 @@ import (
 
 // Append proposes an entry. By the time it returns, the entry either has been handed to Raft or certainly never will
 // be. While this server's disk is busy, Append can block for as long as the heartbeat timeout. The Pending reports the
-// outcome. It always completes. If the leadership ends or the server stops first, it completes with an unknown outcome.
+// outcome. It always completes. If leadership is lost or the server stops first, it completes with an unknown outcome.
 //
 // An entry can be appended in a later term than the one in which it was proposed.
 func (n *Node) Append(entry []byte) *Pending {
@@ -36,8 +36,8 @@ func (n *Node) Append(entry []byte) *Pending {
 
 var errNotApplied = errors.New("consensus: this member stopped before it applied the entry")
 
-// outcome waits for the outcome of an entry, and also returns the error of the future. Raft responds with no error and
-// no result if the goroutine of the state machine exits while it waits for the disk or after the machine has failed.
+// outcome waits for the outcome of an entry, and also returns the error of the future. Raft returns neither an error
+// nor a result if the state machine's goroutine exits while it is waiting for the disk or after the machine has failed.
 func (n *Node) outcome(f raft.ApplyFuture) (Appended, error) {
 	if err := f.Error(); err != nil {
 		return n.failed(err), err
@@ -49,7 +49,7 @@ func (n *Node) outcome(f raft.ApplyFuture) (Appended, error) {
 	return Appended{Results: results, Index: f.Index()}, nil
 }
 
-// failed translates an error from Raft into the outcome of an entry. For three errors the outcome is certain, because
+// failed translates an error from Raft into the outcome of an entry. For three errors, the outcome is certain, because
 // Raft returns them only before it appends the entry.
 func (n *Node) failed(err error) Appended {
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// newRaft starts Raft on a separate goroutine, because a store call that fails does not return.
+// newRaft starts Raft on a separate goroutine, because a store call that fails never returns.
 func (n *Node) newRaft() error {
 	type outcome struct {
 		raft *raft.Raft
@@ -23,7 +23,7 @@ func (n *Node) newRaft() error {
 		defer func() {
 			switch r := recover(); {
 			case r == raft.ErrLogNotFound: //nolint:errorlint // compares the value of a panic
-				o.err = store.Damaged("the log", "entries are missing between the newest snapshot, or the beginning, and the first entry of the log")
+				o.err = store.Damaged("the log", "entries are missing between the newest snapshot (or the beginning) and the first entry in the log")
 			case r != nil:
 				o.err = fmt.Errorf("start Raft: %v", r)
 			}
@@ -38,7 +38,7 @@ func (n *Node) newRaft() error {
 		n.guard.Release()
 		select {
 		case o = <-done:
-		case <-time.After(time.Second): // the disk is hanging: closing its files would hang too, and the call that hangs may still write
+		case <-time.After(time.Second): // the disk hangs: closing its files would hang too, and the hung call may still write
 			closeStores := n.stores.close
 			n.stores.close = func() error { return nil }
 			n.cfg.DataDir.closeAfter(func() {
@@ -62,7 +62,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	}
 	folder := n.cfg.DataDir
 	if !hasState && folder.hasBegun() {
-		return nil, store.Damaged(store.RaftFile, "it has no term and no entry, and there is no snapshot, even though this member once had them")
+		return nil, store.Damaged(store.RaftFile, "it contains no term, entries or snapshot, even though this member once had them")
 	}
 	if !hasState && !folder.file.Joiner {
 		members, err := n.cfg.bootstrap(string(n.id), string(n.address))

@@ -18,13 +18,13 @@ type sample struct {
 type MemberClock struct {
 	ID    string
 	Voter bool
-	// Ahead is negative when the clock is behind. It is accurate to within half of the time that the member took to
+	// Ahead is negative when the clock is behind. It is accurate to within half the time that the member took to
 	// answer.
 	Ahead time.Duration
 }
 
-// noteClock records the clock reading of a member that was dialed. The caller must have checked that the statement is
-// from a member.
+// noteClock records the clock reading of a member that was dialed. The caller must have checked that the statement
+// comes from a member.
 func (n *Node) noteClock(s peer.Statement) {
 	if s.Ahead == nil {
 		return

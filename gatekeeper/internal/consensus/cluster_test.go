@@ -20,7 +20,7 @@ import (
 
 // These tests run complete members over loopback, on disk.
 
-// steady timeouts are longer than the disk stalls on a busy machine. No test waits for them; see leading.
+// steady timeouts are longer than disk stalls on a busy machine. No test waits for them; see electLeader.
 var steady = Timeouts{Heartbeat: 2 * time.Second, Election: 2 * time.Second}
 
 type server struct {
@@ -96,7 +96,7 @@ func (s *server) campaign() {
 	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
 	select {
 	case s.transport.incoming.to <- raft.RPC{Command: ask, RespChan: make(chan raft.RPCResponse, 1)}:
-	case <-time.After(steady.Election): // it no longer follows a leader
+	case <-time.After(steady.Election): // it is no longer a follower
 	}
 }
 
@@ -186,12 +186,12 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 	applied(t, "two", joiner)
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
 	if !joiner.cfg.DataDir.hasBegun() {
-		t.Error("a joiner that has applied entries has not recorded that it began")
+		t.Error("a joiner that has applied entries has not recorded that it has begun")
 	}
 	if err := leader.Transfer(t.Context(), "gk4"); !errors.Is(err, ErrNotAVoter) {
 		t.Errorf("Transfer to a non-voter = %v, want ErrNotAVoter", err)
 	}
-	// It is added again, as a voter.
+	// It is added again, this time as a voter.
 	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: joiner.PeerAddress()}); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 		t.Errorf("RemoveMember on a follower = %v, want a NotLeaderError that names the leader", err)
 	}
 
-	// The lost member is removed, and the leadership is transferred.
+	// The lost member is removed, and leadership is transferred.
 	if _, err := leader.RemoveMember(t.Context(), lost.ID(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 	mustAppend(t, joiner.Node, "three")
 	applied(t, "three", servers...)
 
-	// A leader that is asked to remove itself transfers the leadership instead.
+	// A leader that is asked to remove itself transfers leadership instead.
 	until(t, "gk4 has a target for the transfer", func() bool {
 		e, members, unlock, err := joiner.change(t.Context())
 		if err != nil {
@@ -276,7 +276,7 @@ func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 		t.Errorf("RemoveMember of the last voter = %v, want ErrLastVoter", err)
 	}
 	if err := s.Transfer(t.Context(), ""); err == nil {
-		t.Error("a single server transferred its leadership")
+		t.Error("a single server transferred leadership")
 	}
 	closeNode(t, s.Node)
 	if err := s.Close(context.Background()); err != nil {
@@ -286,7 +286,7 @@ func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 	s = boot(t, cfg, listen(t), nil) // on another port
 	leading(t, []*server{s})
 	if !s.machine.State().Retired("one") || s.Term() <= term {
-		t.Errorf("term after the restart = %d, want a later term than %d and no lost entry", s.Term(), term)
+		t.Errorf("term after the restart = %d, want a term later than %d and no lost entries", s.Term(), term)
 	}
 	until(t, "the member's address is corrected", func() bool {
 		members, err := s.Members()

@@ -13,7 +13,7 @@ import (
 type ClusterID struct {
 	// Seed is drawn by a single server, or by the first member of a named set; see DataDir.Agree.
 	Seed uint64
-	// Incarnation is 1 at first. A recovery draws a new one. A cluster restored from a backup has another seed.
+	// Incarnation is 1 at first. A recovery draws a new one. A cluster restored from a backup gets a new seed.
 	Incarnation uint64
 }
 

@@ -56,8 +56,8 @@ func FastTimeouts() Timeouts {
 // pause before the next one.
 const clientRetry = time.Second
 
-// SmallestDuration returns the shortest permit duration, in whole seconds, with which a permit survives the death of
-// the leader.
+// SmallestDuration returns the shortest permit duration, in whole seconds, that lets a permit survive the death of the
+// leader.
 //
 // Before a new leader can grant again, the followers must notice that the old one is gone, which takes up to two
 // heartbeat timeouts, and elect another, which takes up to two election timeouts if the first vote is split. Then the
@@ -77,7 +77,7 @@ type Config struct {
 	Machine Machine
 
 	// LogStore is the kind of store in which a new data directory keeps its log. An existing directory must already use
-	// this kind. Default: the kind of the existing directory, LogStoreBolt for a new one.
+	// this kind. Default: the kind used by the existing directory, or LogStoreBolt for a new one.
 	LogStore LogStore
 
 	// PeerListener accepts connections from peers. If it is nil, Open listens on PeerAddress. The node owns it once
@@ -87,12 +87,12 @@ type Config struct {
 	PeerDial    func(ctx context.Context, address string) (net.Conn, error)
 	PeerAddress string
 	// AdvertisePeer is the address at which other members reach this one. Default: this member's address in Members, or
-	// else the listener's. It must not be an unspecified address such as 0.0.0.0.
+	// the listener's if it has none there. It must not be an unspecified address such as 0.0.0.0.
 	AdvertisePeer string
 	// APIAddress is the advertised address of this member's API, sent to peers.
 	APIAddress string
-	// Members is the named set that starts a new cluster together. It must be the same on every member, and is empty
-	// for a single server. It is read only while the data directory has no state, and never by a joiner.
+	// Members lists the servers that bootstrap a new cluster together. It must be the same on every member, and is
+	// empty for a single server. It is read only while the data directory has no state, and never by a joiner.
 	Members []Member
 
 	// Level is the newest feature level that this member supports. Default 1.
@@ -104,7 +104,7 @@ type Config struct {
 	// StoreTimeout is how long a store call may take before it counts as a fault. Default 10 s.
 	StoreTimeout time.Duration
 	// A snapshot is taken when more than SnapshotThreshold entries are newer than the last one. This is checked at
-	// random intervals between SnapshotInterval and twice that. TrailingLogs older entries stay in the log, so that a
+	// random intervals between SnapshotInterval and twice that. TrailingLogs older entries remain in the log, so that a
 	// follower that was down does not need a snapshot. Defaults: 20 000, 30 s and 100 000.
 	SnapshotThreshold uint64
 	SnapshotInterval  time.Duration
@@ -178,22 +178,22 @@ func (c *Config) advertise(id string, listener net.Addr) (string, error) {
 	case address == "":
 		address = listener.String()
 	case own != "" && own != address:
-		return "", fmt.Errorf("consensus: the list of members gives %s the address %s, but the member advertises %s", id, own, address)
+		return "", fmt.Errorf("consensus: the member list has %s at %s, but the member advertises %s", id, own, address)
 	}
 	return address, checkAddress(address)
 }
 
-// checkAddress rejects an address that refers to a different host on each machine.
+// checkAddress rejects an address that would refer to a different host on each machine.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("%w: peer address %q: %w", ErrInvalidMember, address, err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		return fmt.Errorf("%w: peer address %q names no host; advertise one that the other members can reach", ErrInvalidMember, address)
+		return fmt.Errorf("%w: peer address %q has no host; advertise one that the other members can reach", ErrInvalidMember, address)
 	}
 	if port == "" || port == "0" {
-		return fmt.Errorf("%w: peer address %q names no port", ErrInvalidMember, address)
+		return fmt.Errorf("%w: peer address %q has no port", ErrInvalidMember, address)
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (c *Config) bootstrap(id, address string) ([]Member, error) {
 			return nil, err
 		}
 		if ids[m.ID] {
-			return nil, fmt.Errorf("%w: %s is named twice", ErrInvalidMember, m.ID)
+			return nil, fmt.Errorf("%w: %s is listed twice", ErrInvalidMember, m.ID)
 		}
 		ids[m.ID] = true
 		found = found || m.ID == id

@@ -29,11 +29,11 @@ type confirmer struct {
 	answers *answers
 	again   time.Duration // how long to wait for a majority before starting another round
 	bound   time.Duration // maximum time that a caller waits
-	rounds  func()        // counts the rounds started
+	rounds  func()        // counts started rounds
 	// spawn runs a function that waits for Raft on a separate goroutine. It returns false when this server is closing.
 	spawn func(func()) bool
 
-	woken chan struct{} // holds a token when a caller that no pending round covers has arrived, or a leadership has ended
+	woken chan struct{} // holds a token when a caller that no pending round covers has arrived, or leadership has ended
 
 	begun    uint64        // rounds requested from Raft; used only by run
 	answered atomic.Uint64 // the latest round that Raft is known to have finished
@@ -99,7 +99,7 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 	}
 }
 
-// later calls tell with the result that confirm would return, immediately or on the confirmer's goroutine.
+// later calls done with the result that confirm would return, immediately or on the confirmer's goroutine.
 func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
 	if c.already(term, t) {
 		tell(nil)
@@ -192,11 +192,10 @@ func (c *confirmer) run(ctx context.Context) {
 	}
 }
 
-// mostRounds is the maximum number of rounds that have been requested from Raft and that Raft has not finished. To keep
-// count, the confirmer watches every probeEvery-th round. Raft has room for 64 rounds (v1.8.0), and its main loop
-// drains them. While the main loop waits for this server's disk, rounds pile up, and afterwards the answered ones are
-// queued once more, along with new ones. If the queue were full, VerifyLeader would block and the heartbeats would
-// stop.
+// mostRounds is the maximum number of rounds requested from Raft but not finished yet. To keep count, the confirmer
+// watches every probeEvery-th round. Raft has room for 64 rounds (v1.8.0), and its main loop drains them. While the
+// main loop is waiting for this server's disk, rounds pile up, and afterwards the answered ones are queued once more,
+// along with new ones. If the queue were full, VerifyLeader would block and the heartbeats would stop.
 const (
 	mostRounds = 24
 	probeEvery = 8
@@ -306,8 +305,8 @@ func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	return n.confirmed(term, err)
 }
 
-// ConfirmLater calls tell with the result that Confirm would return, before ConfirmLater returns or on another
-// goroutine. tell must not block. ConfirmLater is for callers that would otherwise keep a goroutine waiting. Its only
+// ConfirmLater calls done with the result that Confirm would return, before ConfirmLater returns or on another
+// goroutine. done must not block. ConfirmLater is for callers that would otherwise keep a goroutine waiting. Its only
 // time limit is a little more than twice the lease.
 func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
 	err := n.leadsIn(term)

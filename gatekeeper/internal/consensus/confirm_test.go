@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// fakeRaft is a fake of the part of Raft that Confirm uses.
+// fakeRaft fakes the part of Raft that Confirm uses.
 type fakeRaft struct {
 	mu          sync.Mutex // guards the fields below
 	term        uint64
@@ -108,7 +108,7 @@ func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *conf
 // pass advances the bubble's clock by d.
 func pass(d time.Duration) { <-time.After(d) }
 
-// asked calls confirm and later concurrently, and checks that they give the same result.
+// asked calls confirm and later concurrently, and checks that they return the same result.
 func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
 	later := make(chan error, 1)
@@ -116,7 +116,7 @@ func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	go func() {
 		err := c.confirm(context.Background(), term, at)
 		if other := <-later; !errors.Is(err, other) {
-			err = fmt.Errorf("confirm returned %w, but later %s", err, fmt.Sprint(other))
+			err = fmt.Errorf("confirm returned %w, but later returned %s", err, fmt.Sprint(other))
 		}
 		done <- err
 	}()
@@ -176,7 +176,7 @@ func TestConfirm_AnswerToAnEarlierRequest_DoesNotCount(t *testing.T) {
 	})
 }
 
-// Raft has little room for pending rounds, and completes none while its main loop waits for the disk.
+// Raft has little room for pending rounds, and completes none while its main loop is waiting for the disk.
 func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherAnswers(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		done := make(chan struct{})
@@ -237,7 +237,7 @@ func TestConfirm_NonVotersAnswer_DoesNotCount(t *testing.T) {
 		call := asked(c, 5, time.Now())
 		c.answers.note("d", 5, time.Now(), 0)
 		c.answers.note("e", 5, time.Now(), 0)
-		c.answers.note("stranger", 5, time.Now(), 0)
+		c.answers.note("unknown", 5, time.Now(), 0)
 		pendingCall(t, call)
 		c.answers.note("b", 5, time.Now(), 0)
 		confirmed(t, call)
@@ -303,13 +303,13 @@ func TestConfirm_LaterCaller_WaitsForAnswersToALaterRequest(t *testing.T) {
 		pass(time.Millisecond)
 		second := asked(c, 5, time.Now())
 		if r.rounds() != 1 {
-			t.Errorf("%d rounds, want the second caller to wait for the end of the first round", r.rounds())
+			t.Errorf("%d rounds, want the second caller to wait until the first round ends", r.rounds())
 		}
 		c.answers.note("b", 5, sent, 0)
 		confirmed(t, first)
 		pendingCall(t, second)
 		if r.rounds() != 2 {
-			t.Errorf("%d rounds, want one for each caller", r.rounds())
+			t.Errorf("%d rounds, want one per caller", r.rounds())
 		}
 		c.answers.note("b", 5, time.Now(), 0)
 		confirmed(t, second)
@@ -353,7 +353,7 @@ func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
 	})
 }
 
-// The only caller of a round gives up. The next one arrives before the round is over, or long after.
+// The only caller waiting for a round gives up. The next one arrives before the round is over, or long after.
 func TestConfirm_AllCallersOfARoundGaveUp_NextIsAnswered(t *testing.T) {
 	for _, after := range []time.Duration{time.Millisecond, lease} {
 		t.Run(after.String(), func(t *testing.T) {
@@ -372,7 +372,7 @@ func TestConfirm_AllCallersOfARoundGaveUp_NextIsAnswered(t *testing.T) {
 				}
 				pendingCall(t, call)
 				if r.rounds() != 2 {
-					t.Errorf("%d rounds, want one for each caller", r.rounds())
+					t.Errorf("%d rounds, want one per caller", r.rounds())
 				}
 				c.answers.note("b", 5, time.Now(), 0)
 				confirmed(t, call)

@@ -11,14 +11,14 @@ import (
 // ConvertDataDir rewrites the data directory dir, whose server must not be running, in the format of this build. It
 // returns the names of the old files that it keeps in the directory. It returns no names if the directory already has
 // that format and a server can start on it. newMachine is the same as for ReadDataDir. ConvertDataDir returns
-// ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged, or an error from the system.
+// ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged, or a system error.
 func ConvertDataDir(dir string, newMachine func(clusterID string) Machine) (kept []string, err error) {
 	defer func() {
 		if err != nil {
 			err = ofDataDir(dir, err)
 		}
 	}()
-	// This does not create the LOCK file, because a directory that does not belong to a server must stay unchanged. A
+	// This does not create the LOCK file, because a directory that does not belong to a server must not be changed. A
 	// server that starts before the directory is locked is detected below.
 	r := &Remains{Dir: dir}
 	err = r.open()

@@ -62,7 +62,7 @@ func TestConvertDataDir_CurrentFormatThatAServerRefuses_IsDamaged(t *testing.T) 
 	}
 }
 
-// A member that has not heard from its cluster yet has an empty log, and can start.
+// A member that has not heard from its cluster yet has an empty log and can start.
 func TestConvertDataDir_EmptyLog_IsIntact(t *testing.T) {
 	for _, kind := range []LogStore{store.KindBolt, store.KindWAL} {
 		dir := foundIn(t, kind)

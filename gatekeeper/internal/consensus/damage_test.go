@@ -57,7 +57,7 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 			}
 			err = openOn(t, dir)
 			if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "snapshot up to entry") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("open = %v, want ErrDataDirDamaged, naming the loss and the next steps", err)
+				t.Errorf("open = %v, want ErrDataDirDamaged with the loss and the next steps", err)
 			}
 		})
 	}
@@ -68,7 +68,7 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T) (dir string){
 		"founded by a recovery": func(t *testing.T) string { return found(t) },
-		"of a single server": func(t *testing.T) string {
+		"single server": func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "data")
 			if err := openOn(t, dir); err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 			}
 			_, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
 			if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "raft.db") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("PrepareDataDir() = %v, want ErrDataDirDamaged, naming the loss and the next steps", err)
+				t.Errorf("PrepareDataDir() = %v, want ErrDataDirDamaged with the loss and the next steps", err)
 			}
 			// An empty raft.db replaces the lost one.
 			guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
@@ -93,14 +93,14 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 			if err := errors.Join(err, files.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if err := openOn(t, dir); !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "it has no term and no entry") {
+			if err := openOn(t, dir); !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "it contains no term, entries or snapshot") {
 				t.Errorf("open = %v, want ErrDataDirDamaged", err)
 			}
 		})
 	}
 }
 
-// The log begins after the end of the snapshot, with a gap.
+// There is a gap between the end of the snapshot and the beginning of the log.
 func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 	dir := found(t)
 	guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})

@@ -43,13 +43,13 @@ type DataDirConfig struct {
 	Memory      *Memory
 	MemberID    string
 	ClusterName string
-	// Members is the named set that starts a new cluster together. Without other members, and without Join, the member
-	// starts a cluster alone.
+	// Members lists the servers that bootstrap a new cluster together. Without other members, and without Join, the
+	// member starts a cluster alone.
 	Members []Member
 	// Join makes the member join an existing cluster. Such a member never founds a cluster, even if it is restarted
 	// without Join before it has heard from the cluster.
 	Join bool
-	// ClusterID is the id of the cluster to join, or of the cluster that Members found. An existing data directory
+	// ClusterID is the id of the cluster to join, or of the one that Members are founding. An existing data directory
 	// already knows it. If it is zero, the new directory of one of several members has no id until Agree has returned.
 	ClusterID ClusterID
 }
@@ -58,7 +58,7 @@ type DataDirConfig struct {
 //
 // Each data directory carries a number drawn when it was created, and a DataDir remembers the numbers of the other
 // members' directories. A member that returns with another number has lost its data, and with it votes and entries that
-// others rely on. It is refused and must return under a new id.
+// others rely on. It is refused and must rejoin under a new id.
 type DataDir struct {
 	dir    string
 	memory *Memory // instead of dir, or nil
@@ -73,7 +73,7 @@ type DataDir struct {
 	writing sync.Mutex // held while a file is written; the disk may be slow, so mu is not held then
 	begun   bool       // begunFileName exists; guarded by writing
 
-	mu    sync.Mutex        // guards met, which is replaced but never modified
+	mu    sync.Mutex        // guards peerDirs, which is replaced but never modified
 	met   map[string]string // member id -> number of its directory
 	close sync.Once
 }
@@ -123,8 +123,8 @@ type succeededFile struct {
 
 // PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. Before Agree, the new
 // directory of one of several Members has no cluster id. It returns ErrClusterIDNeeded, ErrDataDirInUse,
-// ErrForeignDataDir, ErrDataDirDamaged, ErrInvalidMember, or an error from the system. Once a server that uses the
-// directory has stopped with ErrSucceeded, every call returns that error.
+// ErrForeignDataDir, ErrDataDirDamaged, ErrInvalidMember, or a system error. Once a server that uses the directory has
+// stopped with ErrSucceeded, every call returns that error.
 func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (f *DataDir) open(cfg DataDirConfig) error {
 	if err := f.readBegun(); err != nil { // before readSeed, whose advice applies to a directory without data
 		return err
 	}
-	if !f.HasState() { // with state, the list of members is outdated, and may include later members too
+	if !f.HasState() { // once there is state, the member list is outdated, and may include later members too
 		if err := f.readSeed(cfg); err != nil {
 			return err
 		}
@@ -233,7 +233,8 @@ func (f *DataDir) hasBegun() bool {
 	return f.begun
 }
 
-// anotherFormat rejects the directory of an older or a newer version, which is neither damaged nor foreign.
+// anotherFormat returns the error for a directory in the format of an older or newer version, which is neither damaged
+// nor foreign.
 func anotherFormat(format int) error {
 	return fmt.Errorf("its format is %d, but this version of the program supports only %d: start the version that created it, "+
 		"or let a new member join under a new id with an empty directory", format, folderFormat)
@@ -283,7 +284,7 @@ func (f *DataDir) create(cfg DataDirConfig) error {
 	}
 }
 
-// found permanently assigns a new directory to this member of the cluster with that id.
+// found permanently assigns a new directory to this member of the cluster with the given id.
 func (f *DataDir) found(id ClusterID) error {
 	var number [8]byte
 	rand.Read(number[:]) // never fails; see crypto/rand
@@ -328,7 +329,7 @@ func (f *DataDir) closeAfter(wait func()) {
 	})
 }
 
-// compare rejects the member with that id if its directory differs from the one that it had before.
+// compare rejects a member whose directory differs from the one it had before.
 func (f *DataDir) compare(id, folder string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -338,7 +339,7 @@ func (f *DataDir) compare(id, folder string) error {
 	return nil
 }
 
-// meet calls compare, then remembers the directory of the member, and forgets those of former members.
+// meet calls checkPeer, then remembers the member's directory and forgets those of former members.
 func (f *DataDir) meet(id, folder string, members []raft.Server) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -405,7 +406,7 @@ func (f *DataDir) readFile(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(f.dir, name))
 }
 
-// write replaces a file such that a crash leaves either the old or the new content.
+// write replaces a file so that a crash leaves either the old or the new content.
 func (f *DataDir) write(name string, v any) error {
 	data, err := seal(v)
 	if err != nil {

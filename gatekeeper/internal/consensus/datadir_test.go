@@ -27,14 +27,14 @@ func prepare(t *testing.T, dir string, cfg DataDirConfig) *DataDir {
 	return f
 }
 
-// refuse checks that PrepareDataDir returns an error that contains all of want.
+// refuse checks that PrepareDataDir returns an error containing every string in want.
 func refuse(t *testing.T, dir string, cfg DataDirConfig, want ...string) {
 	t.Helper()
 	cfg.Dir = dir
 	f, err := PrepareDataDir(cfg)
 	if err == nil {
 		f.Close()
-		t.Fatalf("PrepareDataDir succeeded, want an error that contains %q", want)
+		t.Fatalf("PrepareDataDir succeeded, want an error containing %q", want)
 	}
 	for _, w := range want {
 		if !strings.Contains(err.Error(), w) {
@@ -154,14 +154,14 @@ func TestDataDir_PeerReturnsWithANewDataDir_IsRefused(t *testing.T) {
 	f.Close()
 	f = prepare(t, dir, cfg)
 	if err := f.meet("gk2", "three", members); err == nil || !strings.Contains(err.Error(), "new id") {
-		t.Errorf("meet of a peer that lost its data = %v, want an error", err)
+		t.Errorf("recordPeer of a peer that lost its data = %v, want an error", err)
 	}
 	if err := f.meet("gk2", "one", members); err != nil {
 		t.Error(err)
 	}
 	// A removed member is forgotten.
 	if err := f.meet("gk4", "four", []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk4"}}); err != nil || f.hasMet("gk3") || !f.hasMet("gk2") {
-		t.Errorf("after meeting gk4: met %v, error %v", f.met, err)
+		t.Errorf("after recording gk4: peers %v, error %v", f.met, err)
 	}
 }
 
@@ -188,11 +188,11 @@ func TestConfig_Advertise(t *testing.T) {
 		fail bool
 	}{
 		{Config{}, "127.0.0.1:7421", "127.0.0.1:7421", false},
-		{Config{}, listen, "names no host", true},
-		{Config{}, "0.0.0.0:7421", "names no host", true},
+		{Config{}, listen, "has no host", true},
+		{Config{}, "0.0.0.0:7421", "has no host", true},
 		{Config{AdvertisePeer: "gk1.example:7421"}, listen, "gk1.example:7421", false},
-		{Config{AdvertisePeer: ":7421"}, listen, "names no host", true},
-		{Config{AdvertisePeer: "gk1.example:0"}, listen, "names no port", true},
+		{Config{AdvertisePeer: ":7421"}, listen, "has no host", true},
+		{Config{AdvertisePeer: "gk1.example:0"}, listen, "has no port", true},
 		{Config{AdvertisePeer: "gk1.example"}, listen, "missing port", true},
 		{Config{Members: []Member{{ID: "gk1", PeerAddress: "a:1"}}}, listen, "a:1", false},
 		{Config{AdvertisePeer: "b:1", Members: []Member{{ID: "gk1", PeerAddress: "a:1"}}}, listen, "advertises b:1", true},

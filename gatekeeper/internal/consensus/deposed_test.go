@@ -50,7 +50,7 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 		old, rest := patientLeader(t)
 		term := old.Term()
 
-		// Responses to requests that the leader sends now are held back. Then the leader is cut off.
+		// Responses to requests that the leader sends from now on are held back. Then the leader is cut off.
 		late := make(chan struct{})
 		arrive := sync.OnceFunc(func() { close(late) })
 		t.Cleanup(arrive)
@@ -68,7 +68,7 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 		confirm := make(chan error, 1)
 		go func() { confirm <- old.Confirm(t.Context(), term, asked) }()
 		synctest.Wait()
-		arrive() // now the old responses arrive
+		arrive() // the held-back responses arrive
 
 		if err := verify.Error(); err != nil {
 			// Confirm exists because of this bug. If a later version of Raft returns an error here, Confirm can be
@@ -106,7 +106,7 @@ func TestConfirm_DeposedLeaderCutOff_FailsInTimeWhileTheNewOneSucceeds(t *testin
 			t.Errorf("Confirm for an earlier term = %v, want %v", err, ErrNotConfirmed)
 		}
 		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm after the end of the leadership = %v, want %v", err, ErrNotConfirmed)
+			t.Errorf("Confirm after leadership was lost = %v, want %v", err, ErrNotConfirmed)
 		}
 	})
 }

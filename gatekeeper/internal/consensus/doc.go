@@ -8,19 +8,19 @@
 //
 // # Leadership
 //
-// An epoch is one leadership: a term in which this server leads. Raft's leadership channel keeps only its newest value,
-// so a leadership that was lost and regained can look like no leadership at all, or like two in a row. The watcher
-// therefore compares terms. A leader's term never changes while it leads, so an unchanged term means an unbroken
-// leadership. Once the watcher has seen a new epoch, a barrier makes sure that everything committed before has been
-// applied here. Then the state and the term are checked again, the epoch is published, and Leading.Promote is called.
-// When the epoch ends, everything that depends on it ends immediately, without waiting for Raft's futures, some of
-// which never complete. One goroutine calls Promote and Demote in order, so the next epoch waits for the previous one's
-// Demote. Nothing is appended or confirmed in the meantime.
+// An epoch is a term in which this server leads. Raft's leadership channel keeps only its newest value, so leadership
+// that was lost and regained can look as if it was never gained, or gained twice in a row. The watcher therefore
+// compares terms. A leader's term never changes while it leads, so an unchanged term means unbroken leadership. Once
+// the watcher has seen a new epoch, a barrier ensures that everything committed before it has been applied here. Then
+// the state and the term are checked again, the epoch is published, and Leading.Promote is called. When the epoch ends,
+// everything that depends on it ends immediately, without waiting for Raft's futures, some of which never complete. One
+// goroutine calls Promote and Demote in order, so the next epoch waits for the previous one's Demote. Nothing is
+// appended or confirmed in the meantime.
 //
 // # Confirm
 //
 // Confirm(term, t) answers the question: did this server still lead in term at or after t? It is the step from "I
-// believe I lead" to "I may extend a permit". The safety of every permit that outlives a leadership depends on this
+// believe I lead" to "I may extend a permit". The safety of every permit that outlives a leader's term depends on this
 // argument:
 //
 //	A voter that acknowledged, in term T, a request sent at or after t cannot have voted in a later term before t. If
@@ -38,7 +38,7 @@
 // behind. Responses to InstallSnapshot do not count, and neither does anything before the promotion.
 //
 // VerifyLeader is called only to make Raft send a round of heartbeats. All callers share rounds. A round sends every
-// peer one heartbeat. A new round starts when a majority has answered the previous one and a caller is still waiting,
+// peer one heartbeat. A new round starts once a majority has answered the previous one and a caller is still waiting,
 // unless Raft has too many rounds pending. A caller receives its answer as soon as the covered time has reached its t,
 // no matter which round or log entry advanced it, and never earlier.
 //
@@ -51,13 +51,13 @@
 // main loop, and logs can diverge (issue 695). The wrapper therefore ignores Raft's handler and installs one that
 // changes nothing. A follower that follows the sender, in the term of the request, answers with success immediately.
 // Every other heartbeat goes to the main loop, unless the member has a fault. A copy of an answered heartbeat also goes
-// to the main loop if the loop has not heard from the leader for a moment.
+// to the main loop if the loop has not heard from the leader very recently.
 //
 // Such a response may count for Confirm, because only its term matters. The member read its term after the request had
 // arrived, and the term was T. Raft stores a new term before it votes in it, the term that the handler reads changes
 // between those two steps, and terms never decrease. Therefore, the member had not voted in a term later than T when
 // the request was sent, neither before a restart nor after it. A response from the main loop proves no more than that.
-// If a leader of a later term was elected before then, it has the votes of a majority without that member, and
+// If a leader was elected in a later term before then, it has the votes of a majority without that member, and
 // majorities overlap. The follower's state and its leader are checked only for Raft's sake: a candidate, or a follower
 // that knows no leader or a different one, must first change something.
 //
@@ -78,34 +78,34 @@
 //   - (b) The commit index that this member sends is at most the last entry on its disk. Together, (a) and (b) mean
 //     that an entry counts as committed when a majority that includes the leader has it on disk, as before.
 //   - (c) Everything else that is written waits for the queue first: terms, votes, truncations, snapshots from a
-//     leader, entries that are not commands, and all entries of a follower. A write that fails or hangs ends the
-//     member, and after that it answers nothing.
+//     leader, entries that are not commands, and all entries of a follower. A write that fails or hangs stops
+//     the member, and after that it answers nothing.
 //   - (d) Reads of the log, and its last index, include the queue.
 //
 // Suppose that a member crashes and loses its queue. The lost entries have the term that was current on its disk,
 // because a newer term would have waited for them. Only this member could send entries of that term, and after the
 // restart it can lead only in a newer one. It has acknowledged none of the lost entries to another leader: such a
 // leader has a newer term, which waits for the queue. It has neither applied them nor sent a commit index that includes
-// them. So the disk is that of a member that crashed before it appended those entries but after it had sent them, and
-// Raft allows a follower to have entries that the leader lost.
+// them. So its disk looks like that of a member that crashed after it sent those entries but before it appended them,
+// and Raft allows a follower to have entries that the leader lost.
 //
 // A queued entry may make this member's log look longer than it is on disk, which has an effect in two cases. It
-// refuses its vote to a candidate with a shorter log, which never endangers safety. And it may ask for pre-votes, which
+// refuses to vote for a candidate with a shorter log, which never endangers safety. And it may ask for pre-votes, which
 // commit nobody to anything; before it asks for votes, it writes its new term and so waits for the queue.
 //
-// The leader's disk remains necessary for every commit: entries that all followers have stored wait for it. This is
-// deliberate. It keeps the meaning of a commit, and a leader with a failing disk must stop anyway.
+// The leader's disk remains necessary for every commit: even entries that all followers have stored wait for it. This
+// is deliberate. It keeps the meaning of a commit, and a leader with a failing disk must stop anyway.
 //
 // # Membership
 //
 // A member joins as a non-voter and becomes a voter when its log has caught up. A member keeps its id, with its data,
 // for life. Each data directory carries a number drawn when it was created, and members remember each other's numbers.
 // A member that returns with another number has lost votes and entries that others rely on. It is refused and must
-// return under a new id.
+// rejoin under a new id.
 //
 // # Clocks
 //
-// No decision in this package depends on wall clocks. A member states its clock in the handshake, so that a leader can
+// No decision in this package depends on wall clocks. A member reports its clock in the handshake, so that a leader can
 // compare the clocks of all members (Clocks). This matters because due times of firings are compared with the leader's
 // clock. A leader whose clock is off hands leadership over; see gatekeeper/memberclocks.go.
 //
@@ -132,8 +132,8 @@
 // member is refused as soon as it reaches a member with data, and waits while any member is silent.
 //
 // If the first member loses its directory during the start, others may hold an id that it does not know. It does not
-// adopt that id, because it may have founded a cluster with that id, and that cluster may have had data. The others do
-// not replace their ids. The log tells operators which directories to empty.
+// adopt that id, because it may have founded a cluster with that id, and that cluster may have had data. The others
+// never replace their ids. The log tells operators which directories to empty.
 //
 // A member's own queries are only a reason to query that member. Only the answers that it gives at its listed address
 // count.
@@ -144,6 +144,6 @@
 // to it, Latest chooses by the order that Raft uses in elections, and Found creates the data directory of a new cluster
 // of one server. Raft's files are never edited in place, so a failed recovery leaves the old directories unchanged. The
 // new cluster has the old seed and a later incarnation. Its members refuse the old servers in the handshake, as they
-// refuse all strangers. Incarnations are ordered, so the old servers learn that their cluster has a successor, and they
-// stop: if a majority of them came back, it would also grant permits.
+// refuse any unknown server. Incarnations are ordered, so the old servers learn that their cluster has a successor, and
+// they stop: if a majority of them came back, it would also grant permits.
 package consensus

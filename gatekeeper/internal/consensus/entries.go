@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// entries corrects two mistakes that Raft (v1.8.0) makes with the entries that a leader sends.
+// entries corrects two mistakes that Raft (v1.8.0) makes when it receives entries from a leader.
 //
 // First, Raft looks for the entry before the first new one only in the log. After a leader has sent a snapshot, for
 // example, a follower's log may begin after its newest snapshot. Such a follower refuses entries that continue from the

@@ -12,19 +12,19 @@ var (
 	// ErrUnknownOutcome means that the entry may be in the log, or may still be added to it.
 	ErrUnknownOutcome = errors.New("consensus: the outcome of the entry is unknown")
 	// ErrNotConfirmed means that Confirm could not establish in time whether this server still led. It says nothing
-	// about which server leads.
+	// about which server is the leader.
 	ErrNotConfirmed = errors.New("consensus: leadership not confirmed")
-	// ErrRemoved is the fault of a server that was removed from the cluster. The cluster no longer needs it, and it
-	// must stop.
+	// ErrRemoved is the fault that stops a server removed from the cluster. The cluster no longer needs it,
+	// and it must stop.
 	ErrRemoved = errors.New("consensus: this server was removed from the cluster")
-	// ErrSucceeded is the fault of a server whose cluster was recovered or restored without it. If it continued, two
-	// clusters would grant the same permits.
+	// ErrSucceeded is the fault that stops a server whose cluster was recovered or restored without it. If it
+	// continued, two clusters would grant the same permits.
 	ErrSucceeded = errors.New("consensus: this server's cluster was recovered without it")
 	// ErrClosed means that the server is closing or had to stop.
 	ErrClosed = errors.New("consensus: closed")
 
 	// ErrMemberExists means that the id belongs to a member with another address.
-	ErrMemberExists = errors.New("consensus: the member exists with another address")
+	ErrMemberExists = errors.New("consensus: the member already exists with another address")
 	// ErrMemberRetired means that the id belonged to a removed member. Ids are never reused.
 	ErrMemberRetired = errors.New("consensus: the member id is retired")
 	// ErrNoSuchMember means that no member has the id.
@@ -48,28 +48,28 @@ type NotLeaderError struct {
 
 func (e *NotLeaderError) Error() string {
 	if e.Leader.ID == "" {
-		return "consensus: this server is not the leader, and the leader is not known"
+		return "consensus: this server is not the leader, and the leader is unknown"
 	}
-	return fmt.Sprintf("consensus: this server is not the leader; ask %s at %s", e.Leader.ID, e.Leader.APIAddress)
+	return fmt.Sprintf("consensus: this server is not the leader; try %s at %s", e.Leader.ID, e.Leader.APIAddress)
 }
 
 // QuorumError rejects a removal that would leave fewer responsive voters than a majority. Nothing was changed.
 type QuorumError struct {
 	ID               string   // the member to remove
-	Voters, Majority int      // the voters that would remain, and how many of them must answer
-	Silent           []string // the remaining voters that do not answer, sorted
+	Voters, Majority int      // the voters that would remain, and how many of them must respond
+	Silent           []string // the remaining voters that are not responding, sorted
 }
 
 func (e *QuorumError) Error() string {
-	names, do := strings.Join(e.Silent, " and "), "does"
+	names, do := strings.Join(e.Silent, " and "), "is"
 	if len(e.Silent) > 1 {
-		do = "do"
+		do = "are"
 	}
-	return fmt.Sprintf("removing %s would leave %d voters, of which %d must answer for the cluster to continue, but %s %s not answer: bring %s back, or remove it first",
+	return fmt.Sprintf("removing %s would leave %d voters, of which %d must respond for the cluster to continue, but %s %s not responding: bring %s back up, or remove it first",
 		e.ID, e.Voters, e.Majority, names, do, names)
 }
 
-// AddressTakenError means that a server advertises the peer address that the cluster's configuration gives to another
+// AddressTakenError means that a server advertises the peer address that the cluster's configuration assigns to another
 // member. Messages for that member would reach this server, and vice versa.
 type AddressTakenError struct {
 	// Address is the peer address, and Member the id of the member that has it.

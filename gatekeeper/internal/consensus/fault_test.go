@@ -118,11 +118,11 @@ func TestFault_HangingStore_IsDetected(t *testing.T) {
 		m, _ := withDisk(t, func() error { <-back; return nil })
 		begun := time.Now()
 		p := m.Append(entry(t, "x"))
-		if err := <-m.Fatal(); !strings.Contains(err.Error(), "hangs") {
-			t.Errorf("Fatal: got %v, want an error about the hanging call", err)
+		if err := <-m.Fatal(); !strings.Contains(err.Error(), "hung") {
+			t.Errorf("Fatal: got %v, want an error about the hung call", err)
 		}
 		if took := time.Since(begun); took != m.cfg.StoreTimeout {
-			t.Errorf("the hanging call was noticed after %v, want %v", took, m.cfg.StoreTimeout)
+			t.Errorf("the hung call was detected after %v, want %v", took, m.cfg.StoreTimeout)
 		}
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
 			t.Errorf("Append: %v, want ErrUnknownOutcome", a.Err)
@@ -139,7 +139,7 @@ func TestFault_LeaderWithAFault_IsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		old := leaderOf(t, members...)
-		old.guard.Fail(errors.New("the disk hangs"))
+		old.guard.Fail(errors.New("the disk is hung"))
 		next := leaderOf(t, others(members, old)...)
 		mustAppend(t, next.Node, "x")
 	})

@@ -2,7 +2,7 @@ package consensus
 
 import "sync"
 
-// futures counts the goroutines that wait for Raft. Raft completes every future that it has accepted, except those in
+// futures counts the goroutines waiting for Raft. Raft completes every future that it has accepted, except those in
 // flight to the state machine when it shuts down. Node.Close therefore waits for these goroutines first.
 type futures struct {
 	mu     sync.Mutex // guards the fields below

@@ -276,7 +276,7 @@ func (faultyMachine) Apply(uint64, uint64, []byte) ([]fsm.Result, error) {
 	return nil, errors.New("unknown command")
 }
 
-// guardedMemory returns in-memory stores with the same guards as those of store.Open.
+// guardedMemory returns in-memory stores with the same guards as store.Open.
 func (m *member) guardedMemory(d Disk) stores {
 	queue := store.NewAppendQueue(store.NewLog(d, m.guard))
 	return stores{
@@ -298,7 +298,7 @@ func (c counter) Handle(context.Context, slog.Record) error    { *c.n++; return 
 func (c counter) WithAttrs([]slog.Attr) slog.Handler           { return c }
 func (c counter) WithGroup(string) slog.Handler                { return c }
 
-// newPeerLayer returns a layer that answers on listener as the member to which the directory belongs.
+// newPeerLayer returns a layer that responds on listener as the member to which the directory belongs.
 func newPeerLayer(f *DataDir, listener net.Listener) *peer.Layer {
 	return peer.New(peer.Config{
 		Cluster: f.ClusterID().String(), ID: f.MemberID(), DataDir: f.file.DataDir, Listener: listener, Logger: slog.New(slog.DiscardHandler),

@@ -15,9 +15,9 @@ import (
 // (hashicorp/raft issue 695, open in v1.8.0). The bypass in this file changes nothing. "Heartbeats" in the package
 // documentation explains why such a response may count.
 
-// recent returns a fraction of the heartbeat timeout: for that long after a contact with the leader, Raft's main loop
-// is not told about further ones. It is much less than the interval between two heartbeats, so it hardly affects how
-// silence is measured.
+// recent returns a fraction of the heartbeat timeout: for that long after contact with the leader, Raft's main loop is
+// not notified of further heartbeats. It is much less than the interval between two heartbeats, so it hardly affects
+// how silence is measured.
 func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 
 // heartbeat immediately answers the leader that this member follows, and leaves everything else to Raft's main loop.
@@ -48,7 +48,7 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 }
 
 // follows reports whether this member follows the sender of req, in the term of req. The term is read last, because the
-// response states that the term is still the same after the request has arrived.
+// response implies that the term was still the same after the request arrived.
 func (i *incoming) follows(req *raft.AppendEntriesRequest) bool {
 	select {
 	case <-i.running:

@@ -165,7 +165,7 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 		later.Term++
 		earlier.Term--
 		foreign.ProtocolVersion--
-		wrong := map[string]raft.AppendEntriesRequest{"another leader": stranger, "a later term": later, "an earlier term": earlier, "another protocol": foreign}
+		wrong := map[string]raft.AppendEntriesRequest{"another leader": stranger, "a later term": later, "an earlier term": earlier, "another protocol version": foreign}
 
 		end := follower.stall(t)
 		leader.Append(entry(t, "stalls"))
@@ -184,8 +184,8 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 	})
 }
 
-// The order in which Raft votes is the reason why a response that bypasses the main loop may count: Raft stores and
-// adopts the term first, and stores the vote afterwards.
+// A response that bypasses the main loop may count because of the order in which Raft votes: Raft stores and adopts the
+// term first, and stores the vote afterwards.
 func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -222,7 +222,7 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 	})
 }
 
-// A candidate or a leader follows no leader.
+// Neither a candidate nor a leader follows a leader.
 func TestHeartbeat_ToANonFollower_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)

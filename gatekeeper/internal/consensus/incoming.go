@@ -16,15 +16,15 @@ import (
 // A leader that receives no response in time sends a snapshot again, even though the first one may have arrived. Raft
 // (v1.8.0) installs every snapshot, even over entries that it has applied since. It reverts to the older state and the
 // older membership, and panics when the log does not reach back far enough. A member that has applied everything in a
-// snapshot already has what the leader wants it to have, so it answers with success, as in the Raft paper, figure 13,
+// snapshot already has what the leader wants it to have, so it reports success, as in the Raft paper, figure 13,
 // InstallSnapshot, step 6.
 type incoming struct {
 	timeout time.Duration  // the heartbeat timeout
 	silence time.Duration  // how long the leader must be silent to count as gone when a vote is requested
-	recent  time.Duration  // how long after a contact Raft need not hear from the leader again
+	recent  time.Duration  // how long after contact with the leader Raft need not hear from it again
 	header  raft.RPCHeader // sent with this member's responses
 	from    <-chan raft.RPC
-	heard   chan raft.RPC // an answered heartbeat that Raft should also see
+	heard   chan raft.RPC // answered heartbeats that Raft should also see
 	to      chan raft.RPC
 	failed  <-chan struct{}    // closed at this member's first fault
 	stored  func(index uint64) // waits until the log is on disk up to an index
@@ -55,7 +55,7 @@ func (i *incoming) serves(r *raft.Raft, check func()) {
 	close(i.running)
 }
 
-// close stops forwarding requests and waits until forwarding has ended. It may be called more than once.
+// close stops forwarding requests and waits for the goroutines to exit. It may be called more than once.
 func (i *incoming) close() {
 	i.once.Do(func() { close(i.done) })
 	i.work.Wait()
@@ -80,8 +80,8 @@ func (i *incoming) run() {
 	}
 }
 
-// pass forwards a request to Raft. It returns an error after close, and after a fault, even though Raft may then still
-// be running until its next store call.
+// pass forwards a request to Raft. It returns an error after close and after a fault, although Raft may keep running
+// after a fault until its next store call.
 func (i *incoming) pass(rpc raft.RPC) error {
 	select {
 	case <-i.failed:
@@ -105,13 +105,13 @@ func (i *incoming) late(rpc raft.RPC) bool {
 		return false
 	}
 	// If this member led, it may still be writing entries that Raft has handed to the state machine.
-	stored := make(chan struct{})
+	onDisk := make(chan struct{})
 	go func() {
 		i.stored(snapshot.LastLogIndex) // does not return after a fault
-		close(stored)
+		close(onDisk)
 	}()
 	select {
-	case <-stored:
+	case <-onDisk:
 		return true
 	case <-i.failed:
 	case <-i.done:
@@ -129,9 +129,8 @@ func (i *incoming) runs() bool {
 	}
 }
 
-// idle waits until Raft has processed everything that was forwarded before. It returns false after a fault and after
-// close. It sends a request without a protocol version, which Raft's main loop rejects before it looks at anything
-// else.
+// idle waits until Raft has processed everything forwarded so far. It returns false after a fault and after close. It
+// sends a request without a protocol version, which Raft's main loop rejects before looking at anything else.
 func (i *incoming) idle() bool {
 	if !i.runs() {
 		return false
@@ -150,10 +149,10 @@ func (i *incoming) idle() bool {
 	}
 }
 
-// respondInstalled answers that this member already has the contents of the snapshot. It first reads the whole
-// snapshot, because the sender sends all of it before it reads the response.
+// respondInstalled reports that this member already has the contents of the snapshot. It first reads the whole
+// snapshot, because the sender sends all of it before reading the response.
 func respondInstalled(rpc raft.RPC) {
 	_, err := io.Copy(io.Discard, rpc.Reader)
-	snapshot := rpc.Command.(*raft.InstallSnapshotRequest) //nolint:forcetypeassert // late checked the type
+	snapshot := rpc.Command.(*raft.InstallSnapshotRequest) //nolint:forcetypeassert // the caller checked the type
 	rpc.Respond(&raft.InstallSnapshotResponse{Term: snapshot.Term, Success: err == nil}, err)
 }

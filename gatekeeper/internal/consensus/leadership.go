@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// epoch is one leadership of this server.
+// epoch is a term in which this server leads.
 type epoch struct {
 	term uint64
 	over chan struct{} // closed when the epoch is over
@@ -57,7 +57,7 @@ func (e *epoch) wantsVoter(id raft.ServerID) bool {
 	return e.toVote[id]
 }
 
-// end closes the channel over and completes the pending entries with an unknown outcome.
+// end closes e.over and completes the pending entries with an unknown outcome.
 func (e *epoch) end() {
 	e.mu.Lock()
 	pending := e.pending
@@ -69,8 +69,8 @@ func (e *epoch) end() {
 	}
 }
 
-// Lead sets the Leading that is notified when this server starts and stops leading. It must be called once. Until then,
-// leaderships are ignored.
+// Lead sets the Leading that is notified when this server starts and stops leading. It must be called exactly once.
+// Until then, leadership is ignored.
 func (n *Node) Lead(l Leading) {
 	n.wg.Go(func() { watchLeadership(n.life, n.raft, n.epochs, n.endEpoch) })
 	n.wg.Go(func() { n.promote(l) })
@@ -95,8 +95,8 @@ func leads(r leaderSource) (term uint64, leads bool) {
 }
 
 // watchLeadership converts Raft's notifications into epochs. It puts the newest epoch into epochs, replacing one that
-// has not been received yet, and closes epochs when ctx ends. Raft's channel keeps only its newest value, so a
-// leadership that was lost and regained looks uninterrupted. A changed term reveals the loss.
+// has not been received yet, and closes epochs when ctx ends. Raft's channel keeps only its newest value, so leadership
+// that was lost and regained looks uninterrupted. A changed term reveals the loss.
 func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, end func(*epoch)) {
 	var current *epoch
 	defer func() {
@@ -128,9 +128,9 @@ func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, en
 }
 
 func (n *Node) endEpoch(e *epoch) {
-	e.end() // must come first, so that a goroutine publishing e now sees that it is over
+	e.end() // must come first, so that a goroutine concurrently publishing e sees that it is over
 	n.epoch.CompareAndSwap(e, nil)
-	signal(n.confirmer.woken) // so that no caller keeps waiting for a leadership that is over
+	signal(n.confirmer.woken) // so that no caller keeps waiting after leadership is lost
 }
 
 // promote calls Promote and Demote for one epoch after another.
@@ -170,10 +170,10 @@ func (n *Node) settled(e *epoch) bool {
 					return true
 				}
 			}
-			n.cfg.Logger.Debug("the barrier of a new leadership failed", "term", e.term, "error", err)
+			n.cfg.Logger.Debug("the barrier after an election failed", "term", e.term, "error", err)
 		}
-		// As far as the watcher knows, this server still leads. The barrier was refused because of a transfer, or Raft
-		// is too busy, or the watcher is about to see the end of the leadership.
+		// As far as the watcher knows, this server still leads. The barrier was refused because of a leadership
+		// transfer, or Raft is too busy, or the watcher is about to see that leadership was lost.
 		select {
 		case <-e.over:
 			return false
@@ -182,8 +182,8 @@ func (n *Node) settled(e *epoch) bool {
 	}
 }
 
-// await returns a channel for the future's result. The result may never come: a future that was in flight to the state
-// machine when Raft shut down never completes. Callers must have another way to stop waiting.
+// await returns a channel for the future's result. The result may never arrive: a future that was in flight to the
+// state machine when Raft shut down never completes. Callers must have another way to stop waiting.
 func (n *Node) await(f raft.Future) <-chan error {
 	c := make(chan error, 1)
 	if !n.futures.TryGo(func() { c <- f.Error() }) {
@@ -192,7 +192,7 @@ func (n *Node) await(f raft.Future) <-chan error {
 	return c
 }
 
-// within waits for the future until ctx or the node ends.
+// within waits for the future until ctx is done or the node stops.
 func (n *Node) within(ctx context.Context, f raft.Future) error {
 	select {
 	case err := <-n.await(f):

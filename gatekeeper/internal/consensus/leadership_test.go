@@ -19,15 +19,15 @@ func (r *recorder) expect(t *testing.T, want ...string) {
 		select {
 		case got := <-r.events:
 			if got != w {
-				t.Fatalf("Leading recorded %q, want %q", got, w)
+				t.Fatalf("got event %q, want %q", got, w)
 			}
 		default:
-			t.Fatalf("Leading was not called, want %q", w)
+			t.Fatalf("got no event, want %q", w)
 		}
 	}
 	select {
 	case got := <-r.events:
-		t.Fatalf("Leading also recorded %q, want nothing more", got)
+		t.Fatalf("got event %q, want no more events", got)
 	default:
 	}
 }
@@ -44,7 +44,7 @@ func TestLead_PromotedAfterTheBarrierAndDemotedAtTheEnd(t *testing.T) {
 			applied = next.machine.State().Index()
 			select {
 			case <-done:
-				t.Error("done is closed during the leadership")
+				t.Error("done is closed while the server leads")
 			default:
 			}
 		}
@@ -90,25 +90,25 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 			if err := other.Transfer(t.Context(), leader.ID()); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the leadership is regained", func() bool { term, leads := leads(leader.raft); return leads && term > was })
+			until(t, "leadership is regained", func() bool { term, leads := leads(leader.raft); return leads && term > was })
 			return leader.Term()
 		}
 		firstOver := ended
 		first := back()
 		synctest.Wait()
 		leader.leading.expect(t, fmt.Sprint("promote ", first))
-		// The leadership is lost, and Promote has not returned. No more entries may be appended in that term.
+		// Leadership is lost while Promote is still running. No more entries may be appended in that term.
 		if err := leader.raft.LeadershipTransferToServer(other.id, other.address).Error(); err != nil {
 			t.Fatal(err)
 		}
 		<-firstOver
 		leaderOf(t, other)
 		if a := leader.Append(entry(t, "late")).Wait(); !errors.Is(a.Err, ErrNotAppended) {
-			t.Errorf("Append between two leaderships: %v, want ErrNotAppended", a.Err)
+			t.Errorf("Append between two terms as leader: %v, want ErrNotAppended", a.Err)
 		}
 		second := back()
 		if err := leader.Confirm(t.Context(), first, time.Now()); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm for the first leadership during the second = %v, want ErrNotConfirmed", err)
+			t.Errorf("Confirm for the first term during the second = %v, want ErrNotConfirmed", err)
 		}
 		if err := leader.Confirm(t.Context(), second, time.Now()); !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm before the promotion = %v, want ErrNotConfirmed", err)
@@ -119,13 +119,13 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 	})
 }
 
-// depose sends m one message from a leader in a later term, and nothing after that.
+// depose sends m one message from a leader in a later term, and then nothing more.
 func depose(t *testing.T, m *member, term uint64) {
 	t.Helper()
-	_, stranger := raft.NewInmemTransport("stranger.test:1")
+	_, stranger := raft.NewInmemTransport("other.test:1")
 	stranger.Connect(m.address, m.wire.InmemTransport)
 	err := stranger.AppendEntries(m.id, m.address, &raft.AppendEntriesRequest{
-		RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte("stranger"), Addr: []byte("stranger.test:1")},
+		RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte("other"), Addr: []byte("other.test:1")},
 		Term:      term,
 	}, &raft.AppendEntriesResponse{})
 	if err != nil {
@@ -184,7 +184,7 @@ func TestWatch_LossSkippedByTheChannel_IsDetectedByTerm(t *testing.T) {
 		epochs := make(chan *epoch, 1)
 		go watchLeadership(ctx, s, epochs, (*epoch).end)
 		first := <-epochs
-		s.ch <- true // a late notification of the known election
+		s.ch <- true // a late notification of an election that is already known
 		synctest.Wait()
 		select {
 		case <-first.over:
@@ -213,8 +213,8 @@ func TestWatch_LossSkippedByTheChannel_IsDetectedByTerm(t *testing.T) {
 	})
 }
 
-// stuckTransfer makes leader start a transfer that does not end until release is called. hashicorp/raft issue 696 can
-// have the same effect permanently.
+// stuckTransfer makes leader start a transfer that does not finish until release is called. With hashicorp/raft issue
+// 696, a transfer may never finish.
 func stuckTransfer(t *testing.T, leader *member, to *member) (release func()) {
 	t.Helper()
 	stuck := make(chan struct{})

@@ -12,7 +12,7 @@ import (
 )
 
 // lockDataDir locks the lock file at path. The operating system releases the lock when the process exits for any
-// reason. The file contains the process id, for the error message of the next process.
+// reason. The file contains the process id, which the next process includes in its error message.
 func lockDataDir(path string) (io.Closer, error) {
 	file := flock.New(path)
 	if ok, err := file.TryLock(); !ok {

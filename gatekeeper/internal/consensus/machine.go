@@ -19,7 +19,7 @@ type replica struct {
 	begin   func() error       // called before the first entry, configuration or snapshot is applied
 	wait    func(index uint64) // waits until an entry is on this member's disk
 	has     bool               // begin was called; Raft calls one method at a time
-	refused error              // why the machine rejected the last snapshot; Raft does not pass errors on
+	refused error              // why the machine rejected the last snapshot; Raft does not pass the error on
 	// committed is the newest configuration whose entry was committed since this member started. It is nil if there is
 	// none.
 	committed atomic.Pointer[committedConfiguration]

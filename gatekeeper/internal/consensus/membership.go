@@ -16,16 +16,16 @@ type Addition struct {
 	ID, PeerAddress string
 	// NonVoter leaves the member without a vote.
 	NonVoter bool
-	// Joining means that the server itself sent the request, and has not been accepted before. Such a request does not
-	// override an operator who added the server as a non-voter.
+	// Joining means that the request comes from the server itself, which has not been accepted yet. Such a request does
+	// not override an operator who added the server as a non-voter.
 	Joining bool
 }
 
 // AddMember adds a member as a non-voter. Unless NonVoter is set, the member becomes a voter in the background once its
 // log has caught up. A voter without entries would count toward majorities that cannot form without it.
 //
-// The intent to promote the member lasts until this leadership ends. A joining server then sends its request to the
-// next leader. Adding a member again with the same address is allowed and replaces the intent. Otherwise, AddMember
+// The intent to promote the member lasts until this server loses leadership. A joining server then sends its request to
+// the next leader. Adding a member again with the same address is allowed and replaces the intent. Otherwise, AddMember
 // returns ErrMemberExists, ErrMemberRetired, ErrHasVote, ErrAddedWithoutVote, ErrInvalidMember, *NotLeaderError, or
 // ErrUnknownOutcome.
 func (n *Node) AddMember(ctx context.Context, a Addition) error {
@@ -77,9 +77,9 @@ func addAgain(e *epoch, member raft.Server, a Addition) error {
 // nothing and sets Removal.Already.
 //
 // Unless force is set, RemoveMember refuses to leave fewer responsive voters than a majority of the remaining ones,
-// because the removal itself could then not be committed. A leader that is asked to remove itself transfers the
-// leadership and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return *QuorumError,
-// ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
+// because the removal itself could then not be committed. A leader that is asked to remove itself transfers leadership
+// and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return *QuorumError, ErrNoSuchMember,
+// ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -114,8 +114,8 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 	return r, nil
 }
 
-// Transfer hands the leadership to the voter id, or to the voter that is furthest ahead if id is empty. It returns nil
-// when this server no longer leads, or when id already leads. Otherwise, it returns ErrNoSuchMember, ErrNotAVoter,
+// Transfer hands leadership to the voter id or, if id is empty, to the voter whose log is furthest ahead. It returns
+// nil when this server no longer leads, or when id already leads. Otherwise, it returns ErrNoSuchMember, ErrNotAVoter,
 // *NotLeaderError, or an error from Raft, after which this server still leads.
 func (n *Node) Transfer(ctx context.Context, id string) error {
 	e, servers, unlock, err := n.change(ctx)
@@ -143,7 +143,7 @@ func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id
 	}
 	n.transfers.started()
 	if err := n.within(ctx, n.raft.LeadershipTransferToServer(to.ID, to.Address)); err != nil {
-		return fmt.Errorf("consensus: transfer the leadership to %s: %w", id, err)
+		return fmt.Errorf("consensus: transfer leadership to %s: %w", id, err)
 	}
 	select { // Raft has stepped down; wait so that the caller finds this server demoted, or nearly so
 	case <-e.over:
@@ -234,9 +234,9 @@ func (n *Node) tendOnce(e *epoch) error {
 			n.cfg.Logger.Info("correcting this server's address", "from", string(s.Address), "to", string(n.address))
 			return n.changed(ctx, n.raft.AddVoter(s.ID, n.address, 0, n.enqueueTimeout()))
 		case s.Suffrage != raft.Voter && e.wantsVoter(s.ID) && !n.cfg.Retired(string(s.ID)) && n.hasCaughtUp(e, s.ID):
-			n.cfg.Logger.Info("making a member a voter", "member", string(s.ID))
+			n.cfg.Logger.Info("promoting a member to voter", "member", string(s.ID))
 			if err := n.changed(ctx, n.raft.AddVoter(s.ID, s.Address, 0, n.enqueueTimeout())); err != nil {
-				return fmt.Errorf("make %s a voter: %w", s.ID, err)
+				return fmt.Errorf("promote %s to voter: %w", s.ID, err)
 			}
 			e.wantVoter(s.ID, false)
 		}

@@ -21,7 +21,7 @@ type Disk interface {
 	raft.StableStore
 }
 
-// Memory replaces the disk of a data directory in tests. Its contents survive its Node, but not the process.
+// Memory replaces the disk of a data directory in tests. Its contents outlive its Node, but not the process.
 type Memory struct {
 	options   MemoryOptions
 	log       Disk
@@ -71,7 +71,7 @@ func (m *Memory) lock() (*memoryLock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.used {
-		return nil, fmt.Errorf("%w by another server of this process", ErrDataDirInUse)
+		return nil, fmt.Errorf("%w by another server in this process", ErrDataDirInUse)
 	}
 	m.used = true
 	return &memoryLock{m}, nil

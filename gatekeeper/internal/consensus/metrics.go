@@ -29,7 +29,7 @@ func newMetrics() *metrics {
 			Help:    "How long calls to the log, stable and snapshot stores took. Changes wait for them, and a call that takes ten seconds is a fault.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s
 		}, []string{"call"}),
-		rejected:        counter("peers_rejected_total", "Connections to the peer port that did not identify themselves as a peer of this cluster."),
+		rejected:        counter("peers_rejected_total", "Connections to the peer port that did not come from an identified peer of this cluster."),
 		snapshotsSent:   counter("snapshots_sent_total", "Snapshots sent to followers whose log was too far behind."),
 		snapshotAlarms:  counter("snapshot_alarms_total", "Times a follower was sent one snapshot after another without catching up."),
 		transferRefused: counter("transfer_refusals_total", "Entries refused because leadership was being transferred."),
@@ -55,7 +55,7 @@ func (m *metrics) register(to prometheus.Registerer, n *Node) (unregister func()
 		gauge("term", "The current term.", func() float64 { return float64(n.Term()) }),
 		gauge("commit_index", "The highest index known to be committed.", func() float64 { return float64(n.CommitIndex()) }),
 		gauge("applied_index", "The highest index handed to the state machine.", func() float64 { return float64(n.AppliedIndex()) }),
-		gauge("leading", "1 on the member that leads, after its promotion.", func() float64 {
+		gauge("leading", "1 on the leader, once it has been promoted.", func() float64 {
 			if n.epoch.Load() != nil {
 				return 1
 			}

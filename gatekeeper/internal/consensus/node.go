@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// Node is one member's assembled Raft.
+// Node is a cluster member: Raft with its stores, its transport and its data directory.
 type Node struct {
 	cfg     Config
 	id      raft.ServerID
@@ -50,9 +50,9 @@ type Node struct {
 	layer *peer.Layer // nil in tests without a network
 
 	mu         sync.Mutex        // guards the fields below
-	apiAddress map[string]string // API address by member, as last stated
-	levels     map[string]uint32 // feature level by member, as last stated
-	clocks     map[string]sample // the reading of each member's clock from when the member was last dialed
+	apiAddress map[string]string // API address by member, as last reported
+	levels     map[string]uint32 // feature level by member, as last reported
+	clocks     map[string]sample // each member's clock, as read when the member was last dialed
 
 	unregister func()
 }
@@ -62,12 +62,11 @@ type stores struct {
 	log       raft.LogStore
 	stable    raft.StableStore
 	snapshots raft.SnapshotStore
-	queue     *store.AppendQueue // that of log
+	queue     *store.AppendQueue // the log's queue
 	close     func() error
 }
 
-// Open starts a member. Until an election, or until a leader contacts it, the member is a follower or has no role at
-// all.
+// Open starts a member. Until an election, or until a leader contacts it, the member is a follower or has no role yet.
 func Open(cfg Config) (*Node, error) {
 	cfg.setDefaults()
 	if cfg.DataDir.ClusterID().IsZero() {
@@ -116,8 +115,8 @@ func Open(cfg Config) (*Node, error) {
 		Logger:  raftLogger(cfg.Logger),
 		Stream:  layer,
 		MaxPool: 3, // entries, heartbeats, and one more
-		// One request at a time on each connection, so that a response belongs to the request before it. 0 would mean
-		// 2.
+		// One request at a time on each connection, so that each response belongs to the request before it. 0 would
+		// mean 2.
 		MaxRPCsInFlight: 1,
 		Timeout:         transportTimeout,
 	})
@@ -181,7 +180,7 @@ func (n *Node) fault(err error) {
 	n.fatal <- err
 }
 
-// start assembles Raft on its stores and transport. It closes them if it fails.
+// start assembles Raft on top of its stores and transport, and closes them if it fails.
 func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, raft.ServerAddress) raft.ServerAddress) error {
 	n.stores = s
 	n.replica.wait = s.queue.Wait
@@ -225,7 +224,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	return nil
 }
 
-// ownAddress returns an error if the latest configuration gives this server's address to another member.
+// ownAddress returns an error if the latest configuration assigns this server's address to another member.
 func (n *Node) ownAddress() error {
 	servers, err := n.servers()
 	if err != nil {
@@ -239,8 +238,8 @@ func (n *Node) ownAddress() error {
 	return nil
 }
 
-// meet processes a peer's handshake. It records only proved statements by members of the latest configuration. A peer
-// with an unknown id may be a joining server that this member has not heard of yet, or any other program.
+// meet processes a peer's handshake. It records only verified statements from members of the latest configuration. A
+// peer with an unknown id may be a joining server that this member does not know of yet, or any other program.
 func (n *Node) meet(s peer.Statement) error {
 	if !n.started.Load() { // the members are not known yet
 		n.ask()
@@ -295,7 +294,7 @@ func (n *Node) ask() {
 	}
 }
 
-// Level returns the newest feature level that every member of the latest configuration supports, as stated when the
+// Level returns the newest feature level that every member of the latest configuration supports, as reported when the
 // member last connected. A member that has not connected yet counts as level 1. Only a leader hears from all members.
 func (n *Node) Level() uint32 {
 	servers, err := n.servers()
@@ -313,14 +312,14 @@ func (n *Node) Level() uint32 {
 	return level
 }
 
-// Fatal returns a channel for the fault after which this server acknowledges nothing more: a store that failed or hung,
-// an entry that the state machine cannot apply, or a stuck Raft instance. The process, or at least this Node, must then
-// stop.
+// Fatal returns a channel that receives the fault after which this server acknowledges nothing more: a store that
+// failed or hung, an entry that the state machine cannot apply, or a stuck Raft instance. The process, or at least this
+// Node, must then stop.
 func (n *Node) Fatal() <-chan error { return n.fatal }
 
-// Close stops the member. Any leadership ends first, and Demote is called. Close does not transfer the leadership; see
-// Transfer. If ctx ends first, for example because a store call hangs, Close returns an error. The data directory then
-// stays locked until that call returns, because the call may still write.
+// Close stops the member. If it leads, its leadership ends first and Demote is called. Close does not transfer
+// leadership; see Transfer. If ctx ends first, for example because a store call is hung, Close returns an error. The
+// data directory then stays locked until that call returns, because the call may still write.
 func (n *Node) Close(ctx context.Context) error {
 	var err error
 	n.closing.Do(func() { err = n.close(ctx) })
@@ -331,7 +330,7 @@ func (n *Node) close(ctx context.Context) error {
 	n.die()
 	n.unregister()
 	// Raft soon completes the futures that it has accepted: when an entry is applied, or when a leader without a
-	// majority steps down. Only a hanging machine or store can take longer.
+	// majority steps down. Only a hung state machine or store can take longer.
 	idle := n.futures.Close()
 	if n.guard.Err() == nil {
 		answered, cancel := context.WithTimeout(ctx, 3*n.cfg.Timeouts.Heartbeat)
@@ -354,6 +353,6 @@ func (n *Node) close(ctx context.Context) error {
 	case err := <-closed:
 		return errors.Join(transportErr, err)
 	case <-ctx.Done():
-		return fmt.Errorf("consensus: close: a store call or the state machine hangs, and the data directory stays locked until it returns: %w", ctx.Err())
+		return fmt.Errorf("consensus: close: a store call or the state machine is hung, and the data directory stays locked until it returns: %w", ctx.Err())
 	}
 }

@@ -14,7 +14,7 @@ import (
 // These tests block the leader's disk while the followers store its entries. The entries must have no effect until the
 // leader has stored them too. See "The leader writes while its followers write" in the package documentation.
 
-// commands returns how many commands a member has on its disk.
+// commands returns the number of commands on a member's disk.
 func (m *member) commands(t *testing.T) (n int) {
 	t.Helper()
 	last, err := m.memory.LastIndex()
@@ -40,7 +40,7 @@ func TestOverlap_FollowersHaveAnEntryFirst_ItHasNoEffectYet(t *testing.T) {
 		release := leader.stall(t)
 		before, commit := leader.commands(t), leader.CommitIndex()
 		x, y := leader.Append(entry(t, "x")), leader.Append(entry(t, "y"))
-		pass(2 * time.Second) // less than the timeout of the store
+		pass(2 * time.Second) // less than the store timeout
 
 		for _, m := range others(members, leader) {
 			if got := m.commands(t); got != before+2 {
@@ -53,7 +53,7 @@ func TestOverlap_FollowersHaveAnEntryFirst_ItHasNoEffectYet(t *testing.T) {
 		for _, p := range []*Pending{x, y} {
 			select {
 			case <-p.Done():
-				t.Errorf("an entry was answered before the leader had stored it: %v", p.Wait().Err)
+				t.Errorf("an entry completed before the leader had stored it: %v", p.Wait().Err)
 			default:
 			}
 		}
@@ -102,7 +102,7 @@ func TestOverlap_FailedWrite_AnswersAndCommitsNothing(t *testing.T) {
 		if leader.machine.State().Retired("x") || leader.CommitIndex() > before {
 			t.Error("the leader applied an entry that it could not store")
 		}
-		// After a fault, the member must say nothing more about its term either.
+		// After a fault, the member must not report its term either.
 		var resp raft.RequestVoteResponse
 		from := others(members, leader)[0]
 		err := from.wire.InmemTransport.RequestVote(leader.id, leader.address, &raft.RequestVoteRequest{
@@ -115,15 +115,15 @@ func TestOverlap_FailedWrite_AnswersAndCommitsNothing(t *testing.T) {
 	})
 }
 
-// A leader with entries in its queue is asked for its vote in a newer term. The vote must not reach the leader's disk
-// before the entries do, and must not be granted until they are on disk.
+// A leader with entries in its queue is asked to vote in a newer term. The vote must not reach the leader's disk before
+// the entries do, and must not be granted until they are on disk.
 func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		rest := others(members, leader)
 		// No other member gets the entries, so the leader's log is the longest. The vote request below claims a log of
-		// the same length, because the leader would refuse a shorter one.
+		// the same length, because the leader would refuse to vote for a shorter one.
 		cutOff(leader, rest, nil)
 		release := leader.stall(t)
 		p := leader.Append(entry(t, "x"))
@@ -141,11 +141,11 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 		pass(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
-			t.Fatalf("the member answered %+v while entries from its own term were not on its disk yet", resp)
+			t.Fatalf("the member answered %+v before the entries from its own term were on its disk", resp)
 		default:
 		}
 		if stored, err := leader.memory.GetUint64([]byte("CurrentTerm")); err != nil || stored != term {
-			t.Errorf("the term on disk is %d (%v) before the entries from term %d", stored, err, term)
+			t.Errorf("the term on disk is %d (%v), although the entries from term %d are not on disk yet", stored, err, term)
 		}
 		before := leader.commands(t)
 		release()
@@ -161,8 +161,8 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 	})
 }
 
-// A leader crashes while the entry is only on its followers' disks. They may elect each other and commit it, and the
-// old leader must end up with the same log.
+// A leader crashes while the entry is only on its followers' disks. They may elect one of themselves and commit it, and
+// the old leader must end up with the same log.
 func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -186,8 +186,9 @@ func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 	})
 }
 
-// A leader whose disk is stalled is deposed, and the next leader sends a snapshot that Raft has already handed to the
-// machine here. The response says that this member has all entries of the snapshot, so it must wait for them.
+// A leader whose disk is stalled is deposed, and the next leader sends a snapshot whose entries Raft has already handed
+// to the state machine here. The response means that this member has all entries in the snapshot, so it must wait for
+// them.
 func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -210,7 +211,7 @@ func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
 		pass(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
-			t.Fatalf("the member answered %+v while an entry of the snapshot was not on its disk yet", resp)
+			t.Fatalf("the member answered %+v before an entry in the snapshot was on its disk", resp)
 		default:
 		}
 		release()
@@ -223,7 +224,7 @@ func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
 	})
 }
 
-// noResponse is the future of an entry whose machine goroutine exited.
+// noResponse is an entry's future after the state machine's goroutine has exited.
 type noResponse struct{ raft.ApplyFuture }
 
 func (noResponse) Error() error  { return nil }
@@ -231,6 +232,6 @@ func (noResponse) Response() any { return nil }
 
 func TestAppend_MachineGoroutineExits_OutcomeIsUnknown(t *testing.T) {
 	if a, err := new(Node).outcome(noResponse{}); !errors.Is(a.Err, ErrUnknownOutcome) || err != nil {
-		t.Errorf("outcome() = %v, %v, want ErrUnknownOutcome and no error of Raft", a.Err, err)
+		t.Errorf("outcome() = %v, %v, want ErrUnknownOutcome and no Raft error", a.Err, err)
 	}
 }

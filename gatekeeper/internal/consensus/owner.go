@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// owner is a user and a group of the operating system.
+// owner is an operating-system user and group.
 type owner struct{ uid, gid int }
 
 // name returns the user's name, or its number if the name is unknown.
@@ -40,14 +40,14 @@ func targetOwner(dir string) (o owner, top string, err error) {
 	}
 }
 
-// handOver gives o the files that root has created in top, so that a server that runs as another user can use its data
-// directory. Files of other users keep their owner. If the caller is not root, handOver does nothing, because other
-// users own what they write and cannot give it away.
+// handOver makes o the owner of the files that root has created in top, so that a server running as another user can
+// use its data directory. Other users' files keep their owner. If the caller is not root, this does nothing, because
+// other users already own the files they write and cannot change the owner.
 func handOver(top string, o owner) error {
 	if os.Geteuid() != 0 || o.uid == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(top) // no symbolic link can lead outside
+	root, err := os.OpenRoot(top) // so that no symbolic link leads outside
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,6 @@ func (f *DataDir) withOwner(err error) error {
 	if its.uid != 0 {
 		otherwise = "run it as " + its.name() + ", or "
 	}
-	return fmt.Errorf("%w: %s belongs to %s, but the server runs as %s: %sgive it the directory with chown -R %s %s",
+	return fmt.Errorf("%w: %s belongs to %s, but the server runs as %s: %schange the owner with chown -R %s %s",
 		err, denied.Path, its.name(), self.name(), otherwise, self.name(), f.dir)
 }

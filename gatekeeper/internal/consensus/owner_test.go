@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// another is a user other than root.
+// another is a non-root user.
 var another = owner{uid: 65534, gid: 65534}
 
 func requireRoot(t *testing.T) {

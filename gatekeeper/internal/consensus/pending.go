@@ -17,7 +17,7 @@ type Appended struct {
 }
 
 // Pending is an entry whose outcome is not known yet. It always completes: with its result, or with an unknown outcome
-// when the leadership ends or the server stops.
+// when leadership ends or the server stops.
 type Pending struct {
 	once     sync.Once
 	done     chan struct{}

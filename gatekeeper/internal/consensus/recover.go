@@ -19,8 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// Remains is the content of the data directory of a server that is not running. Until Close, servers cannot use the
-// directory.
+// Remains is the content of the data directory of a stopped server. Until Close, no server can use the directory.
 type Remains struct {
 	Dir         string
 	ClusterID   ClusterID
@@ -30,19 +29,19 @@ type Remains struct {
 	LogStore LogStore
 	// LastTerm and LastIndex are those of the last entry in this directory, in the log or in a snapshot.
 	LastTerm, LastIndex uint64
-	// Term is the newest term that the member had seen.
+	// Term is the newest term that the member has seen.
 	Term uint64
-	// Appended is when a leader appended the last entry of the log, according to that leader's clock. It is zero when
-	// the log is empty.
+	// Appended is when the leader appended the last entry in the log, according to its own clock. It is zero if the log
+	// is empty.
 	Appended time.Time
 	// Members are the members of the last configuration in this directory.
 	Members []Member
-	// Met lists the ids of all members that this one has ever met, sorted.
+	// Met lists the ids of all members that this one has ever known, sorted.
 	Met []string
 	// Begun reports whether the member ever had a term, an entry or a snapshot.
 	Begun bool
-	// Succeeded is the reason given when the member stopped because its cluster had been recovered without it. It is
-	// empty for any other member.
+	// Succeeded is the reason that the member received when it stopped because its cluster had been recovered without
+	// it. Otherwise, it is empty.
 	Succeeded string
 	// State is the state after the last entry. The last entries may never have been committed. Only a majority of the
 	// directories shows whether they were.
@@ -54,8 +53,8 @@ type Remains struct {
 // Close unlocks the directory.
 func (r *Remains) Close() error { return r.lock.Close() }
 
-// ReadDataDir reads all of a data directory whose server is not running, without writing anything. newMachine returns
-// the state machine of a cluster, to which ReadDataDir applies the snapshot and the log. It returns ErrDataDirInUse,
+// ReadDataDir reads all of a stopped server's data directory without writing anything. newMachine returns the state
+// machine for a cluster, to which ReadDataDir applies the snapshot and the log. It returns ErrDataDirInUse,
 // ErrDataDirDamaged, ErrForeignDataDir, or an error from the system.
 func ReadDataDir(dir string, newMachine func(clusterID string) Machine) (*Remains, error) {
 	r := &Remains{Dir: dir}
@@ -91,7 +90,7 @@ func (e *noDataDirError) Error() string {
 // Is makes errors.Is(err, ErrForeignDataDir) true.
 func (e *noDataDirError) Is(target error) bool { return target == ErrForeignDataDir }
 
-// open takes the lock and determines the member to which the directory belongs.
+// open takes the lock and determines which member the directory belongs to.
 func (r *Remains) open() (err error) {
 	if _, err := os.ReadDir(r.Dir); errors.Is(err, fs.ErrNotExist) {
 		return &noDataDirError{r.Dir, "it does not exist"}
@@ -104,7 +103,7 @@ func (r *Remains) open() (err error) {
 	var file clusterFile
 	if err := r.json(clusterFileName, &file); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return &noDataDirError{r.Dir, "it holds no " + clusterFileName}
+			return &noDataDirError{r.Dir, "it does not contain " + clusterFileName}
 		}
 		return err
 	}
@@ -146,7 +145,7 @@ func (r *Remains) json(name string, v any) error {
 }
 
 // read opens the log and calls use. The log's file is mapped into memory and its reader trusts it. A missing page
-// causes a fault, and a corrupt one causes a panic. Both are confined to the goroutine that read starts.
+// causes a memory fault, and a corrupt one causes a panic. Both are confined to the goroutine that read starts.
 func (r *Remains) read(use func(old *store.Old) error) error {
 	done := make(chan error, 1)
 	go func() { done <- r.readHere(use) }()
@@ -185,7 +184,7 @@ func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 }
 
 // errLost means that a member has begun but all of its data is missing.
-var errLost = errors.New("it has no term and no entry, and there is no snapshot, even though this member once had them")
+var errLost = errors.New("it contains no term, entries or snapshot, even though this member once had them")
 
 // begin brings the machine to the point from which a server replays the log, and checks that the log continues from
 // there. It rejects every directory on which a server would refuse to start.
@@ -213,7 +212,7 @@ func (r *Remains) begin(old *store.Old, machine Machine) error {
 // reaches rejects a directory whose newest snapshot cannot be read and whose other entries end before it.
 func reaches(newest, last uint64) error {
 	if last < newest {
-		return fmt.Errorf("its snapshot up to entry %d cannot be read, and without it the data ends with entry %d", newest, last)
+		return fmt.Errorf("its snapshot up to entry %d cannot be read, and without it the data ends at entry %d", newest, last)
 	}
 	return nil
 }
@@ -300,7 +299,7 @@ func (r *Remains) entry(old *store.Old, machine Machine, index uint64) error {
 		return err
 	}
 	if entry.Term < r.LastTerm {
-		return fmt.Errorf("entry %d of the log has term %d, and the one before it %d", index, entry.Term, r.LastTerm)
+		return fmt.Errorf("log entry %d has term %d, but the entry before it has term %d", index, entry.Term, r.LastTerm)
 	}
 	switch entry.Type {
 	case raft.LogCommand:
@@ -323,8 +322,8 @@ func configured(c raft.Configuration) []Member {
 	return members
 }
 
-// Latest returns the remains with the highest (last term, last index). If all contains the remains of a majority of the
-// last voters, the result has every entry that was ever committed, because Raft uses the same order to elect leaders.
+// Latest returns the data directory with the highest (last term, last index). If those of a majority of the last voters
+// are given, the result has every entry that was ever committed, because Raft uses the same order to elect leaders.
 func Latest(all []*Remains) *Remains {
 	return slices.MaxFunc(all, func(a, b *Remains) int {
 		return cmp.Or(cmp.Compare(a.LastTerm, b.LastTerm), cmp.Compare(a.LastIndex, b.LastIndex))
@@ -332,9 +331,9 @@ func Latest(all []*Remains) *Remains {
 }
 
 // Quorum returns the number of voters in the last configuration, which is that of Latest, and the number of those
-// voters whose remains are in all. Copies of one member's directory count once. An uncommitted change to the membership
-// does no harm. Majorities of adjacent configurations overlap, so a majority of this configuration knows of every later
-// configuration that was committed.
+// voters whose data directories are given. Copies of one member's directory count once. An uncommitted membership
+// change does no harm. Majorities of adjacent configurations overlap, so a majority of this configuration knows of
+// every later configuration that was committed.
 func Quorum(all []*Remains) (read, voters int) {
 	for _, m := range Latest(all).Members {
 		if !m.Voter {

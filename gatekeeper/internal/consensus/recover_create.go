@@ -50,10 +50,10 @@ type Founding struct {
 	State                     *fsm.State
 }
 
-// Found creates the data directory. Files created by root are given to the owner of the directory or, if it does not
-// exist yet, of its parent. If Found fails or is interrupted, no server can start on the result, because the file that
-// names the directory's member is written last. Found returns ErrDataDirInUse, ErrDataDirNotEmpty, ErrInvalidMember, or
-// an error from the system.
+// Found creates the data directory. Files created by root get the owner of the directory or, if it does not exist yet,
+// of its parent. If Found fails or is interrupted, no server can start on the result, because the file that names the
+// directory's member is written last. Found returns ErrDataDirInUse, ErrDataDirNotEmpty, ErrInvalidMember, or an error
+// from the system.
 func Found(cfg Founding) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
 		return err
@@ -101,8 +101,8 @@ func Found(cfg Founding) (err error) {
 	return handOver(top, to)
 }
 
-// CheckEmpty returns ErrDataDirNotEmpty if dir contains anything but the lost+found of a new file system. dir need not
-// exist.
+// CheckEmpty returns ErrDataDirNotEmpty if dir contains anything but the lost+found of a freshly created file system.
+// dir need not exist.
 func CheckEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

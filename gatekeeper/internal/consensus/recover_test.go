@@ -16,7 +16,7 @@ import (
 
 func newMachine(clusterID string) Machine { return fsm.New(clusterID) }
 
-// found creates a data directory that begins with a snapshot up to entry 10, and adds snapshots at the given indexes.
+// found creates a data directory with a snapshot up to entry 10, and adds snapshots at the given indexes.
 func found(t *testing.T, more ...uint64) (dir string) {
 	t.Helper()
 	return foundIn(t, "", more...)
@@ -121,7 +121,7 @@ func TestQuorum_CountsVotersOfTheNewestConfigurationOnce(t *testing.T) {
 		"copies count once":        {[]*Remains{at("gk1", 3, 7, three), at("gk1", 3, 5, three)}, 0, 1, 3},
 		"an older configuration":   {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 8, five)}, 1, 2, 5},
 		"a non-voter":              {[]*Remains{at("gk6", 3, 9, five), at("gk2", 3, 8, five)}, 0, 1, 5},
-		"a stranger":               {[]*Remains{at("gk9", 3, 9, three)}, 0, 0, 3},
+		"an unknown member":        {[]*Remains{at("gk9", 3, 9, three)}, 0, 0, 3},
 	} {
 		if got := Latest(tc.all); got != tc.all[tc.latest] {
 			t.Errorf("%s: Latest() = %+v", name, got)
@@ -145,7 +145,7 @@ func TestClusterID_Next_SucceedsEarlierOnes(t *testing.T) {
 		{first, second, false}, {first, first, false}, {ClusterID{Seed: 8, Incarnation: 9}, first, false},
 	} {
 		if got := tc.later.Succeeds(tc.earlier); got != tc.want {
-			t.Errorf("%v succeeds %v: %v", tc.later, tc.earlier, got)
+			t.Errorf("%v.Succeeds(%v) = %v, want %v", tc.later, tc.earlier, got, tc.want)
 		}
 	}
 	drawn := map[ClusterID]bool{}
@@ -156,6 +156,6 @@ func TestClusterID_Next_SucceedsEarlierOnes(t *testing.T) {
 		t.Error("recoveries from two copies would create the same cluster id")
 	}
 	if succeeds("nonsense", first.String()) || succeeds(second.String(), "") || !succeeds(second.String(), first.String()) {
-		t.Error("succeeds returned a wrong result")
+		t.Error("succeeds returned the wrong result")
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// relay accepts connections on a listener for two users in turn. The first user could not hand the listener back, but
-// only close it, and connections waiting to be accepted would be lost. Therefore, the first user receives a loan of the
-// relay, and the next one receives the relay.
+// relay accepts connections on a listener for two consecutive users. If the first user owned the listener, it could
+// only close it, not hand it over, and connections waiting to be accepted would be lost. Therefore, the first user gets
+// a loan of the relay, and the second one gets the relay itself.
 type relay struct {
 	net.Listener // for its address
 

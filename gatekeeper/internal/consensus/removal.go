@@ -14,13 +14,13 @@ import (
 
 // Raft does not notify a member of its removal. The leader sends it the entry that removes it but never reports that
 // the entry was committed, and a member that was down does not even receive the entry. The removed member would wait
-// for a leader forever. Therefore, a member that hears from no leader introduces itself to the others again, and a
-// member that knows of the removal reports it.
+// for a leader forever. Therefore, a member that does not hear from a leader introduces itself to the others again, and
+// a member that knows of the removal reports it.
 
-// removed reports whether a member was certainly removed: its id is retired, and it is in neither the latest nor the
-// committed configuration. The latest configuration alone proves nothing. If no majority ever stores a removal, the
-// next leader undoes it. If the member had already stopped because of the removal, it would then be missing from the
-// majority.
+// removed reports whether a member is known for certain to be removed: its id is retired, and it is in neither the
+// latest nor the committed configuration. The latest configuration alone proves nothing. If no majority ever stores a
+// removal, the next leader undoes it. If the member had already stopped because of the removal, it would then be
+// missing from the majority.
 func (n *Node) removed(id string) bool {
 	if !n.started.Load() || !n.cfg.Retired(id) {
 		return false
@@ -51,15 +51,15 @@ func (n *Node) committed() (servers []raft.Server, known bool) {
 type Removal struct {
 	// Members are the remaining members.
 	Members []Member
-	// Silent lists the ids of the remaining voters that do not answer the leader, sorted.
+	// Silent lists the ids of the remaining voters that are not responding to the leader, sorted.
 	Silent []string
-	// Already reports that the member had been removed before, so that nothing is left to do.
+	// Already means that the member had already been removed, so the call did nothing.
 	Already bool
 
 	voter bool // whether the removed member has a vote
 }
 
-// refusal returns an error if removing id needs force because too few of the remaining voters answer, and nil
+// refusal returns an error if removing id needs force because too few of the remaining voters are responding, and nil
 // otherwise.
 func (r *Removal) refusal(id string) error {
 	voters := 0
@@ -142,7 +142,7 @@ func (n *Node) leaderless() bool {
 	return !leading && time.Since(n.raft.LastContact()) > 2*n.cfg.Timeouts.Election
 }
 
-// heard processes a peer's response to an introduction.
+// heard handles the result of introducing this member to a peer.
 func (n *Node) heard(from raft.ServerID, err error) {
 	if refused, ok := errors.AsType[*peer.RefusedError](err); ok && refused.Removed {
 		n.guard.Fail(fmt.Errorf("%w, according to %s. The other members keep its permits and definitions; a new server needs a new id and an empty data directory",
@@ -158,8 +158,8 @@ func succeeds(later, earlier string) bool {
 }
 
 // succeeded stops this server after a peer has reported that a later incarnation of this cluster is running. If a
-// majority of the old servers came back, for example when a site regains power, they would form a second cluster that
-// grants the same permits as the new one.
+// majority of the old servers came back up, for example when a site regains power, they would form a second cluster
+// that grants the same permits as the new one.
 func (n *Node) succeeded(reason string) {
 	// The reason is stored first. After a restart, this server may be unable to reach a peer that would report it
 	// again.

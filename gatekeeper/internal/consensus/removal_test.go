@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// retiring makes members retire ids as servers do.
+// retiring makes members retire ids the way servers do.
 func retiring(t *testing.T, n **Node) func(*Config) {
 	return func(c *Config) {
 		machine := c.Machine
@@ -33,7 +33,7 @@ func bootRetiring(t *testing.T, ids ...string) []*server {
 	return servers
 }
 
-// stopped waits for the fault with which a server stops.
+// stopped waits until a server stops and returns its fault.
 func stopped(t *testing.T, s *server) error {
 	t.Helper()
 	select {
@@ -57,11 +57,11 @@ func TestRemoveMember_Running_StopsAndIsRetired(t *testing.T) {
 		t.Error("the id of the removed member is not retired")
 	}
 	if err := stopped(t, gone); !errors.Is(err, ErrRemoved) {
-		t.Errorf("the member stops with %v, want ErrRemoved", err)
+		t.Errorf("the member stopped with %v, want ErrRemoved", err)
 	}
 	select {
 	case err := <-leader.Fatal():
-		t.Errorf("the leader stops too: %v", err)
+		t.Errorf("the leader stopped too: %v", err)
 	default:
 	}
 }
@@ -72,7 +72,7 @@ func TestRemoveMember_MemberIsDown_StopsWhenItIsBack(t *testing.T) {
 	leader := leading(t, servers)
 	gone := without(servers, leader)[0]
 	address := gone.PeerAddress()
-	until(t, "the leader has met the member", func() bool { return leader.cfg.DataDir.hasMet(gone.ID()) })
+	until(t, "the leader knows the member", func() bool { return leader.cfg.DataDir.hasMet(gone.ID()) })
 	closeNode(t, gone.Node)
 	if _, err := leader.RemoveMember(t.Context(), gone.ID(), false); err != nil {
 		t.Fatal(err)
@@ -81,11 +81,11 @@ func TestRemoveMember_MemberIsDown_StopsWhenItIsBack(t *testing.T) {
 	again := boot(t, DataDirConfig{Dir: gone.dir, MemberID: gone.ID(), ClusterName: "test", Members: gone.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
 	if err := stopped(t, again); !errors.Is(err, ErrRemoved) {
-		t.Errorf("the member stops with %v, want ErrRemoved", err)
+		t.Errorf("the member stopped with %v, want ErrRemoved", err)
 	}
 }
 
-// The leader stopped after it had retired the id and before it removed the member. A second call completes the removal.
+// The leader stopped after retiring the id but before removing the member. A second call completes the removal.
 func TestRemoveMember_AlreadyRetired_SecondCallRemovesIt(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
@@ -100,7 +100,7 @@ func TestRemoveMember_AlreadyRetired_SecondCallRemovesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := stopped(t, half); !errors.Is(err, ErrRemoved) {
-		t.Errorf("the member stops with %v, want ErrRemoved", err)
+		t.Errorf("the member stopped with %v, want ErrRemoved", err)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestJoiner_NotYetAMember_KeepsRunning(t *testing.T) {
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
 	select {
 	case err := <-joiner.Fatal():
-		t.Errorf("the joiner stops: %v", err)
+		t.Errorf("the joiner stopped: %v", err)
 	default:
 	}
 }
@@ -215,14 +215,14 @@ func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	}
 	select {
 	case err := <-named.Fatal():
-		t.Fatalf("the member stops: %v", err)
+		t.Fatalf("the member stopped: %v", err)
 	default:
 	}
 	node := new(*Node)
 	again := boot(t, DataDirConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
-	if err := stopped(t, named); !errors.Is(err, ErrRemoved) { // the third member is back, so the removal is committed
-		t.Errorf("the member stops with %v, want ErrRemoved", err)
+	if err := stopped(t, named); !errors.Is(err, ErrRemoved) { // the third member is back up, so the removal is committed
+		t.Errorf("the member stopped with %v, want ErrRemoved", err)
 	}
 	return true
 }
@@ -240,17 +240,17 @@ func TestAddMember_Again_KeepsTheOperatorsDecision(t *testing.T) {
 	}
 	joins := Addition{ID: "gk4", PeerAddress: "127.0.0.1:1", Joining: true}
 	if err := leader.AddMember(t.Context(), joins); !errors.Is(err, ErrAddedWithoutVote) {
-		t.Errorf("the non-voter joins as a voter: %v, want ErrAddedWithoutVote", err)
+		t.Errorf("the non-voter joined as a voter: %v, want ErrAddedWithoutVote", err)
 	}
 	joins.NonVoter = true
 	if err := leader.AddMember(t.Context(), joins); err != nil {
-		t.Errorf("the non-voter joins as a non-voter: %v", err)
+		t.Errorf("the non-voter could not join as a non-voter: %v", err)
 	}
 	e := leader.epoch.Load()
 	if e.wantsVoter("gk4") {
 		t.Error("the non-voter is scheduled for promotion")
 	}
 	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: "127.0.0.1:1"}); err != nil || !e.wantsVoter("gk4") {
-		t.Errorf("AddMember as a voter, by an operator = %v, want a scheduled promotion", err)
+		t.Errorf("AddMember by an operator, as a voter = %v, want a scheduled promotion", err)
 	}
 }

@@ -7,27 +7,27 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// In Raft (v1.8.0), a follower checks once every one to two heartbeat timeouts, at random, whether it has heard from its
-// leader. Contact does not restart that timer, so a dead leader is noticed up to two timeouts later. Here a follower
-// checks as soon as the leader has been silent for one timeout and a random delay.
+// In Raft (v1.8.0), a follower checks once every one to two heartbeat timeouts, at random, whether it has heard from
+// its leader. Contact does not restart that timer, so a dead leader is noticed up to two timeouts later. Here a
+// follower checks as soon as the leader has been silent for one timeout plus a random delay.
 //
-// The check is Raft's own: this file only makes Raft's timer fire earlier. A check too many therefore has no effect,
-// and without this file only time would be lost.
+// The check is Raft's own: this file only makes Raft's timer fire earlier. An extra check therefore has no effect, and
+// without this file elections would only start later.
 
-// staggered returns the range of the random delay. Two followers that check at almost the same time both become
+// staggered returns the upper limit of the random delay. Two followers that check at almost the same time both become
 // candidates and split the votes, which costs an election timeout. To avoid that, the second one must check after it
 // has received the pre-vote of the first, which takes one network latency.
 func staggered(heartbeat time.Duration) time.Duration { return heartbeat / 8 }
 
-// watchSilence makes Raft check for its leader whenever this member, as a follower, has heard from no leader for the
-// heartbeat timeout and a random delay. A granted pre-vote counts as contact, because the candidate is about to ask for
-// the vote. Raft itself counts a granted vote.
+// watchSilence makes Raft check for its leader whenever this member, as a follower, has not heard from a leader for the
+// heartbeat timeout plus a random delay. A granted pre-vote counts as contact, because the candidate is about to
+// request the vote. Raft itself counts a granted vote.
 func (i *incoming) watchSilence() {
 	if !i.runs() {
 		return
 	}
 	if i.onlyVoter() {
-		i.check() // nobody else could lead
+		i.check() // no other member could lead
 	}
 	since := time.Now()
 	for {
@@ -40,7 +40,7 @@ func (i *incoming) watchSilence() {
 		if i.lastHeard(since).Add(i.timeout).After(time.Now()) {
 			continue
 		}
-		// After a store call that took long, Raft's main loop must first see the heartbeats that have arrived.
+		// After a slow store call, Raft's main loop must first process the heartbeats that have arrived.
 		if i.raft.State() == raft.Follower && i.idle() && time.Since(i.lastHeard(since)) >= i.timeout {
 			i.check()
 		}
@@ -64,14 +64,14 @@ func (i *incoming) lastHeard(since time.Time) time.Time {
 	return since
 }
 
-// checkLeader makes Raft's main loop check for its leader now. Raft offers no call for this, but a follower checks when
+// checkLeader makes Raft's main loop check for its leader now. Raft has no call for this, but a follower checks when
 // its heartbeat timeout is shortened.
 func (n *Node) checkLeader() {
 	cfg := n.raft.ReloadableConfig()
 	for _, timeout := range []time.Duration{n.cfg.Timeouts.Heartbeat - time.Nanosecond, n.cfg.Timeouts.Heartbeat} {
 		cfg.HeartbeatTimeout = timeout
 		if err := n.raft.ReloadConfig(cfg); err != nil {
-			n.cfg.Logger.Error("Raft cannot be made to check for its leader", "error", err)
+			n.cfg.Logger.Error("cannot make Raft check for its leader", "error", err)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// countChecks counts how often the member, when it notices that its leader is silent, makes Raft check for it.
+// countChecks counts how often the member notices a silent leader and makes Raft check for it.
 func countChecks(m *member) (checks *int) {
 	checks = new(int)
 	synctest.Wait()
@@ -38,14 +38,14 @@ func TestSilence_PreVoteGranted_LeavesTheElectionToTheCandidate(t *testing.T) {
 			pass(voter.cfg.Timeouts.Heartbeat - time.Millisecond)
 			synctest.Wait()
 			if *checks != 0 {
-				t.Errorf("within a heartbeat timeout of granting a pre-vote, the voter made Raft check %d times", *checks)
+				t.Errorf("within a heartbeat timeout of granting a pre-vote, the voter made Raft check %d times, want 0", *checks)
 			}
 		})
 	}
 }
 
-// While a follower's disk is stalled, Raft's main loop does not see the heartbeats. The follower must not take that for
-// silence.
+// While a follower's disk is stalled, Raft's main loop does not see the heartbeats. The follower must not mistake that
+// for silence.
 func TestSilence_DiskStalls_NoElection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -68,7 +68,7 @@ func TestSilence_DiskStalls_NoElection(t *testing.T) {
 	})
 }
 
-// A pause of the leader's process or network that is well below the heartbeat timeout must not cost it the leadership.
+// A pause in the leader's process or network that is well below the heartbeat timeout must not cost it leadership.
 func TestSilence_LeaderPausesForFiveEighthsOfTheTimeout_KeepsLeading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -81,7 +81,7 @@ func TestSilence_LeaderPausesForFiveEighthsOfTheTimeout_KeepsLeading(t *testing.
 			pass(timeout * 5 / 8)
 			leader.wire.set(nil, nil)
 			close(resume)
-			pass(timeout * time.Duration(i*37%100) / 100) // so that the next pause begins at another time relative to the heartbeats and timers
+			pass(timeout * time.Duration(i*37%100) / 100) // so that the next pause begins at a different point relative to the heartbeats and timers
 		}
 		pass(2 * timeout)
 		if now, leads := leads(leader.raft); !leads || now != term {
@@ -94,8 +94,8 @@ func TestSilence_OnlyVoter_LeadsImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		leaderOf(t, memoryCluster(t, 1, nil)...)
-		if took := time.Since(begun); took > 10*time.Millisecond { // in the bubble, only waiting takes time
-			t.Errorf("a single server led after %v", took)
+		if took := time.Since(begun); took > 10*time.Millisecond { // in the synctest bubble, only waiting takes time
+			t.Errorf("a single server took %v to become leader", took)
 		}
 	})
 }

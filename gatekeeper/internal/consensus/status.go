@@ -31,7 +31,7 @@ const (
 	RoleLeader
 )
 
-// String returns the role as one word.
+// String returns the role as a single word.
 func (r Role) String() string {
 	switch r {
 	case RoleFollower:
@@ -69,10 +69,10 @@ func (n *Node) CommitIndex() uint64 { return n.onDisk(n.raft.CommitIndex()) }
 // are not commands never reach the machine, so do not wait for the machine's own index to pass this one.
 func (n *Node) AppliedIndex() uint64 { return n.onDisk(n.raft.AppliedIndex()) }
 
-// onDisk limits an index that Raft reported to those entries that are on this member's disk.
+// onDisk caps an index reported by Raft at the last entry on this member's disk.
 func (n *Node) onDisk(index uint64) uint64 { return min(index, n.stores.queue.Durable()) }
 
-// Leader returns the member that leads, as far as this member knows.
+// Leader returns the current leader, as far as this member knows.
 func (n *Node) Leader() Leader {
 	address, id := n.raft.LeaderWithID()
 	if id == "" {
@@ -114,8 +114,7 @@ func (n *Node) members(servers []raft.Server) []Member {
 
 // Ready returns nil if this member can serve. A leader can serve once Promote has returned. Any other member must hear
 // from a leader, and must have handed to the state machine all entries that it knows to be committed. A server learns
-// from the log that it is a member, so a joiner is not ready before it has everything that was committed when it
-// joined.
+// from the log that it is a member, so a joiner is not ready until it has everything that was committed when it joined.
 func (n *Node) Ready() error {
 	if n.life.Err() != nil {
 		return errors.Join(ErrClosed, n.guard.Err())

@@ -11,9 +11,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// In these tests, a stranger may know the cluster's id, as every client does.
+// In these tests, an outsider may know the cluster's id, as every client does.
 
-// sayHello connects to a member's peer port, sends fields, and returns the status and the text of the answer.
+// sayHello sends a hello with the given fields to a member's peer port, and returns the status and text of the
+// response.
 func sayHello(t *testing.T, to *server, fields ...string) (status byte, message string) {
 	t.Helper()
 	c, err := net.Dial("tcp", to.PeerAddress())
@@ -45,7 +46,7 @@ func sayHello(t *testing.T, to *server, fields ...string) (status byte, message 
 func TestStranger_FromAnotherCluster_GetsNoReason(t *testing.T) {
 	s := bootSet(t, "gk1")[0]
 	if status, said := sayHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || said != "" {
-		t.Errorf("the stranger received status %d with text %q, want 1 without text", status, said)
+		t.Errorf("got status %d with text %q, want 1 without text", status, said)
 	}
 }
 
@@ -55,13 +56,13 @@ func TestStranger_ClaimsALaterIncarnation_StopsNoServer(t *testing.T) {
 	later := leader.ClusterID().Next(time.Now())
 	for range 3 {
 		if status, _ := sayHello(t, leader, later.String(), "gk2", leader.ID(), "", "f", "2"); status == 0 {
-			t.Fatal("the stranger was accepted")
+			t.Fatal("the outsider was accepted")
 		}
 	}
 	mustAppend(t, leader.Node, "one")
 	select {
 	case err := <-leader.Fatal():
-		t.Errorf("the server stops: %v", err)
+		t.Errorf("the server stopped: %v", err)
 	default:
 	}
 	dir := leader.dir
@@ -74,18 +75,18 @@ func TestStranger_IsNotRemembered(t *testing.T) {
 	leader := leading(t, servers)
 	other := without(servers, leader)[0]
 	id := leader.ClusterID().String()
-	// The peers use the id of a member with a wrong address and directory, and the id of a server that has not joined
-	// yet.
+	// The outsider uses the id of a member with a wrong address and directory, and the id of a server that has not
+	// joined yet.
 	sayHello(t, leader, id, other.ID(), leader.ID(), "evil:1", "f", "1")
 	if status, said := sayHello(t, leader, id, "gk9", leader.ID(), "evil:1", "0000000000000000", "2"); status != 0 {
 		t.Fatal(said)
 	}
 	if status, said := sayHello(t, leader, id, "gk9", leader.ID(), "api:1", "1111111111111111", "2"); status != 0 {
-		t.Errorf("the real gk9 is refused: %s", said)
+		t.Errorf("the real gk9 was refused: %s", said)
 	}
-	until(t, "the members meet", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
+	until(t, "the leader knows the API address of the other member", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
 	if leader.cfg.DataDir.hasMet("gk9") || leader.apiAddressOf("gk9") != "" {
-		t.Error("the stranger's statement was recorded")
+		t.Error("the outsider's statement was recorded")
 	}
 }
 
@@ -102,12 +103,12 @@ func TestDataDir_DiskStalls_LeaderIsStillKnown(t *testing.T) {
 	memory.mu.Lock() // blocks the disk
 	done := make(chan error)
 	go func() { done <- f.meet("gk3", "three", members) }()
-	for f.writing.TryLock() { // until meet writes
+	for f.writing.TryLock() { // until the write is blocked
 		f.writing.Unlock()
 		runtime.Gosched()
 	}
 	if f.nameOf("gk2") == "" || f.hasMet("gk3") {
-		t.Errorf("met contains %v before it is on disk", f.met)
+		t.Errorf("the known peers are %v before they are on disk", f.met)
 	}
 	memory.mu.Unlock()
 	if err := <-done; err != nil || !f.hasMet("gk3") {

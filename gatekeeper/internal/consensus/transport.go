@@ -19,11 +19,11 @@ type innerTransport interface {
 //
 //   - records the responses that Confirm counts
 //   - drops Raft's fast path for heartbeats, which changes the term concurrently with its main loop, so that logs can
-//     diverge (hashicorp/raft issue 695, open in v1.8.0); heartbeat.go has a replacement that leaves Raft's state alone
+//     diverge (hashicorp/raft issue 695, open in v1.8.0); heartbeat.go has a replacement that changes no Raft state
 //   - refuses pipelines, because their responses could not be recorded
 //   - withholds from Raft any snapshot that would roll it back; see incoming
 //   - never sends a commit index beyond the entries that this member has on its own disk
-//   - sends nothing after a fault (issue 503: a leader with a hanging disk would keep sending heartbeats)
+//   - sends nothing after a fault (issue 503: a leader with a hung disk would keep sending heartbeats)
 //
 // Every method is written out. Embedding would lose the interfaces that Raft detects by type assertion, and would let
 // new methods bypass the wrapper.

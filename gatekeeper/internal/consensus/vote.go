@@ -10,21 +10,21 @@ import (
 
 // In Raft (v1.8.0), a follower refuses to vote while it considers its leader alive, and rechecks that only when its own
 // timer fires. The slowest member of a majority therefore determines when a dead leader is replaced. Here a follower
-// checks as soon as its vote is requested, so the first member that notices determines the time.
+// checks as soon as its vote is requested, so the first member to notice does.
 //
 // A pre-vote commits a follower to nothing. Raft still grants the votes, based on term, log and previous votes. Only
 // Raft's check for a live leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no response
 // relies on a lease, and Confirm requires responses from a majority. That check prevents the election of a member that
-// is the only one unable to hear the leader. Such an election is still prevented here, because the other members then
-// hear the leader.
+// alone has lost contact with the leader. Such an election is still prevented here, because the other members are still
+// in contact with the leader.
 
-// silence returns a fraction of the heartbeat timeout: the time without contact after which a follower that is asked
-// for its vote considers the leader gone. The candidate has heard nothing for the full timeout, and a leader may
-// contact one member up to two tenths of the timeout later than another.
+// silence returns how long a follower must have had no contact with its leader to consider it gone when its vote is
+// requested. The candidate has heard nothing for the full timeout, and a leader may contact one member up to two tenths
+// of the timeout later than another.
 func silence(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
 
 // preVote grants a pre-vote that Raft would refuse only because it has not noticed yet that the leader is gone. It
-// returns false if Raft must answer.
+// returns false if Raft must respond.
 func (i *incoming) preVote(rpc raft.RPC) bool {
 	req, ok := rpc.Command.(*raft.RequestPreVoteRequest)
 	if !ok || !i.leaderless() || req.Term <= i.raft.CurrentTerm() || !i.votes(raft.ServerID(req.ID)) || !i.upToDate(req.LastLogTerm, req.LastLogIndex) {
@@ -36,7 +36,7 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 	return true
 }
 
-// vote prepares a vote request for Raft, and answers a request that names no member. It reports whether it has
+// vote prepares a vote request for Raft, and itself answers a request without a member id. It reports whether it has
 // answered.
 //
 // Raft (v1.8.0) records its vote under the candidate's address. If two members advertise the same address, for example
@@ -70,8 +70,8 @@ func (i *incoming) isLeader(id []byte) bool {
 	return leader != "" && string(leader) == string(id)
 }
 
-// leaderless reports whether this member is a follower that has not heard from its leader for i.silence. Everything
-// that the leader sent before the request counts, to within a fiftieth of the heartbeat timeout.
+// leaderless reports whether this member is a follower that has not heard from its leader for i.silenceThreshold.
+// Everything that the leader sent before the request counts, to within a fiftieth of the heartbeat timeout.
 func (i *incoming) leaderless() bool {
 	return i.idle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silence
 }

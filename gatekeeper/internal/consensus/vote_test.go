@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A follower asks for votes as soon as the leader has been silent for the heartbeat timeout and a short random delay,
-// and is elected immediately, even if the other has not noticed yet.
+// A follower requests votes as soon as the leader has been silent for the heartbeat timeout plus a short random delay,
+// and is elected immediately, even if the other follower has not noticed yet.
 func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -22,7 +22,7 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 				until(t, "all followers have applied the entries", func() bool { return r.raft.AppliedIndex() >= old.raft.AppliedIndex() })
 			}
 			pass(time.Second)
-			var mu sync.Mutex // guards asked
+			var mu sync.Mutex // guards the time below
 			var asked time.Time
 			cutOff(old, rest, nil)
 			cut := time.Now()
@@ -49,7 +49,7 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 			if most := timeout + staggered(timeout); silent > most {
 				t.Errorf("round %d: votes were first requested %v after the last contact, want at most %v", round, silent, most)
 			}
-			if took >= 100*time.Millisecond { // in the bubble, only waiting takes time
+			if took >= 100*time.Millisecond { // in the synctest bubble, only waiting takes time
 				t.Errorf("round %d: elected %v after the first vote request", round, took)
 			}
 			for _, m := range members {
@@ -98,7 +98,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 		term := leader.Term()
 		pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term+1, 1_000_000)
 		if pre || vote {
-			t.Errorf("a follower in contact with its leader grants a pre-vote: %v, a vote: %v", pre, vote)
+			t.Errorf("a follower in contact with its leader granted a pre-vote: %v, a vote: %v", pre, vote)
 		}
 		// If only one member has no contact with the leader, its repeated vote requests have no effect.
 		leader.wire.set(func(to raft.ServerID, _ any) error {
@@ -114,7 +114,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 	})
 }
 
-// Without a leader, neither a member whose log is behind nor a stranger receives a vote.
+// Without a leader, neither a member whose log is behind nor a non-member receives a vote.
 func TestVote_LeaderGone_OnlyAnUpToDateMemberGetsVotes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -128,13 +128,13 @@ func TestVote_LeaderGone_OnlyAnUpToDateMemberGetsVotes(t *testing.T) {
 		cutOff(leader, rest, nil)
 		until(t, "the voter has not heard from the leader for some time", rest[1].transport.incoming.leaderless)
 		if pre, vote := askVotes(t, rest[0], rest[1], "gk9", term, last); pre || vote {
-			t.Errorf("a stranger gets a pre-vote: %v, a vote: %v", pre, vote)
+			t.Errorf("a non-member got a pre-vote: %v, a vote: %v", pre, vote)
 		}
 		if pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term, last-1); pre || vote {
-			t.Errorf("a member whose log is behind gets a pre-vote: %v, a vote: %v", pre, vote)
+			t.Errorf("a member whose log is behind got a pre-vote: %v, a vote: %v", pre, vote)
 		}
 		if pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term, last); !pre || !vote {
-			t.Errorf("a member with the complete log gets a pre-vote: %v, a vote: %v", pre, vote)
+			t.Errorf("a member with the complete log got a pre-vote: %v, a vote: %v", pre, vote)
 		}
 	})
 }
@@ -197,6 +197,6 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 // campaign makes a member start an election immediately, as the target of a transfer does.
 func campaign(t *testing.T, m *member) {
 	t.Helper()
-	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
-	m.transport.incoming.to <- raft.RPC{Command: ask, RespChan: make(chan raft.RPCResponse, 1)}
+	req := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
+	m.transport.incoming.to <- raft.RPC{Command: req, RespChan: make(chan raft.RPCResponse, 1)}
 }

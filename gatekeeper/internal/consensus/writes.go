@@ -39,10 +39,10 @@ func (w *writes) latest() Writes {
 	return Writes{Count: len(took), Median: took[len(took)/2], Longest: took[len(took)-1]}
 }
 
-// Writes returns statistics of the latest writes to this member's log.
+// Writes returns statistics on the latest writes to this member's log.
 func (n *Node) Writes() Writes { return n.metrics.writes.latest() }
 
-// Snapshot describes a snapshot that this member has.
+// Snapshot describes a snapshot stored on this member.
 type Snapshot struct {
 	Index uint64
 	Bytes int64

@@ -11,35 +11,35 @@ import (
 )
 
 const (
-	// maxSemaphores is the number of semaphores that the memory keeps, and maxStrangers is the number of callers of
-	// undefined names.
+	// maxSemaphores limits the number of semaphores in memory, and maxStrangers the number of callers of undefined
+	// names.
 	maxSemaphores = 2000
 	maxStrangers  = 200
-	// maxPerShelf is the number of callers kept for one semaphore, and the number of names kept for one stranger.
+	// maxPerShelf limits the callers kept for one semaphore, and the names kept for one caller of undefined names.
 	maxPerShelf = 8
-	// kept is how long a caller is kept after its last denial.
+	// kept is how long a denial is kept after it was last repeated.
 	kept = 7 * 24 * time.Hour
 )
 
 // Denial describes what a caller was denied, and why, from the first denial for that reason to the last.
 type Denial struct {
-	// Request is the last request that was denied.
+	// Request is the last denied request.
 	semaphore.Request
 	Reason semaphore.Reason
 	// Message is the message of the last denial.
 	Message     string
 	Count       int
 	First, Last time.Time
-	// Passed is set if the caller asked again after Last, and was either not denied or denied only for lack of a free
+	// Passed is set if the caller retried after Last, and was either not denied or denied only for lack of a free
 	// permit.
 	Passed bool
 
 	changed uint64 // the value of Memory.changes when the denial began, was repeated for the first time, or passed
 }
 
-// Memory remembers denials. The zero value is empty and ready. It is safe for concurrent use.
+// Memory remembers denials. The zero value is ready to use. It is safe for concurrent use.
 type Memory struct {
-	// count is the number of denials, so that calls can see without the lock that there are none.
+	// count is the number of denials. Calls read it without the lock, to return early if there are none.
 	count atomic.Int64
 
 	mu sync.Mutex // guards the fields below
@@ -88,7 +88,7 @@ func (m *Memory) Passed(req *semaphore.Request) {
 	}
 }
 
-// note counts a change of a denial. The caller must hold mu.
+// note records a change to a denial. The caller must hold mu.
 func (m *Memory) note(d *Denial) {
 	m.changes++
 	d.changed = m.changes
@@ -96,7 +96,7 @@ func (m *Memory) note(d *Denial) {
 
 // Changed returns the defined semaphores with a denial that has begun, has been repeated for the first time, or has
 // passed since an earlier call to Changed. after is the value of now that the earlier call returned. Later repetitions
-// are not changes, so a caller that keeps asking causes no updates.
+// are not changes, so a caller that keeps retrying causes no updates.
 func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,8 +112,8 @@ func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	return names, m.changes
 }
 
-// Of returns the denials of a semaphore that are not too old at the time now, newest first. It omits those from before
-// the semaphore was defined. It costs one map look-up, so it suits listings of many definitions.
+// Of returns the denials for a semaphore that are not too old at time now, newest first. It omits those from before the
+// semaphore was defined. It costs one map lookup, so it is suitable for listing many definitions.
 func (m *Memory) Of(name string, now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (m *Memory) Of(name string, now time.Time) []Denial {
 	return found
 }
 
-// All returns all denials that are not too old at the time now, newest first.
+// All returns all denials that are not too old at time now, newest first.
 func (m *Memory) All(now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil
@@ -133,7 +133,7 @@ func (m *Memory) All(now time.Time) []Denial {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := fresh(append(m.known.all(), m.unknown.all()...), now)
-	slices.SortFunc(all, func(a, b Denial) int { // a stable order, even though many denials have the same time
+	slices.SortFunc(all, func(a, b Denial) int { // a stable order, even if many denials have the same time
 		return cmp.Or(newestFirst(a, b), cmp.Compare(a.Semaphore, b.Semaphore),
 			cmp.Compare(a.Identity.Group, b.Identity.Group), cmp.Compare(a.Identity.Acquirer, b.Identity.Acquirer))
 	})

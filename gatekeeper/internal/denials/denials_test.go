@@ -72,10 +72,10 @@ func TestChanged_ReturnsNewDenialsWithoutRepetitions(t *testing.T) {
 	wants("a grant", "b")
 	m.Passed(&b)
 	m.Denied(ask("none", "app1"), semaphore.NoSuchSemaphore, "", noon)
-	wants("a second grant, and a name without a definition")
+	wants("a second grant, and an undefined name")
 	m.Clear()
 	m.Denied(a, semaphore.Paused, "", noon)
-	wants("a denial to the next leader", "a")
+	wants("a denial by the next leader", "a")
 }
 
 func TestPassed_ThenDeniedAgain_StartsANewCount(t *testing.T) {
@@ -101,7 +101,7 @@ func TestDenied_DefinitionComesAndGoes_IsKeptOnce(t *testing.T) {
 			t.Fatalf("after %v: All() = %v, want one denial for that reason", reason, all)
 		}
 		if of := m.Of("job", noon); (len(of) == 1) != (reason != semaphore.NoSuchSemaphore) {
-			t.Fatalf("after %v: Of() = %v, want a denial only of a defined name", reason, of)
+			t.Fatalf("after %v: Of() = %v, want a denial only for a defined name", reason, of)
 		}
 	}
 	req := ask("job", "app1")

@@ -7,14 +7,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// pool holds a bounded number of shelves. When it is full, the least recently used shelf is dropped.
+// pool holds a bounded number of buckets. When it is full, the least recently used bucket is dropped.
 type pool struct {
-	shelves map[shelfKey]*list.Element // of *shelf
+	shelves map[shelfKey]*list.Element // values are *bucket
 	order   list.List                  // most recently used first
 	count   int                        // number of denials
 }
 
-// shelfKey is a semaphore, or a group and an acquirer.
+// shelfKey identifies either a semaphore, or a group and an acquirer.
 type shelfKey struct{ semaphore, group, acquirer string }
 
 func bySemaphore(req *semaphore.Request) shelfKey { return shelfKey{semaphore: req.Semaphore} }
@@ -37,7 +37,7 @@ func asks(req *semaphore.Request) func(Denial) bool {
 	}
 }
 
-// of returns the denials of a semaphore, in a pool that is keyed by semaphore.
+// of returns the denials for a semaphore, in a pool keyed by semaphore.
 func (p *pool) of(name string) []Denial {
 	if at := p.shelves[shelfKey{semaphore: name}]; at != nil {
 		return at.Value.(*shelf).denials
@@ -45,7 +45,7 @@ func (p *pool) of(name string) []Denial {
 	return nil
 }
 
-// find returns the denial of a request's caller, or nil. It counts as a use of the shelf.
+// find returns the denial of a request's caller, or nil. It counts as a use of the bucket.
 func (p *pool) find(key shelfKey, req *semaphore.Request) *Denial {
 	at := p.shelves[key]
 	if at == nil {
@@ -60,8 +60,8 @@ func (p *pool) find(key shelfKey, req *semaphore.Request) *Denial {
 	return &s.denials[i]
 }
 
-// add returns an empty denial for the caller to fill in. It evicts older denials if necessary; most is the maximum
-// number of shelves.
+// add returns an empty denial for the caller to fill in. It evicts older denials if necessary; limit is the maximum
+// number of buckets.
 func (p *pool) add(key shelfKey, most int) *Denial {
 	at := p.shelves[key]
 	if at == nil {
@@ -91,7 +91,7 @@ func (p *pool) add(key shelfKey, most int) *Denial {
 	return &s.denials[len(s.denials)-1]
 }
 
-// remove forgets the denial of a request's caller.
+// remove drops the denial of a request's caller.
 func (p *pool) remove(key shelfKey, req *semaphore.Request) {
 	at := p.shelves[key]
 	if at == nil {

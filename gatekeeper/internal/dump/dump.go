@@ -1,5 +1,5 @@
 // Package dump writes the state to the log as structured lines, for debugging and for log search tools: one line for
-// the whole state, one for each semaphore in use, and one for each permit. It reads one immutable state, so the lines
+// the whole state, one for each semaphore in use, and one for each permit. It reads an immutable state, so the lines
 // of a dump are consistent and writing them blocks nothing.
 package dump
 
@@ -13,10 +13,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// MaxLines bounds one dump, so that a large state does not bury the log.
+// MaxLines bounds one dump, so that a large state does not flood the log.
 const MaxLines = 10_000
 
-// Messages of the lines. They are frozen, because tools search for them.
+// Log messages. They are frozen, because tools search for them.
 const (
 	MsgState     = "state"
 	MsgSemaphore = "state of semaphore"
@@ -32,7 +32,7 @@ type View struct {
 	Term         uint64
 	// Waiting is the number of waiters by semaphore. Only the leader has any.
 	Waiting map[string]int
-	// Remaining returns the time until the leader ends a permit, or false if this server does not know it.
+	// Remaining returns the time until a permit expires, or false if this server does not know it.
 	Remaining func(token uint64) (time.Duration, bool)
 }
 

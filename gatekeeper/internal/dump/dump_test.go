@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// state returns a new cluster's state after these commands, each in a separate entry.
+// state returns a new cluster's state after the given commands, each in a separate entry.
 func state(t *testing.T, cmds ...fsm.Command) *fsm.State {
 	t.Helper()
 	m := fsm.New("0000000000000001.1")

@@ -23,12 +23,12 @@ type Epoch struct {
 	Term uint64
 
 	room *Room
-	// wake and over belong to this epoch only, so that no goroutine of another epoch receives a wake-up or misses the
+	// wake and done belong to this epoch only, so that no goroutine of another epoch receives a wake-up or misses the
 	// end.
 	wake chan struct{}
 	over chan struct{} // closed when the epoch ends
-	// handing counts calls that are handing over commands. It is incremented only under the lock and in this epoch, so
-	// that Demote can wait for it.
+	// handovers counts the calls that are handing over commands. It is incremented only under the lock and in this
+	// epoch, so that Demote can wait for it.
 	handing sync.WaitGroup
 }
 
@@ -113,7 +113,7 @@ func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T))
 	return flush()
 }
 
-// Where returns the items for which want returns true. Walk calls want without the lock.
+// Where returns the items for which keep returns true. Walk calls keep without the lock.
 func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for item := range items {

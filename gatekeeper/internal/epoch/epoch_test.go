@@ -193,7 +193,7 @@ func TestPropose_NotAppendedAndTheEpochEnds_IsNotRetried(t *testing.T) {
 	})
 }
 
-// The outcome arrives in the next epoch, to which the command is unknown.
+// The outcome arrives in the next epoch, which does not know the command.
 func TestPropose_OutcomeAfterItsEpoch_IsDropped(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		var settle func(batcher.Outcome)
@@ -241,7 +241,7 @@ func TestWake_GoroutineOfThePreviousEpochIsBusy_DoesNotTakeTheWakeUp(t *testing.
 }
 
 // The first epoch ends, and the second begins, just before the goroutine of the first waits. That goroutine must notice
-// the end of its epoch. If it shared its wake-ups with the second epoch, it would wait for its timer instead.
+// that its epoch has ended. If it shared its wake-ups with the second epoch, it would wait for its timer instead.
 func TestRun_EpochEndsBeforeItWaits_Exits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(nil, nil)

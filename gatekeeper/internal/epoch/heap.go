@@ -4,7 +4,7 @@ package epoch
 type Item[T any] interface {
 	// Before reports whether the item is due before the other one.
 	Before(other T) bool
-	// Moved is called with the item's new index in the heap, or -1 when it was removed.
+	// Moved is called with the item's new index in the heap, or -1 when it is removed.
 	Moved(index int)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 )
 
-// Room manages the consecutive epochs of one part of the leader, and provides the lock of that part. The owner embeds
-// it and stores the data of the epoch next to it. A Room is safe for concurrent use.
+// Room manages the successive epochs of its owner, and provides the owner's lock. The owner embeds the Room and stores
+// the data of the epoch next to it. A Room is safe for concurrent use.
 type Room struct {
 	sync.Mutex // guards current, and the owner's data of the epoch
 
@@ -23,7 +23,7 @@ type Room struct {
 
 // NewRoom returns a room for a server that does not lead. propose hands a command to the log and reports its outcome
 // once. Neither propose nor the report may block. drop discards the owner's data of an epoch. It is called under the
-// lock when the epoch ends, and must take the same time for any amount of data. drop may be nil.
+// lock when the epoch ends, and must take the same time regardless of the amount of data. drop may be nil.
 func NewRoom(propose func(fsm.Command, func(batcher.Outcome)), drop func()) *Room {
 	return &Room{propose: propose, drop: drop}
 }
@@ -75,8 +75,7 @@ func (r *Room) end() {
 	}
 }
 
-// awaitHandovers waits until the epochs that have ended are no longer handing over commands. They cannot begin another
-// handover.
+// awaitHandovers waits until the ended epochs are no longer handing over commands. They cannot begin another handover.
 func (r *Room) awaitHandovers() {
 	r.Lock()
 	ended := slices.Clone(r.ended)
@@ -104,7 +103,7 @@ func (r *Room) Term() uint64 {
 // ends.
 func (r *Room) Go(run func()) { r.runs.Go(run) }
 
-// Wake makes Run of the current epoch call collect again. The caller must hold the lock.
+// Wake makes the current epoch's Run call collect again. The caller must hold the lock.
 func (r *Room) Wake() {
 	if r.current == nil {
 		return

@@ -27,7 +27,7 @@ type file struct {
 	plain, zipped []byte
 }
 
-// dashboardFiles loads the embedded files. It panics on an error, which is impossible for embedded files.
+// dashboardFiles loads the embedded files. It panics on an error, which cannot occur with embedded files.
 func dashboardFiles() files {
 	all := make(files)
 	root, err := fs.Sub(dashboard, "dashboard/dist")
@@ -66,12 +66,12 @@ func newFile(name string, data []byte) *file {
 	return f
 }
 
-// pages has the first path segments of the dashboard's views. The dashboard's script interprets the rest of the path.
+// pages lists the first path segments of the dashboard's views. The dashboard's script interprets the rest of the path.
 var pages = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"s": true, "move": true, "cluster": true, "activity": true, "jobs": true, "access": true, "login": true,
 }
 
-// serve responds with a file, or with the page whose script shows the view of that path.
+// serve responds with a file, or with the page whose script renders the view for that path.
 func (all files) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		writeError(w, noRoute(r))

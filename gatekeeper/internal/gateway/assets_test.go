@@ -31,7 +31,7 @@ func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 	}
 	plain, zipped := ask(), ask("Accept-Encoding", "br, gzip")
 	if got := text(plain.Body); got != script || plain.Header.Get("Content-Encoding") != "" || !strings.Contains(plain.Header.Get("Content-Type"), "javascript") {
-		t.Errorf("response without compression: header %v, body %.20q", plain.Header, got)
+		t.Errorf("uncompressed response: header %v, body %.20q", plain.Header, got)
 	}
 	z, err := gzip.NewReader(zipped.Body)
 	if err != nil {

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// maxBodies limits the total size of the bodies of all requests in progress, in bytes. Bodies are read before their
-	// callers are known, so without this limit anyone who can reach the port could exhaust the memory.
+	// maxBodies limits the total size of the bodies of all requests in progress, in bytes. Bodies are read before
+	// the callers are known, so without this limit anyone who can reach the port could exhaust the memory.
 	maxBodies = 64 << 20
 	// maxBodiesOfOne limits the share of one address, so that one address cannot block the others.
 	maxBodiesOfOne = maxBodies / 4
-	// bodiesRetry is when a client should retry. A slow body can hold its bytes for seconds.
+	// bodiesRetry is how long a client should wait before it retries. A slow body can hold its bytes for seconds.
 	bodiesRetry = 2 * time.Second
 )
 
 // bodies counts the bytes of all bodies in memory. The zero value is ready to use.
 type bodies struct {
-	mu  sync.Mutex // guards all and of
+	mu  sync.Mutex // guards the fields below
 	all int
 	of  map[netip.Prefix]int // by address
 }
@@ -53,7 +53,7 @@ func (b *bodies) free(source netip.Prefix, n int) {
 	}
 }
 
-// countedBody is a body whose bytes count from when they are read until free is called.
+// countedBody is a body whose bytes are counted from when they are read until free is called.
 type countedBody struct {
 	io.ReadCloser
 	in     *bodies
@@ -78,7 +78,7 @@ func (b *countedBody) free() {
 }
 
 func errBodies() error {
-	text := "the bodies of all requests in progress are too large: retry this request in a moment"
+	text := "the bodies of all requests in progress are too large in total: retry this request in a moment"
 	s, err := status.New(codes.ResourceExhausted, text).WithDetails(
 		&errdetails.ErrorInfo{Reason: reasonNotAppended},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(bodiesRetry)},

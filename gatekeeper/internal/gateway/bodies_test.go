@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// blockedBody has a complete body but no EOF, so its request stays in progress until the test closes it.
+// blockedBody delivers a complete body but no EOF, so its request remains in progress until the test ends it.
 type blockedBody struct {
 	io.Reader
 	read chan<- struct{}
@@ -71,7 +71,7 @@ func TestBodies_OverTheLimit_AreRefusedUntilOthersEnd(t *testing.T) {
 	sources := []string{"192.0.2.1/32", "192.0.2.2/32", "192.0.2.3/32", "2001:db8::/64"}
 	for i, source := range sources {
 		if w := answer(source); w.Code != http.StatusNotFound {
-			t.Errorf("%s was refused while others send: %d, %s", source, w.Code, w.Body)
+			t.Errorf("%s was refused while others are sending: %d, %s", source, w.Code, w.Body)
 		}
 		for range maxBodiesOfOne / maxBody {
 			begin(source)
@@ -84,9 +84,9 @@ func TestBodies_OverTheLimit_AreRefusedUntilOthersEnd(t *testing.T) {
 		<-done
 	}
 	if w := answer(sources[0]); w.Code != http.StatusNotFound {
-		t.Errorf("after the others have ended: got %d, %s", w.Code, w.Body)
+		t.Errorf("after the others finished: got %d, %s", w.Code, w.Body)
 	}
 	if g.bodies.all != 0 || len(g.bodies.of) != 0 {
-		t.Errorf("%d bytes still count, of %v, want none", g.bodies.all, g.bodies.of)
+		t.Errorf("%d bytes are still counted, by address %v, want none", g.bodies.all, g.bodies.of)
 	}
 }

@@ -23,7 +23,7 @@ type callerKey struct{}
 // authorization is the header for bearer tokens, in HTTP and in gRPC.
 const authorization = "authorization"
 
-// callerOf returns the metadata of the API calls for a request. The token of the session is used only if the request
+// callerOf returns the metadata for the API calls that serve a request. The session's token is used only if the request
 // has no authorization header.
 func (g *Gateway) callerOf(r *http.Request) metadata.MD {
 	md := g.cfg.Caller(r)
@@ -56,7 +56,7 @@ func (a api) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string
 	return a.ClientConnInterface.NewStream(ctx, desc, method, options...)
 }
 
-// outgoing returns the context of a call, after checking that each parameter of the request is a field of the message.
+// outgoing returns the context for a call, after checking that each parameter of the request is a field of the message.
 func outgoing(ctx context.Context, message any) (context.Context, error) {
 	if r, ok := ctx.Value(routeKey{}).(*route); ok {
 		if m, ok := message.(proto.Message); ok {
@@ -69,14 +69,14 @@ func outgoing(ctx context.Context, message any) (context.Context, error) {
 	return metadata.NewOutgoingContext(ctx, md), nil
 }
 
-// checkQuery refuses parameters that the message does not have, which the library would ignore.
+// checkQuery rejects parameters that are not fields of the message, which the library would ignore.
 func (r *route) checkQuery(message protoreflect.MessageDescriptor) error {
 	for key, values := range r.query {
 		m := message
 		for name := range strings.SplitSeq(key, ".") {
 			field := fieldOf(m, name)
 			if _, inPath := r.path[key]; field == nil || inPath {
-				return invalid(key, "is not a parameter of this route, which has "+parameters(message, r.path))
+				return invalid(key, "is not a parameter of this route, which takes "+parameters(message, r.path))
 			}
 			m = field.Message()
 		}
@@ -87,7 +87,7 @@ func (r *route) checkQuery(message protoreflect.MessageDescriptor) error {
 	return nil
 }
 
-// fieldOf returns the field with that proto or JSON name, or nil.
+// fieldOf returns the field with the given proto or JSON name, or nil.
 func fieldOf(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
 	if m == nil {
 		return nil

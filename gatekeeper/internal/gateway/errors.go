@@ -84,7 +84,7 @@ func problemOf(err error) *problem {
 		}
 	}
 	switch {
-	case s.Code() == codes.InvalidArgument && p.Reason == "": // an error that the library found in a path, a query or a body
+	case s.Code() == codes.InvalidArgument && p.Reason == "": // the library found an error in a path, a query or a body
 		p.Reason = reasonInvalidField
 	case s.Code() == codes.FailedPrecondition: // the request is valid, but the state does not allow it
 		p.status = http.StatusConflict
@@ -94,7 +94,7 @@ func problemOf(err error) *problem {
 	return p
 }
 
-// body returns the JSON of a problem with a final newline.
+// body returns the JSON of a problem with a trailing newline.
 func (p *problem) body() []byte {
 	data, _ := json.Marshal(p) // cannot fail, since all fields are strings
 	return append(data, '\n')
@@ -123,5 +123,5 @@ func handleNoRoute(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, 
 }
 
 func noRoute(r *http.Request) error {
-	return &httpError{http.StatusNotFound, codes.NotFound, "there is no " + r.Method + " " + r.URL.Path + ": GET /v1/openapi.json lists the routes of the API"}
+	return &httpError{http.StatusNotFound, codes.NotFound, "there is no " + r.Method + " " + r.URL.Path + ": GET /v1/openapi.json lists the API's routes"}
 }

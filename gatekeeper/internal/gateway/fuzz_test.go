@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// closedAPI refuses every call and records what the gateway says about the caller.
+// closedAPI refuses every call and records the caller metadata sent by the gateway.
 type closedAPI struct {
 	md metadata.MD // of the last call
 }
@@ -34,7 +34,7 @@ func (c *closedAPI) NewStream(ctx context.Context, _ *grpc.StreamDesc, _ string,
 	return nil, c.refuse(ctx)
 }
 
-// For any input, the API gets only the real source of the connection and the token of the request. Every response has
+// For any input, the API receives only the connection's real source address and the request's token. Every response has
 // the security headers.
 func FuzzRequest(f *testing.F) {
 	for _, line := range []string{
@@ -88,7 +88,7 @@ func FuzzRequest(f *testing.F) {
 			case name == "gatekeeper-from" && len(values) == 1 && values[0] == "10.0.0.1:7":
 			case name == authorization && (len(r.Header.Values("Authorization"))+len(r.Header.Values("Cookie")) > 0 || r.URL.Path == "/session"):
 			default:
-				t.Errorf("%q: the API got metadata %s: %q", data, name, values)
+				t.Errorf("%q: the API received metadata %s: %q", data, name, values)
 			}
 		}
 		if api.md != nil && w.Code < 400 && r.URL.Path != "/session" {

@@ -24,7 +24,7 @@ type Config struct {
 	// Caller returns the metadata that identifies the sender of a request to the API. The gateway adds the bearer
 	// token.
 	Caller func(*http.Request) metadata.MD
-	// Source returns the address to which the per-address limits attribute a request.
+	// Source returns the address that a request counts against for per-address limits.
 	Source func(*http.Request) netip.Prefix
 	// Authenticate means that the API requires a credential from each caller.
 	Authenticate bool
@@ -45,10 +45,10 @@ type Gateway struct {
 //go:embed openapi.swagger.json
 var openAPI []byte
 
-// New returns a Gateway. Its requests end with their contexts, or when the API ends a stream.
+// New returns a Gateway. A request ends when its context does, or when the API ends its stream.
 func New(cfg Config) (*Gateway, error) {
 	g := &Gateway{cfg: cfg, api: api{cfg.API}, files: dashboardFiles(), cross: http.NewCrossOriginProtection()}
-	nothing := func(string) (string, bool) { return "", false } // headers are not copied in either direction, see caller.go
+	nothing := func(string) (string, bool) { return "", false } // headers are not copied in either direction; see caller.go
 	g.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
 		runtime.WithIncomingHeaderMatcher(nothing),
@@ -104,7 +104,7 @@ func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 		g.serveSession(w, r)
 	case strings.HasPrefix(path, "/v1/"):
 		// The library would unescape a path before splitting it, but names may contain slashes. It gets the escaped
-		// path instead, and routed unescapes the names.
+		// path instead, and withRoute unescapes the names.
 		r.URL.Path, r.URL.RawPath = r.URL.EscapedPath(), ""
 		g.mux.ServeHTTP(w, r)
 	default:
@@ -112,7 +112,7 @@ func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// route has the parameters in the path and the query of a request.
+// route holds a request's path and query parameters.
 type route struct {
 	path  map[string]string
 	query url.Values

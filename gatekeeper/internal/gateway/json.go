@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// marshaler is protobuf's JSON with the field names of the proto files, as gkctl prints it.
+// marshaler uses protobuf's JSON with the field names of the proto files, as gkctl does.
 type marshaler struct{}
 
 func (marshaler) ContentType(any) string { return "application/json" }
@@ -28,7 +28,7 @@ func (marshaler) Marshal(v any) ([]byte, error) {
 	return messageJSON(m)
 }
 
-// messageJSON returns the JSON of a message with a final newline, for readers at a terminal.
+// messageJSON returns the JSON of a message with a trailing newline, for reading in a terminal.
 func messageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
@@ -54,7 +54,7 @@ func (marshaler) Unmarshal(data []byte, v any) error {
 	return marshaler{}.NewDecoder(bytes.NewReader(data)).Decode(v)
 }
 
-// NewDecoder returns a decoder of a single message. It refuses data after the message, except for SubmitJob, which
+// NewDecoder returns a decoder for a single message. It rejects data after the message, except for SubmitJob, which
 // takes a sequence of messages.
 func (marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	values := json.NewDecoder(r)
@@ -70,7 +70,7 @@ func (marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 			return fmt.Errorf("the body is not JSON: %w", err)
 		}
 		if err := protojson.Unmarshal(value, m); err != nil {
-			// The whitespace in its text varies between builds.
+			// The whitespace in the error text varies between builds.
 			return fmt.Errorf("the body is not a %s: %s", m.ProtoReflect().Descriptor().Name(), strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\u00a0", " "), "proto: "))
 		}
 		if b, ok := r.(*body); ok {
@@ -88,7 +88,7 @@ func (marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	})
 }
 
-// body is the body of a request whose path also has fields of the message.
+// body is the body of a request whose path also contains fields of the message.
 type body struct {
 	io.ReadCloser
 	path map[string]string

@@ -22,7 +22,7 @@ const maxBody = 4 << 20
 // maxCredential is the maximum size of a bearer token in a request, in bytes. The API accepts only smaller ones.
 const maxCredential = 8 << 10
 
-// writeTimeout bounds one write to a client that reads slowly.
+// writeTimeout bounds one write to a slow client.
 const writeTimeout = 30 * time.Second
 
 // admit refuses requests that a browser sends on behalf of another site, and reads the body. The context of the
@@ -33,7 +33,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, 
 		return r, &httpError{http.StatusForbidden, codes.PermissionDenied, "the request comes from a page on another site: " + err.Error()}
 	}
 	if !g.cfg.Authenticate && !direct(r.Host) {
-		return r, &httpError{http.StatusMisdirectedRequest, codes.InvalidArgument, "this server does not authenticate callers, so it answers only for localhost, a name without a dot, or an IP address, not for " + r.Host}
+		return r, &httpError{http.StatusMisdirectedRequest, codes.InvalidArgument, "this server does not authenticate callers, so it accepts requests only for localhost, a name without a dot, or an IP address, not for " + r.Host}
 	}
 	size := 0
 	for _, text := range r.Header.Values("Authorization") {
@@ -70,7 +70,7 @@ func direct(host string) bool {
 	return err == nil || !strings.Contains(host, ".")
 }
 
-// readBody reads the whole body, so that a body that is too large or arrives too slowly is refused here.
+// readBody reads the whole body, so that a body that is too large or arrives too slowly is rejected here.
 func readBody(w http.ResponseWriter, r *http.Request) error {
 	if hasBody(r) {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -91,7 +91,7 @@ func readBody(w http.ResponseWriter, r *http.Request) error {
 		return invalid("", "the fields of a "+r.Method+" belong in its query: omit the body")
 	}
 	r.Body = io.NopCloser(bytes.NewReader(data))
-	// From here on, the connection is read only to detect that the client has disconnected.
+	// From here on, the connection is read only to detect a disconnect.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return nil
 }

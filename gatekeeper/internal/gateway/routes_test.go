@@ -14,7 +14,7 @@ import (
 	_ "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// notOverHTTP has the RPCs without a route, and the reason.
+// notOverHTTP lists the RPCs without a route, and the reason.
 var notOverHTTP = map[string]string{
 	"PermitService.KeepAlive":       "a bidirectional stream; Refresh does the same for a few permits",
 	"PermitService.BatchTryAcquire": "for clients with hundreds of requests per second",

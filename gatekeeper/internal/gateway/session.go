@@ -15,7 +15,7 @@ import (
 )
 
 // A session is a bearer token in a browser cookie that scripts cannot read. Servers store nothing, so a session
-// survives their restarts and is valid on each of them. It ends when the token is revoked or expires.
+// survives their restarts and is valid on all of them. It ends when the token is revoked or expires.
 
 // sessionLife is the maximum age of the cookie.
 const sessionLife = 12 * time.Hour
@@ -43,7 +43,7 @@ func (g *Gateway) setCookie(w http.ResponseWriter, token string, life time.Durat
 	})
 }
 
-// serveSession creates, shows and deletes a browser's session.
+// serveSession creates, returns and deletes a browser's session.
 func (g *Gateway) serveSession(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch r.Method {
@@ -66,10 +66,10 @@ func (g *Gateway) serveSession(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// login parses the token of a login.
+// login parses the token in a login request.
 func (g *Gateway) login(r *http.Request) (string, error) {
 	if !g.cfg.Authenticate {
-		return "", &httpError{http.StatusConflict, codes.FailedPrecondition, "this server does not authenticate callers: there is no login"}
+		return "", &httpError{http.StatusConflict, codes.FailedPrecondition, "this server does not authenticate callers, so logging in is not possible"}
 	}
 	var login struct {
 		Token string `json:"token"`

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// heartbeat is the interval between the comments that are sent on an idle stream to keep proxies from closing it.
+	// heartbeat is the interval between comments on an idle stream, which keep proxies from closing it.
 	heartbeat = 15 * time.Second
 	// retry is how long a browser waits before it reconnects.
 	retry = time.Second
@@ -30,8 +30,8 @@ const (
 type streamRoute struct {
 	verb, pattern, method string
 	request, message      func() proto.Message
-	// resume changes the request so that the stream starts after the event with that id. If it is nil, events have no
-	// positions, and a resumed stream starts over.
+	// resume changes the request so that the stream starts after the event with the given id. If it is nil, events have
+	// no positions, and a resumed stream starts over.
 	resume func(request proto.Message, id string) error
 	// kind returns the type of an event. position returns its id, or "" if it has none, and may be nil.
 	kind     func(message proto.Message) string
@@ -85,7 +85,7 @@ func streamRoutes() []streamRoute {
 			verb: http.MethodGet, pattern: "/v1/firings:await", method: gatekeeperv1.PermitService_AwaitFiring_FullMethodName,
 			request: func() proto.Message { return new(gatekeeperv1.AwaitFiringRequest) },
 			message: func() proto.Message { return new(gatekeeperv1.AwaitFiringResponse) },
-			kind:    plain, // each message has the whole state of the firing, so starting over loses nothing
+			kind:    plain, // each message contains the whole state of the firing, so starting over loses nothing
 		},
 		{
 			verb: http.MethodPost, pattern: "/v1/semaphores/{semaphore}:acquire", method: gatekeeperv1.PermitService_Acquire_FullMethodName,
@@ -102,7 +102,7 @@ func streamRoutes() []streamRoute {
 func revisionOf(id string) (uint64, error) {
 	revision, err := strconv.ParseUint(id, 10, 63)
 	if err != nil {
-		return 0, invalid("Last-Event-ID", "must be the id of an event of this stream, not "+strconv.Quote(id))
+		return 0, invalid("Last-Event-ID", "must be the id of an event in this stream, not "+strconv.Quote(id))
 	}
 	return revision, nil
 }
@@ -185,7 +185,7 @@ func (s *streamRoute) receive(ctx context.Context, stream grpc.ClientStream) <-c
 	return all
 }
 
-// relay sends the received messages, and comments while there are none.
+// relay forwards the received messages, and sends comments while there are none.
 func (s *streamRoute) relay(ctx context.Context, w http.ResponseWriter, request proto.Message, all <-chan received) {
 	control := http.NewResponseController(w)
 	beat := time.NewTicker(heartbeat)

@@ -9,7 +9,7 @@ import (
 )
 
 // submitJob sends the messages of a body one after another on a SubmitJob stream. It takes precedence over the
-// generated route, which would start the stream before it has parsed all messages.
+// generated route, which would start the stream before parsing all messages.
 func (g *Gateway) submitJob(w http.ResponseWriter, r *http.Request, _ map[string]string) {
 	var all []*gatekeeperv1.SubmitJobRequest
 	for body := (marshaler{}).NewDecoder(r.Body); ; {

@@ -2,37 +2,38 @@
 //
 // # The limit
 //
-// A source may use up its failures in a burst, and then fail once more each time a fraction of the window has passed: a
-// limit of 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the
-// limit, Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a
-// refusal costs only a hash of a few nanoseconds (see below). A refused attempt does not count as a failure, so a block
-// ends even if its source keeps calling.
+// A source may use up its failures in a burst, and then regains them one at a time, evenly over the window: a limit of
+// 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the limit,
+// Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a refusal
+// costs only one hash, a few nanoseconds (see below). A refused attempt does not count as a failure, so a block ends
+// even if its source keeps calling.
 //
-// Attempts from one source that are checked concurrently may all fail and exceed the limit by their number. Checking a
-// token takes microseconds, and no rate of attempts finds a token of 256 bits. The limit keeps guesses from using up
-// CPU time and filling logs, and slows down guesses at any weaker secret.
+// If several attempts from one source are checked concurrently, all may fail, and exceed the limit by their number.
+// Checking a token takes microseconds, and no rate of attempts finds a token of 256 bits. The limit keeps guesses from
+// using up CPU time and filling logs, and slows down guessing of any weaker secret.
 //
 // # Sources
 //
 // A source is an IPv4 address, or the /64 of an IPv6 address, since every customer has at least a /64. If a member
 // forwarded a call, the source is the address that the member reports, not the member's own: otherwise one bad client
 // of a follower would block all of that follower's clients. The leader accepts such an address only over a connection
-// from a member. A member that lies about it could do worse things.
+// from a member. A member that lied about it could do worse.
 //
 // # Clients that are not locked out
 //
 // Many clients may share an address with a guesser, for example behind a NAT. Three kinds of clients are not affected.
 //
-// A client certificate was verified by TLS, and cannot be guessed. Calls with a certificate are not counted here, and a
-// blocked source can present one.
+// A client certificate has been verified by TLS, and cannot be guessed. Calls with a certificate are not counted here,
+// and a blocked source can still use one.
 //
 // A JWT is verified first, and counted here only if it is invalid, because pods share addresses and each presents a new
 // JWT every hour.
 //
-// A credential that was valid from the same source is remembered as a keyed hash of 64 bits. It passes a block, and is
-// then verified as usual. A client that was active before the guesses therefore continues, and one that appears later
-// waits with the others at its address. A guesser can try the remembered credentials of its address at full speed,
-// which is still hopeless against 256 bits. A credential that fails, for example because it was revoked, is forgotten.
+// A credential that was valid from the same source is remembered as a keyed hash of 64 bits. It is admitted despite a
+// block, and then verified as usual. A client that was active before the guesses therefore continues, and one that
+// appears later waits with the others at its address. A guesser can try the remembered credentials of its address at
+// full speed, which is still hopeless against 256 bits. A credential that fails, for example because it was revoked, is
+// forgotten.
 //
 // # Memory
 //

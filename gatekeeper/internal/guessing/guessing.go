@@ -11,7 +11,7 @@ import (
 
 // Config limits the failures of a source. Zero values select the defaults.
 type Config struct {
-	// Failures is how often one source may fail within Window. Default 10 within a minute.
+	// Failures is how many times one source may fail within Window. Default 10 within a minute.
 	Failures int
 	Window   time.Duration
 	// Sources limits the number of remembered sources. Default 16384.
@@ -52,7 +52,7 @@ type source struct {
 	index    int       // in order
 }
 
-// New returns a Limit without failures.
+// New returns a Limit with no failures recorded.
 func New(c Config) *Limit {
 	if c.Failures <= 0 {
 		c.Failures = defaultFailures
@@ -72,7 +72,7 @@ func New(c Config) *Limit {
 	return &Limit{Config: c, seed: maphash.MakeSeed(), sources: make(map[netip.Prefix]*source), known: make(map[uint64]struct{})}
 }
 
-// BlockedError refuses an attempt before its credential was verified.
+// BlockedError is returned for an attempt that is refused before its credential is verified.
 type BlockedError struct {
 	Source netip.Prefix
 	// Retry is how long to wait before the next attempt.
@@ -89,7 +89,7 @@ func (e *BlockedError) Error() string {
 	case e.Source.IsValid():
 		source = e.Source.String()
 	}
-	return fmt.Sprintf("too many failed attempts to authenticate from %s; nothing was checked: try again in %v, or with a client certificate",
+	return fmt.Sprintf("too many failed authentication attempts from %s; this one was not checked: try again in %v, or with a client certificate",
 		source, (e.Retry + time.Second - 1).Truncate(time.Second))
 }
 

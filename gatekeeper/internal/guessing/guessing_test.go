@@ -101,13 +101,13 @@ func TestAdmit_KnownCredential_PassesABlockOfItsAddress(t *testing.T) {
 	c := newClock()
 	l := New(Config{Failures: 2, Now: c.Now})
 	l.Succeeded(alice, "right")
-	l.Succeeded(bob, "of bob")
+	l.Succeeded(bob, "bob's")
 	fail(t, l, alice)
 	fail(t, l, alice)
 	if err := l.Admit(alice, "right"); err != nil {
 		t.Error(err)
 	}
-	if err := l.Admit(alice, "of bob"); err == nil {
+	if err := l.Admit(alice, "bob's"); err == nil {
 		t.Error("a credential that was valid only from another address was admitted")
 	}
 	// The credential was revoked.

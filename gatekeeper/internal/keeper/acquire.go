@@ -13,8 +13,8 @@ import (
 )
 
 // TryAcquire decides a call without waiting for a permit. If ctx ends before the keeper has answered, the call counts
-// as unanswered, and its grant is given back unless another call received it. After TryAcquire has returned, ctx no
-// longer matters.
+// as unanswered, and its grant is released unless another call received it. Once TryAcquire has returned, ctx no longer
+// matters.
 func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, error) {
 	t, err := k.leading()
 	if err != nil {
@@ -25,7 +25,7 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	return k.counted(call, r)
 }
 
-// TryAcquireTogether decides many calls. A call whose answer changes nothing is finished here: all such calls share one
+// TryAcquireTogether decides many calls. Calls whose answers change nothing are finished here: they all share one
 // Confirm, and answer is called once for each of them, on the caller's goroutine. For the other calls, answer is not
 // called: pass them to TryAcquire.
 func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, answer func(i int, a Answer, err error)) {
@@ -81,13 +81,13 @@ func (k *Keeper) behind(call *AcquireCall) turn {
 	return turn{queued: func() bool { return k.ahead(call.Semaphore, nil) }}
 }
 
-// ahead reports whether any waiter is ahead of the call with that key. With a nil key it reports whether the queue has
-// any waiter.
+// ahead reports whether any waiter is ahead of the call with the given key. With a nil key, it reports whether the
+// queue has any waiters.
 func (k *Keeper) ahead(sem string, key *queue.Key) bool {
 	return k.queue.Ahead(sem, key, k.cfg.Machine.State().Work(sem).Waiting)
 }
 
-// asked records which caller asks for which semaphore.
+// asked records which caller requests which semaphore.
 func (k *Keeper) asked(call *AcquireCall) {
 	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
 	k.missed.Asked(call.Semaphore)
@@ -126,7 +126,7 @@ type round struct {
 	left   bool // the waiting call leaves the queue and does not keep its place for a retry
 }
 
-// next says what to do after a round.
+// next is what to do after a round.
 type next uint8
 
 const (
@@ -192,7 +192,7 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 	case <-rec.done:
 	case <-ctx.Done():
 	}
-	if err := ctx.Err(); err != nil { // even if the outcome is known: the caller would not get it
+	if err := ctx.Err(); err != nil { // even if the outcome is known: the caller would not receive it
 		k.detach(rec)
 		return failed(err)
 	}
@@ -202,8 +202,8 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 		return failed(k.failure(t, o.Err))
 	}
 	// A call that was received after the grant was handed to Raft is a replay: its send time proves nothing about this
-	// entry. It is decided again, as a refresh if the permit exists. A call that asks for something else is decided
-	// again too.
+	// entry. It is decided again, as a refresh if the permit exists. A call with a different request is decided again
+	// too.
 	waiting, fresh := waited(call.Received, o)
 	if !fresh || !rec.asks(call) {
 		return round{next: tryAgain}

@@ -83,8 +83,8 @@ func TestTryAcquire_ReplayOfAnEndedRequest_NeverGrantsAgain(t *testing.T) {
 	})
 }
 
-// A leader that pauses between handing a grant to Raft and answering it may have been deposed in the meantime. The
-// pause must not change the time from which the client counts.
+// A leader that pauses between handing a grant to Raft and answering the call may have been deposed in the meantime.
+// The pause must not change the time from which the client counts.
 func TestTryAcquire_LeaderPausedAfterHandingOver_PauseDoesNotCountAsWaited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -262,7 +262,7 @@ func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForTheOutcome(t *testing.T) {
 		synctest.Wait()
 		select {
 		case err := <-replay:
-			t.Fatalf("the replay was answered with %v while the end of its permit was in flight", err)
+			t.Fatalf("the replay was answered with %v while the abandonment of its permit was in flight", err)
 		default:
 		}
 		w.tape.letGo()
@@ -270,8 +270,7 @@ func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForTheOutcome(t *testing.T) {
 	})
 }
 
-// Apply can find that a permit is already held, if two calls by one identity, without a request id, both saw a free
-// permit.
+// Apply may find that an identity already holds a permit, if two of its calls without a request id both saw a free one.
 func TestTryAcquire_HeldFoundAtApply_IsTreatedAsARefresh(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -298,7 +297,7 @@ func TestTryAcquire_HeldWhileItsExpiryIsInFlight_IsDecidedAgain(t *testing.T) {
 		go w.answerTo(ask("a", ""), answers)
 		synctest.Wait()
 		if len(answers) != 0 {
-			t.Fatal("the call was answered while the end of its permit was in flight")
+			t.Fatal("the call was answered while the expiry of its permit was in flight")
 		}
 		w.tape.letGo()
 		a := <-answers
@@ -320,7 +319,7 @@ func TestTryAcquire_EditedBetweenDecisionAndApply_IsDecidedAgain(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		go w.answerTo(ask("a", "1"), answers) // is decided before the edit is applied
+		go w.answerTo(ask("a", "1"), answers) // decided before the edit is applied
 		synctest.Wait()
 		w.tape.letGo()
 		<-edited
@@ -495,7 +494,7 @@ func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
 			"Read": func() error { _, err := w.Read(context.Background()); return err },
 		} {
 			if err := call(); !asError(err, &not) || not.Leader.ID != "gk2" {
-				t.Errorf("%s: got %v, want a NotLeaderError that names gk2", name, err)
+				t.Errorf("%s: got %v, want a NotLeaderError naming gk2", name, err)
 			}
 		}
 		w.promote(2)
@@ -513,11 +512,11 @@ func TestTryAcquire_FiringClaimedByALivePermit_DenialSaysWhenThePermitEnds(t *te
 		p := w.granted(first)
 		w.sleep(20 * time.Second)
 		if d := w.denied(second, semaphore.FiringClaimed); d.RetryAfter < 40*time.Second || d.RetryAfter > 41*time.Second {
-			t.Errorf("claim by a permit that ends in 40 s: RetryAfter = %v, want 40 s", d.RetryAfter)
+			t.Errorf("claim by a permit ending in 40 s: RetryAfter = %v, want 40 s", d.RetryAfter)
 		}
 		w.sleep(time.Minute)
 		if d := w.denied(second, semaphore.FiringClaimed); w.live(p.Token) || d.RetryAfter >= 0 {
-			t.Errorf("claim that waits for an operator: RetryAfter = %v, want a negative value", d.RetryAfter)
+			t.Errorf("claim waiting for an operator: RetryAfter = %v, want a negative value", d.RetryAfter)
 		}
 	})
 }

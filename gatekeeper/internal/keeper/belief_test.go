@@ -19,16 +19,15 @@ import (
 )
 
 // TestBelief_UnderFaults_NeverExceedsPermits runs clients that rely on permits according to the client's rule, with
-// clocks that run at slightly different rates. The leader is paused, deposed and elected again. Its entries are
-// delayed, lost, or found in the log after all. The definition's duration changes, and operators pause, cordon, revoke,
-// delete and make temporary edits, with and without drains. Half of the clients keep their identity across
-// acquisitions, and two processes share one identity. They retry immediately with a new request id, or with none, while
-// one of their earlier acquires, cancels or releases is still in flight. Some claim firings, and their jobs end with
-// every possible outcome. Callers take over from holders. At every instant, the total weight of the identities that
-// believe they hold a permit must not exceed the number of permits, and no firing may be attempted more often than its
-// definition allows.
+// clocks that run at slightly different rates. The leader is paused, deposed and re-elected. Its entries are delayed,
+// lost, or found in the log after all. The definition's duration changes, and operators pause, cordon, revoke, delete
+// and make temporary edits, with and without drains. Half of the clients keep their identity across acquisitions, and
+// two processes share one identity. They retry immediately with a new request id, or with none, while one of their
+// earlier acquires, cancels or releases is still in flight. Some claim firings, and their jobs end with every possible
+// outcome. Callers take over from holders. At every instant, the total weight of the identities that believe they hold
+// a permit must not exceed the number of permits, and no firing may be attempted more times than its definition allows.
 //
-// GATEKEEPER_SEED repeats one run: workload, faults and virtual times, but not the order of goroutines.
+// GATEKEEPER_SEED reproduces one run: its workload, faults and virtual times, but not how its goroutines are scheduled.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 	seeds := make([]uint64, seedCount())
 	for i := range seeds {
@@ -64,7 +63,7 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays, %d re-acquisitions, %d takeovers, firings: %v",
 		total.granted, total.refreshed, total.drained, total.replayed, total.reacquired, total.takenOver, total.ends)
 	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0 || total.reacquired == 0) {
-		t.Fatal("the storm did not exercise all kinds of answers")
+		t.Fatal("the storm did not exercise every kind of answer")
 	}
 	for _, end := range []semaphore.ClaimState{semaphore.ClaimDone, semaphore.ClaimFailed, semaphore.ClaimCutShort, semaphore.ClaimSpent, semaphore.ClaimOpen} {
 		if len(seeds) > 1 && (total.ends[end] == 0 || total.takenOver == 0) {
@@ -73,10 +72,10 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 	}
 }
 
-// attempts is the max_attempts of the semaphore.
+// attempts is the semaphore's max_attempts.
 const attempts = 2
 
-// seedCount returns the number of storms in a run: GATEKEEPER_SEEDS, or a few.
+// seedCount returns the number of storms in a run: GATEKEEPER_SEEDS, or a small default.
 func seedCount() int {
 	if n, err := strconv.Atoi(os.Getenv("GATEKEEPER_SEEDS")); err == nil && n > 0 {
 		return n
@@ -84,7 +83,7 @@ func seedCount() int {
 	return 30
 }
 
-// belief is a period in which one client relied on holding weight.
+// belief is a period during which a client relied on a permit.
 type belief struct {
 	identity    semaphore.Identity
 	token       uint64
@@ -96,7 +95,7 @@ type beliefs struct {
 	mu                           sync.Mutex
 	all                          []belief
 	granted, refreshed, replayed int
-	// drained counts the refreshes of holders that had to stop.
+	// drained counts refreshes by holders that had to stop.
 	drained    int
 	reacquired int
 	takenOver  int
@@ -116,7 +115,7 @@ func (b *beliefs) count(n *int) {
 }
 
 // check sweeps over the beliefs in chronological order. At the same instant, ends come before starts. Overlapping
-// beliefs of one identity belong to one permit.
+// beliefs of one identity count as one permit.
 func (b *beliefs) check(t *testing.T, permits uint32) {
 	t.Helper()
 	type edge struct {
@@ -148,7 +147,7 @@ func (b *beliefs) check(t *testing.T, permits uint32) {
 			}
 		}
 		if sum += e.weight; sum > int64(permits) {
-			t.Fatalf("at %v clients rely on weight %d, last with token %d; want at most %d permits", e.at, sum, e.token, permits)
+			t.Fatalf("at %v clients rely on a total weight of %d, most recently with token %d; want at most %d", e.at, sum, e.token, permits)
 		}
 	}
 }
@@ -204,14 +203,14 @@ func (w *world) fault(rng *rand.Rand) {
 			w.tape.applyLater(lost)
 		}
 		w.promote(w.term + 1)
-	case 2: // deposed and elected again immediately
+	case 2: // deposed and immediately re-elected
 		w.demote()
 		w.promote(w.term + 1)
-	case 3: // partitioned: it still believes that it leads, but cannot confirm it
+	case 3: // partitioned: it still believes it is the leader, but cannot confirm it
 		w.lead.fail()
 		pause()
 		w.lead.set(nil)
-	case 4: // Raft refuses
+	case 4: // Raft rejects entries
 		w.tape.refuseAll(consensus.ErrNotAppended)
 		pause()
 		w.tape.refuseAll(nil)
@@ -224,7 +223,7 @@ func (w *world) fault(rng *rand.Rand) {
 	synctest.Wait()
 }
 
-// takeOver occasionally makes a caller judge a holder dead.
+// takeOver occasionally makes a caller take over from a holder it considers dead.
 func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	by := semaphore.Identity{Group: "prod", Acquirer: "host" + strconv.Itoa(rng.IntN(6))}
 	for p := range w.machine.State().Holders("job") {
@@ -236,7 +235,7 @@ func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	}
 }
 
-// operate makes one operator change. It may shut out some or all clients temporarily, with or without a drain.
+// operate makes one change as an operator. It may shut out some or all clients temporarily, with or without a drain.
 func (w *world) operate(rng *rand.Rand) {
 	ctx := context.Background()
 	drain := []time.Duration{0, 3 * time.Second, 40 * time.Second}[rng.IntN(3)]
@@ -267,7 +266,7 @@ func (w *world) operate(rng *rand.Rand) {
 			_, _ = w.Revoke(ctx, fsm.Revoke{Token: p.Token, Drain: drain})
 			break
 		}
-	case 6: // a new definition of the same name counts the old one's permits
+	case 6: // a new definition with the same name counts the old one's permits
 		d := w.machine.State().Definition("job").Definition
 		edit(fsm.Change{Kind: fsm.Delete}, Ending{})
 		time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
@@ -275,9 +274,9 @@ func (w *world) operate(rng *rand.Rand) {
 	}
 }
 
-// client relies on a permit according to the rules in the package comment. The period begins when
-// the attempt that got the response was sent. It lasts for the time spent waiting plus the duration, minus a margin of
-// twice the allowed difference between clock rates.
+// client relies on a permit according to the rules in the package comment. The period begins when the attempt that got
+// the response was sent. It lasts for the time spent waiting plus the duration, minus a margin of twice the allowed
+// difference between clock rates.
 type client struct {
 	w        *world
 	b        *beliefs
@@ -285,13 +284,13 @@ type client struct {
 	name     string
 	rate     float64 // the rate of its clock
 	requests int
-	late     *sync.WaitGroup // requests that were sent but whose answers nobody waits for
+	late     *sync.WaitGroup // requests whose answers nobody waits for
 
 	// A stable client keeps its identity across acquisitions. A shared client is one of the two processes with the same
 	// identity.
 	stable, shared    bool
 	process, holderID string
-	// last is the token of the last permit that the client has stopped relying on; 0 if there is none.
+	// last is the token of the last permit that the client stopped relying on; 0 if none.
 	last uint64
 }
 
@@ -384,7 +383,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 	x := belief{identity: p.Identity, token: p.Token, weight: p.Weight, from: time.Now(), until: c.deadline(base, waited, p.Duration)}
 	defer func() {
 		if c.b.add(x); !x.until.After(time.Now()) {
-			c.last = p.Token // its belief is over
+			c.last = p.Token // its belief has ended
 		}
 	}()
 	counts := p.Duration
@@ -393,7 +392,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 	for n := c.rng.IntN(12); n > 0; n-- {
 		time.Sleep(counts/3 + time.Duration(c.rng.Int64N(int64(time.Second))))
 		if !time.Now().Before(x.until) {
-			return // lost; a lost permit never returns
+			return // lost for good
 		}
 		if c.rng.IntN(8) == 0 { // switch to another stream
 			l.Close()
@@ -401,7 +400,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		}
 		send := time.Now()
 		refresh := []TokenRefresh{{Token: p.Token, Duration: counts}}
-		// The client relies on the permit for as long as the rules allow. Only a duration that it has stated can end an
+		// The client relies on the permit for as long as the rules allow. Only a duration that it has sent can end an
 		// older, longer belief.
 		x.until = earlier(x.until, c.deadline(send, 0, counts))
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -438,7 +437,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		}
 		delay, job := time.Duration(0), semaphore.JobEnd(c.rng.IntN(int(semaphore.JobFailed)+1))
 		if c.stable && c.rng.IntN(2) == 0 {
-			delay = time.Duration(c.rng.Int64N(int64(10 * time.Second))) // delayed by a follower that forwards it
+			delay = time.Duration(c.rng.Int64N(int64(10 * time.Second))) // delayed by a forwarding follower
 		}
 		release := func() {
 			time.Sleep(delay)

@@ -8,15 +8,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// AcquireCall is one validated call of TryAcquire or Acquire.
+// AcquireCall is one validated call to TryAcquire or Acquire.
 type AcquireCall struct {
 	semaphore.Request
-	// RequestID is the same in all retries of one acquisition. It is empty if the caller gave none.
+	// RequestID is the same in all retries of one acquisition. It is empty if the caller sent none.
 	RequestID string
 	Metadata  map[string]string
 	// ExpectedRevision is the permit revision that the caller saw; nil if the caller does not check it.
 	ExpectedRevision *uint64
-	// ReplacesToken is a token of the identity that the caller no longer relies on; 0 if there is none.
+	// ReplacesToken is one of the identity's tokens that the caller no longer relies on; 0 if none.
 	ReplacesToken uint64
 	// RequestRevision is a cluster revision at which the caller knows that the request had no permit; 0 if unknown.
 	RequestRevision uint64
@@ -29,8 +29,8 @@ type AcquireCall struct {
 	// SentAt is the caller's wall clock at the time of sending; zero if the caller did not send it. No decision depends
 	// on it.
 	SentAt time.Time
-	// WaitedBefore is how long the caller says that it waited in earlier calls of this acquisition. It is used only to
-	// order a queue that is rebuilt after a fail-over.
+	// WaitedBefore is how long the caller reports having waited in earlier calls for this acquisition. It is used only
+	// to order a queue that is rebuilt after a failover.
 	WaitedBefore time.Duration
 	// LeaveOnPause makes a pause end the wait.
 	LeaveOnPause bool
@@ -43,9 +43,9 @@ type AcquireCall struct {
 	// meantime. It checks the state at the time of the grant. An error ends the call, and nothing is granted. Allowed
 	// must not block. If it is nil, every grant is allowed.
 	Allowed func() error
-	// Placed, unless nil, is called when the call is in the queue or its grant has been proposed. A permit that is
-	// released after that can be handed to the call in the same log entry. Placed may be called more than once. It is
-	// not called if the answer changes nothing.
+	// Placed, unless nil, is called when the call is in the queue or its grant has been proposed. A permit released
+	// after that can be handed to the call in the same log entry. Placed may be called more than once. It is not called
+	// if the answer changes nothing.
 	Placed func()
 }
 
@@ -66,7 +66,7 @@ type Answer struct {
 	Waited time.Duration
 	// Superseded is the identity's previous token for the permit; 0 unless reacquired.
 	Superseded uint64
-	// Job and Task are set for a worker: they are the work that its permit carries.
+	// Job and Task are set for a worker: they are the work that comes with its permit.
 	Job    *work.Job
 	Task   *work.Task
 	Denial *Denial
@@ -93,7 +93,7 @@ type Waiter struct {
 	RequestID string
 	// Worker is set if a worker is waiting for a task.
 	Worker bool
-	// Cursor continues Waiters after this waiter.
+	// Cursor resumes Waiters after this waiter.
 	Cursor queue.Cursor
 }
 
@@ -120,7 +120,7 @@ const (
 	StatusStopping
 	// StatusLost means that there is no such live permit.
 	StatusLost
-	// StatusRetry means that the answer is currently unknown. Ask again.
+	// StatusRetry means that the answer is not known yet. Retry.
 	StatusRetry
 )
 

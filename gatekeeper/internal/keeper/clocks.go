@@ -13,11 +13,11 @@ const (
 	// clockTolerance is how far a caller's wall clock may differ from the leader's before the difference is reported.
 	// It is half of the default limit on how far ahead a firing may be due.
 	clockTolerance = semaphore.DefaultFiringMaxAhead / 2
-	// maxHostClocks bounds the table. When it is full, the caller that was seen least recently is dropped.
+	// maxHostClocks bounds the table. When it is full, the least recently seen caller is dropped.
 	maxHostClocks = 1000
 	// clockKept is how long a caller stays in the table after its last call.
 	clockKept = 24 * time.Hour
-	// warnAheadEvery is the shortest time between two log messages about firings of one semaphore that are due too far
+	// warnAheadEvery is the minimum time between two log messages about one semaphore's firings that are due too far
 	// ahead.
 	warnAheadEvery = time.Minute
 )
@@ -27,7 +27,7 @@ type HostClock struct {
 	Group, Acquirer string
 	// Ahead is how far the caller's clock is ahead; negative if it is behind.
 	Ahead time.Duration
-	// Seen is when the caller last asked, according to this server's clock.
+	// Seen is when the caller last called, by this server's clock.
 	Seen time.Time
 }
 
@@ -84,7 +84,7 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 }
 
 // HostClocks returns the callers whose clocks are off, ordered by group and acquirer. It includes only callers that
-// asked this server within the last day, while it was the leader.
+// called this server within the last day, while it was the leader.
 func (k *Keeper) HostClocks() []HostClock {
 	now, s := k.cfg.WallClock(), &k.clocks
 	s.mu.Lock()
@@ -110,8 +110,8 @@ func (k *Keeper) clearClocks() {
 	k.clocks.off, k.clocks.warned = nil, nil
 }
 
-// warnAhead logs that a firing was denied because it is due too far ahead. For each semaphore it logs at most once per
-// warnAheadEvery.
+// warnAhead logs that a firing was denied because it is due too far ahead. For each semaphore, it logs at most once
+// every warnAheadEvery.
 func (k *Keeper) warnAhead(call *AcquireCall, d *Denial) {
 	now, s := time.Now(), &k.clocks
 	s.mu.Lock()

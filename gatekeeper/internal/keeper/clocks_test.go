@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due returns a call for a firing of "nightly" that is due after the duration ahead. clock is how far the host's clock
-// is ahead of the test's.
+// due returns a call for a firing of "nightly" that is due in the given time. clock is how far the host's clock is
+// ahead of the test's.
 func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 	call := ask(host, requestID)
 	call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(ahead).UTC()}
@@ -32,7 +32,7 @@ func TestTryAcquire_LeadersClockIsAnHourOff(t *testing.T) {
 			w.define("job", nil)
 			d := w.denied(due("a", "1", 0, 0), semaphore.FiringTooFarAhead)
 			if now := time.Now(); !d.LeaderClock.Equal(now.Add(-time.Hour)) || !d.CallerClock.Equal(now) {
-				t.Fatalf("denial has the clocks %v and %v, want both from this test", d.LeaderClock, d.CallerClock)
+				t.Fatalf("denial shows the clocks %v and %v, want those set by this test", d.LeaderClock, d.CallerClock)
 			}
 			if !strings.Contains(d.Message, "is due 1h ahead of the leader's clock") || !strings.Contains(d.Message, "the caller's clock shows") {
 				t.Fatalf("message = %q, want the leader's and the caller's clock", d.Message)
@@ -63,7 +63,7 @@ func TestTryAcquire_FiringTooFarAhead_IsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-// If the firing is named by a business date, it may be due at any time.
+// A firing named after a business date may be due at any time.
 func TestTryAcquire_WithoutABound_AcceptsAnyDueTime(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
@@ -71,7 +71,7 @@ func TestTryAcquire_WithoutABound_AcceptsAnyDueTime(t *testing.T) {
 	})
 }
 
-// A host whose clock is a year ahead must not stop the job for the other hosts.
+// A host whose clock is a year ahead must not block the job on the other hosts.
 func TestHousekeep_HostAYearAhead_DoesNotStopTheJob(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.FiringLimit, d.FiringMaxAhead = 10, semaphore.FiringUnbounded })
@@ -105,7 +105,7 @@ func TestHostClocks_ReturnsCallersWhoseClockIsOff(t *testing.T) {
 		}
 		clocks := w.HostClocks()
 		if len(clocks) != 2 || clocks[0].Acquirer != "ahead" || clocks[0].Ahead != time.Hour || clocks[1].Ahead != -6*time.Minute {
-			t.Fatalf("HostClocks() = %+v, want one that is ahead and one that is behind", clocks)
+			t.Fatalf("HostClocks() = %+v, want one ahead and one behind", clocks)
 		}
 		if n := strings.Count(log.String(), "level=WARN"); n != 2 {
 			t.Fatalf("got %d warnings, want 2:\n%s", n, log.String())
@@ -118,8 +118,8 @@ func TestHostClocks_ReturnsCallersWhoseClockIsOff(t *testing.T) {
 	})
 }
 
-// Firings that are forgotten for lack of space are due further from now than those that are kept, and the mark never
-// rises above now.
+// Firings forgotten for lack of space are due further from now than those kept, and the low-water mark never rises
+// above now.
 func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

@@ -10,19 +10,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// turn describes the position of a call relative to the queue.
+// turn describes a call's position relative to the queue.
 type turn struct {
-	// queued reports whether another call waits ahead.
+	// queued reports whether another call is waiting ahead.
 	queued func() bool
 	// waits makes the call wait for a free permit instead of being denied for lack of one.
 	waits bool
-	// me is the call in the queue; nil if it is not in the queue.
+	// me is the call's entry in the queue; nil if it is not queued.
 	me *waiting
-	// opened is the capacity that is freed and taken by the commands ahead of the grant in its log entry.
+	// opened is the capacity freed and taken by the commands ahead of the grant in its log entry.
 	opened opening
 }
 
-// rule applies the rule of package semaphore. A replay does not wait out a pause: its request holds a permit, and the
+// rule applies the rule from package semaphore. A replay does not wait out a pause: its request holds a permit, and the
 // pause asks the holder to give it up.
 func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
 	if !t.waits {
@@ -35,8 +35,8 @@ func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d se
 	return d, waits
 }
 
-// decision is the result of deciding a call on the state in memory. If its first three fields are unset, the call
-// changes nothing, and answer is its answer as soon as leadership is confirmed.
+// decision is the result of deciding a call on the in-memory state. If its first three fields are unset, the call
+// changes nothing, and answer can be returned as soon as leadership is confirmed.
 type decision struct {
 	waits   bool
 	replays *semaphore.Permit // the request holds this permit
@@ -78,7 +78,7 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 	return decision{grant: &grant}
 }
 
-// sameRevision refuses a call whose expected permit revision is not the state's.
+// sameRevision returns an error if the call's expected permit revision is not the current one.
 func sameRevision(state *fsm.State, call *AcquireCall) error {
 	current := state.PermitRevision(call.Semaphore)
 	if call.ExpectedRevision == nil || *call.ExpectedRevision == current {
@@ -149,7 +149,7 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	case ended == nil:
 		return nil
 	case !ended.Matches(fsm.AskedBy(call.Weight, call.Firing, call.Worker)):
-		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s, and asked for a different weight or firing: "+
+		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s, and had a different weight or firing: "+
 			"a request id belongs to one request; use a new one", ended.RequestID, ended.Semaphore, ended.Outcome)}
 	default:
 		return &RequestEndedError{*ended}
@@ -157,12 +157,12 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 }
 
 // fresh returns an error if the request may have been granted and forgotten since. The caller has checked that the
-// state neither remembers the request nor has its permit. The state may have forgotten requests up to some revision. A
-// request that had no permit at that revision, or at a later one (knownSince), was never granted. A request of unknown
-// age passes.
+// state neither remembers the request nor contains its permit. The state may have forgotten requests up to some
+// revision. A request that had no permit at that revision, or at a later one (knownSince), was never granted. A request
+// of unknown age passes.
 //
-// A request that passes had no permit at the state's revision either. fresh records that revision, so that a call does
-// not become too old while it waits.
+// A request that passes had no permit at the state's revision either. checkFresh records that revision, so that a call
+// does not become too old while it waits.
 func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 	known := call.knownSince()
 	if call.RequestID == "" || known == 0 {
@@ -179,7 +179,7 @@ func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 	}
 }
 
-// freshen calls fresh for a waiting call, unless its request has ended or holds a permit.
+// freshen calls checkFresh for a waiting call, unless its request has ended or holds a permit.
 func (k *Keeper) freshen(call *AcquireCall) {
 	state := k.cfg.Machine.State()
 	if own := state.Own(call.Semaphore, call.Identity); k.ended(state, call) == nil && (own == nil || own.RequestID != call.RequestID) {
@@ -192,7 +192,7 @@ func (c *AcquireCall) knownSince() uint64 {
 	return max(c.RequestRevision, atomic.LoadUint64(&c.notGrantedAt))
 }
 
-// asOf returns the RequestRevision for a command: 0 as long as some member might not support that field.
+// asOf returns the RequestRevision for a command: 0 while a member may not support that field.
 func asOf(state *fsm.State, revision uint64) uint64 {
 	if state.FeatureLevel() < 3 {
 		return 0
@@ -200,7 +200,7 @@ func asOf(state *fsm.State, revision uint64) uint64 {
 	return revision
 }
 
-// asOfLevel removes Asked and RequestRevision from an edit as long as some member might not support those fields.
+// asOfLevel clears the Asked and RequestRevision of an edit while a member may not support those fields.
 func (k *Keeper) asOfLevel(asked, revision *uint64) {
 	if k.cfg.Machine.State().FeatureLevel() < 3 {
 		*asked, *revision = 0, 0

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Denial says why a call was denied, and who holds the permits.
+// Denial explains why a call was denied, and lists who holds the permits.
 type Denial struct {
 	Decision semaphore.Decision
 	// Message is one sentence for the user.
@@ -81,9 +81,9 @@ func timeHelps(r semaphore.Reason) bool {
 	}
 }
 
-// unclaimed returns how long until the permit of a claim ends unless it is refreshed. If the permit is lost, the firing
-// may become free; either way, its outcome is settled. The result is negative if the permit has already ended, or if
-// only an operator can end it.
+// unclaimed returns how long until a claim's permit ends unless it is refreshed. If the permit is lost, the firing may
+// become free; either way, its outcome is settled. The result is negative if the permit has already ended, or if only
+// an operator can end it.
 func (k *Keeper) unclaimed(state *fsm.State, c *semaphore.Claim) time.Duration {
 	if c == nil || c.State != semaphore.ClaimHeld {
 		return -1

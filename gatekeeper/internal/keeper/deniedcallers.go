@@ -15,14 +15,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure. Reason and Message say why
-// the same request is denied now. If it would no longer be denied, they come from its last denial.
+// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure. Reason and Message explain
+// why the same request is denied now. If it would no longer be denied, they are from its last denial.
 type DeniedCaller struct {
 	denials.Denial
-	// Cured reports that the same request would not be denied for such a reason now.
+	// Cured is set if the same request would no longer be denied for such a reason.
 	Cured bool
 	// LetIn is another caller that would still be admitted, and that holds a permit or has released one since the first
-	// of these denials; nil if there is none.
+	// of these denials; nil if none.
 	LetIn *semaphore.Identity
 	// HeldAt is when the caller last had a permit, as far as the journal shows; zero if it never had one.
 	HeldAt time.Time
@@ -31,7 +31,7 @@ type DeniedCaller struct {
 }
 
 // noteDenied remembers a denial that waiting does not cure. Any other answer shows that the causes of the caller's
-// earlier denials no longer exist.
+// earlier denials are gone.
 func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 	if d == nil || !needsAction(&call.Request, d.Decision, k.cfg.Machine.State()) {
 		k.denials.Passed(&call.Request)
@@ -65,15 +65,15 @@ func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State)
 	}
 }
 
-// DeniedCallersOf returns the callers that a semaphore denied recently, with the likely cause of trouble first; see
-// urgency. Only a leader has any.
+// DeniedCallersOf returns the callers that a semaphore recently denied, the likely cause of trouble first; see urgency.
+// Only a leader has any.
 func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// DeniedCallers returns the callers that the wanted semaphores denied recently, and the time at which this server began
-// to remember denials. Callers are ordered by semaphore, and within one semaphore in the order of DeniedCallersOf. The
-// callers of a semaphore are judged when the first of them is read from the sequence.
+// DeniedCallers returns the callers that the wanted semaphores recently denied, and the time at which this server began
+// to record denials. Callers are ordered by semaphore, and within a semaphore as by DeniedCallersOf. A semaphore's
+// callers are evaluated when the first of them is read from the sequence.
 func (k *Keeper) DeniedCallers(
 	ctx context.Context, wanted func(state *fsm.State, name string) bool,
 ) (state *fsm.State, callers iter.Seq[DeniedCaller], since time.Time, err error) {
@@ -102,7 +102,7 @@ func (k *Keeper) DeniedCallers(
 	}, t.began, nil
 }
 
-// DenyAll returns one caller of each semaphore that grants no permit until somebody acts: the caller whose denial is
+// DenyAll returns one caller for each semaphore that grants no permit until somebody acts: the caller whose denial is
 // the likely cause. The callers are in the order of the semaphores' last denials. A paused semaphore is left out, and
 // so is one with a caller that is denied because of a permit it holds. Use the result for a summary only: DenyAll does
 // not confirm that this server still leads.
@@ -132,8 +132,8 @@ func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	return k.denyAll(state, name, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// denyAll is DeniesAll for the denials of a semaphore. It stops at the first denial that shows a served caller, so that
-// it need not examine every caller of a semaphore with many standbys.
+// denyAll is DeniesAll for the given denials of a semaphore. It stops at the first denial that shows a served caller,
+// so that it need not examine every caller of a semaphore with many standbys.
 func (k *Keeper) denyAll(state *fsm.State, name string, of []denials.Denial) (all, byCordon bool) {
 	if sd := state.Definition(name); sd != nil && sd.Pause != nil {
 		return false, false
@@ -144,7 +144,7 @@ func (k *Keeper) denyAll(state *fsm.State, name string, of []denials.Denial) (al
 			if k.admits(state, name, d.Identity) {
 				return false, false
 			}
-			continue // it was served once, and an edit or a cordon shuts it out now
+			continue // it has been served since, but an edit or a cordon now shuts it out
 		}
 		reason, _, still := k.decideAgain(state, d)
 		switch {
@@ -159,7 +159,7 @@ func (k *Keeper) denyAll(state *fsm.State, name string, of []denials.Denial) (al
 	return all, byCordon
 }
 
-// admits reports whether the patterns of a definition admit a caller that no cordon catches.
+// admits reports whether a definition's patterns admit a caller, and no cordon catches it.
 func (k *Keeper) admits(state *fsm.State, name string, id semaphore.Identity) bool {
 	a := k.patterns.admission(state, state.Definition(name), id)
 	return a.Group && a.Acquirer && len(a.Cordons) == 0
@@ -171,7 +171,8 @@ func (k *Keeper) DenialsChanged(after uint64) (names []string, now uint64) {
 	return k.denials.Changed(after)
 }
 
-// Misspellings returns callers that ask for an undefined name which looks like a misspelling of name, a defined one.
+// Misspellings returns the callers asking for an undefined name that looks like a misspelling of name, which is
+// defined.
 func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	var near []denials.Denial
 	for _, d := range k.denials.All(k.cfg.WallClock()) {
@@ -182,7 +183,7 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, near)
 }
 
-// deniedCaller decides a denied request again, in the current state.
+// deniedCaller decides a denied request again, on the current state.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
 	v := DeniedCaller{Denial: *d}
 	v.LetIn, v.HeldAt = k.letIn(state, d), k.heldAt(state, d)
@@ -223,14 +224,14 @@ func (v *DeniedCaller) urgency() int {
 }
 
 // decideAgain reports whether the same request would still be denied until somebody acts, and why. A caller that has
-// asked again without being denied counts as served: any later cause will show when it asks again. A pause is the
-// reason only if it was the reason of the recorded denial, because a pause says nothing about the rule.
+// retried without being denied counts as served: any later cause will show up when it next calls. A pause is the reason
+// only if it was the reason for the recorded denial, because a pause says nothing about the rule.
 func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaphore.Reason, message string, still bool) {
 	if d.Passed {
 		return 0, "", false
 	}
 	if d.Reason == semaphore.FiringTooFarAhead {
-		return d.Reason, d.Message, true // its due time will come, but the clock that was wrong stays wrong
+		return d.Reason, d.Message, true // its due time will come, but the wrong clock remains wrong
 	}
 	facts := k.facts(state, &AcquireCall{Request: d.Request})
 	if d.Reason != semaphore.Paused {
@@ -239,7 +240,7 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	now, waits := semaphore.DecideWaiting(&d.Request, &facts)
 	switch {
 	case d.Worker && (waits || now.Reason == semaphore.HeldForOperator):
-		return 0, "", false // each slot of a worker asks once, so this one is in the queue or has had its task
+		return 0, "", false // each of a worker's slots calls once, so this one is in the queue or has had its task
 	case now.Reason == semaphore.AlreadyHeld && d.Reason != semaphore.AlreadyHeld:
 		return 0, "", false // it was granted a permit, and holds it
 	}
@@ -291,8 +292,8 @@ func sameCaller(p *semaphore.Permit, d *denials.Denial) bool {
 	return p.Identity.Group == d.Identity.Group && p.Identity.Acquirer == d.Identity.Acquirer
 }
 
-// text describes which caller is denied what and why, how often, and whether it still is. asked is the reason of its
-// last denial.
+// text describes which caller is denied what and why, how often, and whether it still is. lastReason is the reason for
+// its last denial.
 func (v *DeniedCaller) text(asked semaphore.Reason) string {
 	asks, is := "asks", "is"
 	if v.Cured {
@@ -306,12 +307,12 @@ func (v *DeniedCaller) text(asked semaphore.Reason) string {
 		fmt.Fprintf(&b, "Denied %d times, first at %s, last at %s", v.Count, second(v.First), second(v.Last))
 	}
 	if v.Reason != asked {
-		fmt.Fprintf(&b, ", at that time for another reason: %v", asked)
+		fmt.Fprintf(&b, "; the reason then was %v", asked)
 	}
 	b.WriteString(".")
 	switch {
 	case v.Cured && v.Passed:
-		b.WriteString(" It has asked again since, and was not denied for that reason.")
+		b.WriteString(" It has since retried and was not denied for that reason.")
 	case v.Cured:
 		b.WriteString(" The same request would not be denied for that reason now.")
 	case v.LetIn != nil:

@@ -111,7 +111,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 					t.Errorf("after the cure: %+v, want Cured", v)
 				}
 				w.granted(call)
-				if v := w.denied1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It has asked again since, and was not denied for that reason.") {
+				if v := w.denied1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It has since retried and was not denied for that reason.") {
 					t.Errorf("after a grant: %+v, want Cured and Passed", v)
 				}
 			})
@@ -119,8 +119,8 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 	}
 }
 
-// The denial is decided again in the current state, even though the caller has not asked since the rule and the cordons
-// changed.
+// The request is decided again on the current state, even though the caller has not called since the rule and the
+// cordons changed.
 func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 	op := context.Background()
 	inNewWorld(t, func(w *world) {
@@ -143,7 +143,7 @@ func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
 			t.Fatal(err)
 		}
-		check("a cordon", semaphore.Cordoned, "is cordoned", ", at that time for another reason: "+semaphore.GroupMismatch.String()+".")
+		check("a cordon", semaphore.Cordoned, "is cordoned", "; the reason then was "+semaphore.GroupMismatch.String()+".")
 		if _, byCordon := w.DeniesAll(w.cfg.Machine.State(), "job"); !byCordon {
 			t.Error("DeniesAll() did not report that the cordon is the only reason")
 		}
@@ -172,7 +172,7 @@ func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 		cured := func(when string) {
 			t.Helper()
 			if v := w.denied1(); !v.Cured || len(w.DenyAll()) != 0 {
-				t.Errorf("%s the caller is not cured: %+v", when, v)
+				t.Errorf("%s: the caller is not cured: %+v", when, v)
 			}
 		}
 		w.define("job", shutOut)
@@ -236,7 +236,7 @@ func TestDeniedCallers_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
 	})
 }
 
-// A later firing of the same host was granted, so its clock is right again. Time alone does not correct a clock.
+// A later firing from the same host was granted, so its clock is right again. Time alone does not correct a clock.
 func TestDeniedCallers_FiringTooFarAhead_IsCuredOnlyByALaterFiring(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -315,7 +315,7 @@ func TestDenyAll_CallerIsAdmitted_IsLeftOut(t *testing.T) {
 		want("jbo") // the standby is intended
 		for _, v := range w.deniedNow() {
 			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit in the meantime`)) {
-				t.Errorf("Text = %q of %+v, want it to name the admitted caller", v.Text, v)
+				t.Errorf("Text = %q in %+v, want it to name the admitted caller", v.Text, v)
 			}
 		}
 		w.release(p.Token)
@@ -414,7 +414,7 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 	})
 }
 
-// A permit ends a denial, whatever comes later. A pause never replaces another reason.
+// A permit clears a denial, whatever happens later. A pause never replaces another reason.
 func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
@@ -435,7 +435,7 @@ func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
 	})
 }
 
-// A caller that was denied once and served later does not hide that an edit shuts everybody out now. A pause hides it,
+// A caller that was denied once and served later does not hide that an edit now shuts everybody out. A pause hides it,
 // because nobody gets a permit before the pause ends anyway.
 func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 	inNewWorld(t, func(w *world) {
@@ -467,7 +467,7 @@ func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 	})
 }
 
-// After a move and its undo, each caller has had a permit. The caller that had one last is the one that is missing.
+// After a move and its undo, each caller has had a permit. The caller that had one last is the one now missing.
 func TestDeniedCallers_EachHadAPermit_TheLastHolderComesFirst(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" })
@@ -518,7 +518,7 @@ func TestDeniedCallers_NewEpoch_StartsEmpty(t *testing.T) {
 		}
 		w.demote()
 		if _, _, _, err := w.DeniedCallers(context.Background(), ofAny); err == nil {
-			t.Error("a server that does not lead still has denials")
+			t.Error("a server that is not the leader still has denials")
 		}
 		w.sleep(time.Hour)
 		w.promote(2)

@@ -64,7 +64,7 @@ func (k *Keeper) dispatch() {
 	defer tick.Stop()
 	gather := time.NewTimer(0)
 	defer gather.Stop()
-	var gathering *tenure              // the tenure whose waiters are still returning
+	var gathering *tenure              // the tenure whose waiters are still rejoining
 	moved := make(map[string]struct{}) // queues whose places have changed since they were last sent
 	for {
 		select {
@@ -107,7 +107,7 @@ func (k *Keeper) dispatch() {
 	}
 }
 
-// hear handles one event. If the event may move the queue of a semaphore, hear adds that semaphore to touched.
+// hear processes one event. If the event may move a semaphore's queue, it adds that semaphore to touched.
 func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	switch e.Kind {
 	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely:
@@ -139,7 +139,7 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	}
 }
 
-// drained notifies the holders of permits whose drain is over. The drain has allowed them to continue so far.
+// drained notifies the holders whose drain has ended. Until now, the drain allowed them to continue.
 func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 	switch {
 	case e.Permit != nil:
@@ -151,7 +151,7 @@ func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 	}
 }
 
-// offer gives a turn to as many waiters of a semaphore as fit into the free permits.
+// offer offers a semaphore's free permits to as many of its waiters as fit.
 func (k *Keeper) offer(sem string) {
 	state := k.cfg.Machine.State()
 	sd := state.Definition(sem)
@@ -171,7 +171,7 @@ func (k *Keeper) offer(sem string) {
 	}
 }
 
-// reconsider applies the rule again to the waiters and the followed holders of an edited semaphore.
+// reconsider reapplies the rule to the waiters and the followed holders of an edited semaphore.
 func (k *Keeper) reconsider(sem string) {
 	for _, w := range k.queue.Waiting(sem) {
 		if call := k.queue.Call(w); call != nil {
@@ -201,8 +201,8 @@ func (k *Keeper) reconsiderAll(touched map[string]struct{}) {
 	}
 }
 
-// judge orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain is
-// over.
+// judge orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain
+// ends.
 func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	if p.State != semaphore.Live {
 		return
@@ -223,7 +223,7 @@ func (k *Keeper) overheld(p *semaphore.Permit) {
 	k.notices.stopping(p, semaphore.StopHeldTooLong, k.whyStop(k.cfg.Machine.State(), p, semaphore.StopHeldTooLong), 0)
 }
 
-// notifyMoved wakes the calls of queues that have moved, so that they report their place.
+// notifyMoved wakes the calls in queues that have moved, so that they report their new place.
 func (k *Keeper) notifyMoved(moved map[string]struct{}) {
 	for sem := range moved {
 		for _, w := range k.queue.Waiting(sem) {

@@ -13,28 +13,28 @@
 // needs no confirmation, because its entry is committed by a majority that acknowledged it after it was handed to Raft;
 // the client counts from its send time plus the time it waited until just before that moment, never later.
 //
-// # Four ways to be answered
+// # Four kinds of answers
 //
-//   - denied by the state in memory: no log entry, one Confirm shared with others
+//   - denied on the in-memory state: no log entry, one Confirm shared with other calls
 //   - refreshed: no log entry, the deadline moves, one Confirm
 //   - granted: the command joins a batch; the decision is made again when it is applied
-//   - waiting: the queue decides whose turn it is, then as granted
+//   - waiting: the queue decides whose turn it is, then as for a grant
 //
 // # From one holder to the next
 //
-// A release carries the grants for the next waiters in its log entry, so that a hand-over costs one commit. All
-// releases in one entry do this together. So does the command that completes a submission: its first tasks go to idle
-// workers. The grants are made when the entry is put together: every earlier entry has been applied by then, so the
-// state shows everything except the entry's own commands. They are decided again when they are applied, after those
-// commands: a wrong guess is refused there, and its waiter keeps its place. The grant is handed to the waiting call,
-// which gets the outcome as if it had proposed the grant itself, and gives the permit back if it has left the queue. If
-// a permit ends in any other way, or its slot cools after the release, this is noticed only after the command has been
-// applied. The waiters propose after that, so the hand-over costs two commits.
+// A release carries the grants for the next waiters in its log entry, so that a handover costs one commit. All releases
+// in one entry do this together. So does the command that completes a submission: its first tasks go to idle workers.
+// The grants are made when the entry is assembled: every earlier entry has been applied by then, so the state shows
+// everything except the entry's own commands. They are decided again when they are applied, after those commands: a
+// wrong guess is refused there, and its waiter keeps its place. The grant is handed to the waiting call, which gets the
+// outcome as if it had proposed the grant itself, and gives the permit back if it has left the queue. If a permit ends
+// in any other way, or its slot cools after the release, this is noticed only after the command has been applied. The
+// waiters propose after that, so the handover costs two commits.
 //
 // # One acquisition, several calls
 //
 // Retries carry the same request id. While a grant is being proposed, later calls of the acquisition attach to the same
 // pending record, and all of them get the same outcome. If all of them have ended before any was answered, no caller
 // knows of the permit, so it is abandoned. Before that it is marked, as for an expiry. A later call finds the permit in
-// the state, or finds that the state remembers its end, and is never granted again.
+// the state, or finds that the state remembers how it ended, and is never granted again.
 package keeper

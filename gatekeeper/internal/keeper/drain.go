@@ -24,8 +24,8 @@ func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Dura
 	return left
 }
 
-// drainLeft returns how much longer the refreshes of a permit will be granted even though its holder must stop. If
-// several causes stop the holder, the one that leaves it the least time applies.
+// drainLeft returns how much longer a permit's refreshes will succeed even though its holder must stop. If several
+// causes stop the holder, the one that leaves it the least time applies.
 func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
 	facts := k.holding(state, p)
 	for i, s := range semaphore.Stops(p, &facts) {
@@ -39,8 +39,8 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Dur
 // noReason is the text to show if the person who caused a stop gave no reason.
 const noReason = "no reason was given"
 
-// ToldToStop returns why the holder of a permit must stop, and the reason that was given, which may be empty. It
-// returns the cause even while a drain lets the holder continue, and NotStopping if the holder need not stop.
+// ToldToStop returns why the holder of a permit must stop, and the reason given for it, which may be empty. It returns
+// the cause even while a drain lets the holder continue, and NotStopping if the holder need not stop.
 func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string) {
 	if p.State != semaphore.Live {
 		return p.Stop, p.StopOrder().Reason
@@ -58,10 +58,10 @@ func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaph
 	return d.Stop, reason
 }
 
-// whyStop returns the text that is sent with the cause to a holder that must stop: the reason given by the person who
+// whyStop returns the text sent along with the cause to a holder that must stop: the reason given by the person who
 // caused the stop.
 func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
-	reason := "" // it does not repeat the cause, for which clients have their own texts
+	reason := "" // the cause is not repeated: clients have their own text for it
 	switch sd := state.Definition(p.Semaphore); {
 	case cause == semaphore.StopCordoned:
 		return k.whyCordonStops(state, p)
@@ -94,7 +94,7 @@ func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 		}
 	}
 	switch {
-	case first == nil: // the cordon has ended since
+	case first == nil: // the cordon has since ended
 		return noReason
 	case first.Reason == "":
 		return fmt.Sprintf("%s (cordon %q)", noReason, first.ID)

@@ -10,17 +10,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// shutOut is a change that shuts out the holder of "job", which is host "a" of the group "prod".
+// shutOut is a change that shuts out the holder of "job", which is host "a" in group "prod".
 type shutOut struct {
 	name   string
 	cause  semaphore.StopCause
-	denial semaphore.Reason // why the holder is denied when it asks again
+	denial semaphore.Reason // why the holder is denied when it tries to acquire again
 	do     func(w *world, token uint64, drain time.Duration) error
-	// next is a caller that may get the slot when it is free. The zero Identity means that nobody may.
+	// next is a caller that may get the slot once it is free. The zero Identity means that nobody may.
 	next semaphore.Identity
 }
 
-const why = "the site goes dark"
+const why = "the site is going dark"
 
 var (
 	elsewhere1 = semaphore.Identity{Group: "dr", Acquirer: "a"}
@@ -70,7 +70,7 @@ func shutOuts() []shutOut {
 	}
 }
 
-// inEachWay runs a test once for each change that shuts out a holder.
+// inEachWay runs a test for each way of shutting out a holder.
 func inEachWay(t *testing.T, test func(w *world, way shutOut)) {
 	t.Helper()
 	for _, way := range shutOuts() {
@@ -102,7 +102,7 @@ func (w *world) follow(token uint64) *Listener {
 	return l
 }
 
-// notice returns the only notice that a stream got since the last call.
+// notice returns the only notice that a stream has received since the last call.
 func (w *world) notice(l *Listener) TokenResult {
 	w.t.Helper()
 	select {
@@ -117,7 +117,7 @@ func (w *world) notice(l *Listener) TokenResult {
 	}
 }
 
-// as returns a call for "job" by that identity.
+// as returns a call for "job" by the given identity.
 func as(id semaphore.Identity, requestID string) *AcquireCall {
 	call := ask(id.Acquirer, requestID)
 	call.Identity = id
@@ -132,7 +132,7 @@ func (w *world) wantTaken() {
 	}
 	for _, id := range []semaphore.Identity{elsewhere1, neighbour} {
 		if a := w.try(as(id, "")); a.Outcome != semaphore.Denied {
-			w.t.Fatalf("%v was granted while the holder may still rely on its permit", id)
+			w.t.Fatalf("%v was granted a permit that the holder may still rely on", id)
 		}
 	}
 }
@@ -177,10 +177,10 @@ func TestDrain_RefreshesSucceedUntilItsEnd_SlotIsTakenUntilTheDeadline(t *testin
 		w.sleep(30 * time.Second)
 		w.shut(&way, p.Token, drain)
 		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != drain {
-			t.Fatalf("notice = %+v, want stopping with the whole drain", n)
+			t.Fatalf("notice = %+v, want stopping with the full drain", n)
 		}
 		if left, draining := w.DrainLeft(w.machine.State(), w.machine.State().Permit(p.Token)); !draining || left != drain {
-			t.Fatalf("DrainLeft() = %v, %v, want the whole drain", left, draining)
+			t.Fatalf("DrainLeft() = %v, %v, want the full drain", left, draining)
 		}
 		for passed := 20 * time.Second; passed < drain; passed += 20 * time.Second {
 			w.sleep(20 * time.Second)
@@ -189,7 +189,7 @@ func TestDrain_RefreshesSucceedUntilItsEnd_SlotIsTakenUntilTheDeadline(t *testin
 			}
 			w.wantTaken()
 			if d := w.denied(ask("a", "again"), way.denial); d.Decision.Stop != way.cause {
-				t.Fatalf("denial for a draining holder that asks again = %+v, want the cause of the stop", d.Decision)
+				t.Fatalf("denial for a draining holder that acquires again = %+v, want the cause of the stop", d.Decision)
 			}
 		}
 		w.sleep(20 * time.Second)
@@ -224,7 +224,7 @@ func TestDrain_AfterFailOver_StartsOverInFull(t *testing.T) {
 		const drain = 3 * time.Minute
 		p := w.granted(ask("a", "1"))
 		w.shut(&way, p.Token, drain)
-		for range 2 { // two fail-overs, each shortly before the drain ends
+		for range 2 { // two failovers, each shortly before the drain ends
 			for range 8 {
 				w.sleep(20 * time.Second)
 				w.wantStatus(p.Token, StatusRefreshed)
@@ -233,7 +233,7 @@ func TestDrain_AfterFailOver_StartsOverInFull(t *testing.T) {
 			w.sleep(15 * time.Second)
 			w.promote(w.term + 1)
 			if r := w.wantStatus(p.Token, StatusRefreshed); r.Stop != way.cause || r.DrainLeft < drain-time.Second {
-				t.Fatalf("after the fail-over: refresh = %+v, want the whole drain again", r)
+				t.Fatalf("after the failover: refresh = %+v, want the full drain again", r)
 			}
 			w.wantTaken()
 		}
@@ -261,7 +261,7 @@ func TestDrain_EndProposedInAnOlderTerm_IsIgnored(t *testing.T) {
 		w.promote(w.term + 1)
 		w.tape.applyLater(ends) // appended by the next leader
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft < 29*time.Second {
-			t.Fatalf("refresh = %+v, want the whole drain", r)
+			t.Fatalf("refresh = %+v, want the full drain", r)
 		}
 		w.sleep(31 * time.Second)
 		w.wantStatus(p.Token, StatusStopping)
@@ -295,7 +295,7 @@ func TestDrain_TwoChanges_LongerDrainCounts(t *testing.T) {
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 2*time.Minute {
 			t.Fatalf("refresh = %+v, want DrainLeft 2m", r)
 		}
-		w.sleep(55 * time.Second) // the first drain is over
+		w.sleep(55 * time.Second) // the first drain has ended
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 65*time.Second {
 			t.Fatalf("refresh = %+v, want DrainLeft 65s", r)
 		}
@@ -368,15 +368,15 @@ func TestDrain_SecondCauseLeavesLessTime_AnswerReportsTimeAndCause(t *testing.T)
 				t.Fatal(err)
 			}
 		}
-		cordon("first", "the switch is replaced", time.Hour)
+		cordon("first", "the switch is being replaced", time.Hour)
 		if _, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}, Stop: true, Drain: 10 * time.Minute}, Ending{}); err != nil {
 			t.Fatal(err)
 		}
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 10*time.Minute {
 			t.Errorf("under a cordon and a pause: refresh = %+v", r)
 		}
-		cordon("second", "it burns", time.Minute)
-		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != time.Minute || r.Message != "it burns" {
+		cordon("second", "the rack is on fire", time.Minute)
+		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != time.Minute || r.Message != "the rack is on fire" {
 			t.Errorf("under two cordons: refresh = %+v", r)
 		}
 		cordon("second", "", 0)

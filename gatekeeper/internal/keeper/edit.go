@@ -9,11 +9,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Edit applies a batch of edits: all of them, or none. It checks the rules of each definition, including patterns,
-// because only the leader compiles patterns: an *EditFieldError names the first edit that breaks a rule. A
-// *ConflictError names the first edit whose expected version is not the current one. If end is set, the replaced fields
-// revert to their old values at that time. A *semaphore.FieldError says what is wrong with end or the drain. Edit sets
-// At and Until in the batch.
+// Edit applies a batch of edits: all of them, or none. It validates each definition, including its patterns, which only
+// the leader compiles: an *EditFieldError names the first edit that breaks a rule. A *ConflictError names the first
+// edit whose expected version is not the current one. If end is set, the replaced fields revert to their old values at
+// that time. A *semaphore.FieldError reports an invalid end or drain. Edit sets the batch's At and Until.
 func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm.EditResult, error) {
 	now := time.Now()
 	var err error
@@ -43,8 +42,8 @@ func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm
 	return r, err
 }
 
-// Explain replays the decision for a request without changing anything. It returns each step, the decision, one
-// sentence for the user, and the revision at which the decision holds.
+// Explain replays the decision for a request without changing anything. It returns each step, the decision, a
+// one-sentence summary for the user, and the revision at which the decision holds.
 func (k *Keeper) Explain(
 	ctx context.Context, req *semaphore.Request,
 ) (steps []semaphore.Step, d semaphore.Decision, summary string, revision uint64, err error) {
@@ -53,7 +52,7 @@ func (k *Keeper) Explain(
 		return nil, semaphore.Decision{}, "", 0, err
 	}
 	facts := k.facts(state, &AcquireCall{Request: *req})
-	if req.Worker || facts.OwnTask { // a worker asks for its next task, under another holder id
+	if req.Worker || facts.OwnTask { // a worker asks for its next task under another holder id
 		asked := *req
 		asked.Worker, facts.Own, facts.OwnTask, facts.Repeat = true, nil, false, false
 		req = &asked
@@ -62,7 +61,7 @@ func (k *Keeper) Explain(
 	d = semaphore.Decide(req, &facts)
 	steps, summary = semaphore.Explain(req, &facts), k.sentence(state, req, &facts, d)
 	if d.Reason == semaphore.Cordoned {
-		steps[len(steps)-1].Text = summary // the step that decided
+		steps[len(steps)-1].Text = summary // the deciding step
 	}
 	return steps, d, summary, state.Revision(), nil
 }

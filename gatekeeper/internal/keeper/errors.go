@@ -13,15 +13,15 @@ import (
 // ErrRevisionChanged matches every RevisionChangedError.
 var ErrRevisionChanged = errors.New("the permit revision has changed")
 
-// RevisionChangedError refuses an acquire whose expected permit revision is no longer the current one. Nothing
-// happened.
+// RevisionChangedError is returned for an acquire whose expected permit revision is no longer the current one. Nothing
+// was changed.
 type RevisionChangedError struct {
 	Semaphore         string
 	Expected, Current uint64
 }
 
 func (e *RevisionChangedError) Error() string {
-	return fmt.Sprintf("semaphore %q is at permit revision %d, not at %d as expected: read its holders again, then decide again",
+	return fmt.Sprintf("semaphore %q is at permit revision %d, not %d as expected: read its holders again before retrying",
 		e.Semaphore, e.Current, e.Expected)
 }
 
@@ -31,7 +31,7 @@ func (e *RevisionChangedError) Is(target error) bool { return target == ErrRevis
 // ErrRequestEnded matches every RequestEndedError.
 var ErrRequestEnded = errors.New("the request has ended")
 
-// RequestEndedError refuses a retry of an acquisition that has ended: a request id never grants twice.
+// RequestEndedError is returned for a retry of an acquisition that has ended: a request id never grants twice.
 type RequestEndedError struct{ fsm.Remembered }
 
 func (e *RequestEndedError) Error() string {
@@ -45,9 +45,9 @@ func (e *RequestEndedError) Is(target error) bool { return target == ErrRequestE
 // ErrRequestReused matches every RequestReusedError.
 var ErrRequestReused = errors.New("the request id belongs to another request")
 
-// RequestReusedError refuses a request whose id already belongs to a different request. Nothing happened.
+// RequestReusedError is returned for a request whose id already belongs to a different request. Nothing was changed.
 type RequestReusedError struct {
-	fsm.Remembered // the request that has the id
+	fsm.Remembered // the request that used the id first
 	Why            string
 }
 
@@ -56,7 +56,7 @@ func (e *RequestReusedError) Error() string { return e.Why }
 // Is makes errors.Is(err, ErrRequestReused) true.
 func (e *RequestReusedError) Is(target error) bool { return target == ErrRequestReused }
 
-// Reused returns the error for an edit of that kind whose request id belongs to another edit.
+// Reused returns the error for an edit of the given kind whose request id belongs to another edit.
 func Reused(done *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
 	return &RequestReusedError{*done, fmt.Sprintf("request id %q %s", done.RequestID, done.Used(kind))}
 }
@@ -64,14 +64,14 @@ func Reused(done *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
 // ErrRequestTooOld matches every RequestTooOldError.
 var ErrRequestTooOld = errors.New("the request is too old to be distinguished from one that was carried out")
 
-// RequestTooOldError refuses a request that is not remembered, because it may have been carried out and forgotten.
-// Nothing happened.
+// RequestTooOldError is returned for a request that is not remembered, because it may have been carried out and
+// forgotten. Nothing was changed.
 type RequestTooOldError struct {
 	fsm.TooOld
 	Why string
 }
 
-// TooOld returns the error for a request with that id.
+// TooOld returns the error for a request with the given id.
 func TooOld(requestID string, old *fsm.TooOld) *RequestTooOldError {
 	return &RequestTooOldError{*old, fmt.Sprintf("request id %q: %v", requestID, old)}
 }
@@ -84,7 +84,7 @@ func (e *RequestTooOldError) Is(target error) bool { return target == ErrRequest
 // ErrNoSuchPermit matches every NoSuchPermitError.
 var ErrNoSuchPermit = errors.New("no such permit")
 
-// NoSuchPermitError refuses a command because its token's permit is not in the state that the command requires.
+// NoSuchPermitError is returned for a command whose token has no permit in the state that the command requires.
 type NoSuchPermitError struct {
 	Token uint64
 	Why   string
@@ -98,7 +98,7 @@ func (e *NoSuchPermitError) Is(target error) bool { return target == ErrNoSuchPe
 // ErrConflict matches every ConflictError.
 var ErrConflict = errors.New("the definition is not as expected")
 
-// ConflictError refuses a batch of edits. Nothing changed.
+// ConflictError is returned for a change that conflicts with the current definitions. Nothing was changed.
 type ConflictError struct{ fsm.Conflict }
 
 func (e *ConflictError) Error() string {
@@ -116,7 +116,7 @@ func (e *ConflictError) Error() string {
 // Is makes errors.Is(err, ErrConflict) true.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// EditFieldError refuses a batch of edits because of one field of one edit. Nothing changed.
+// EditFieldError is returned for a batch of edits with an invalid field. Nothing was changed.
 type EditFieldError struct {
 	Index int
 	Name  string
@@ -132,7 +132,7 @@ func (e *EditFieldError) Unwrap() error { return e.Err }
 // ErrNoSuchCordon matches every NoSuchCordonError.
 var ErrNoSuchCordon = errors.New("no such cordon")
 
-// NoSuchCordonError refuses to end a cordon that does not exist.
+// NoSuchCordonError is returned when the cordon to end does not exist.
 type NoSuchCordonError struct {
 	ID string
 	// Meant is the id that was probably meant. The API sets it, because the API knows the ids.
@@ -147,13 +147,14 @@ func (e *NoSuchCordonError) Error() string {
 func (e *NoSuchCordonError) Is(target error) bool { return target == ErrNoSuchCordon }
 
 // ErrFeatureLevel matches every FeatureLevelError.
-var ErrFeatureLevel = errors.New("not every server of the cluster supports this yet")
+var ErrFeatureLevel = errors.New("not every server in the cluster supports this yet")
 
-// FeatureLevelError refuses a command that needs a higher feature level than the one in force. Nothing happened.
+// FeatureLevelError is returned for a command that needs a higher feature level than the one in force. Nothing was
+// changed.
 type FeatureLevelError struct{ Needed, InForce uint32 }
 
 func (e *FeatureLevelError) Error() string {
-	return fmt.Sprintf("this needs feature level %d, but the cluster is at %d: it rises automatically once every server runs a version that supports it",
+	return fmt.Sprintf("this needs feature level %d, but the cluster is at %d: the level rises automatically once every server runs a version that supports it",
 		e.Needed, e.InForce)
 }
 
@@ -164,7 +165,7 @@ func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureL
 // permit from before the recovery has certainly ended.
 var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every earlier permit has ended")
 
-// RecoveringError is ErrRecovering with the time left, counted from when the error was made.
+// RecoveringError is ErrRecovering with the time left, counted from when the error was created.
 type RecoveringError struct{ Left time.Duration }
 
 func (e *RecoveringError) Error() string {
@@ -174,13 +175,13 @@ func (e *RecoveringError) Error() string {
 // Is makes errors.Is(err, ErrRecovering) true.
 func (e *RecoveringError) Is(target error) bool { return target == ErrRecovering }
 
-// ErrSuperseded ends a waiting call whose place was taken by another call of the same acquisition.
+// ErrSuperseded is returned by a waiting call whose place was taken by another call for the same acquisition.
 var ErrSuperseded = errors.New("another call with the same request id has taken this one's place in the queue")
 
 // ErrRefused matches every RefusedError.
 var ErrRefused = errors.New("refused")
 
-// RefusedError says that the state machine or the keeper refused a command because of its content.
+// RefusedError is returned when the state machine or the keeper refuses a command because of its content.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return "refused: " + e.Why }
@@ -197,7 +198,7 @@ func invalid(r fsm.Result) error {
 	return fmt.Errorf("the state machine returned a %T, which is not a result of this command", r)
 }
 
-// refused turns the refusal of a command into an error.
+// refused converts the result of a refused command to an error.
 func refused(bad fsm.InvalidResult) error {
 	switch {
 	case bad.Used != nil:

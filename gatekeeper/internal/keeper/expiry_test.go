@@ -17,7 +17,7 @@ func TestExpiry_NotRefreshed_EndsAfterDurationAndGrace(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		w.sleep(time.Minute + semaphore.Grace(time.Minute) - time.Millisecond)
 		if !w.live(p.Token) {
-			t.Fatal("the permit ended before its duration and the grace period were over")
+			t.Fatal("the permit ended before its duration and the grace period had elapsed")
 		}
 		w.sleep(2 * time.Millisecond)
 		if w.live(p.Token) {
@@ -285,7 +285,7 @@ func TestFrame_WaitsBehindOtherFrames_DelaysExpiry(t *testing.T) {
 		w.sleep(10 * time.Second)
 		r, err := refreshOn(receipt, []TokenRefresh{{Token: p.Token}})
 		if err != nil || r[0].Status != StatusRefreshed {
-			t.Fatalf("refresh by a frame received before the deadline = %+v, %v", r, err)
+			t.Fatalf("refresh in a frame received before the deadline = %+v, %v", r, err)
 		}
 		l.Receive().Drop()
 		w.sleep(2 * time.Minute)

@@ -10,7 +10,7 @@ import (
 // waiters after the entry has been applied.
 const maxHandOver = batcher.MaxCommands
 
-// opening is the capacity of one semaphore that is freed and taken by the commands of one log entry.
+// opening is the capacity that the commands in one log entry free and take in one semaphore.
 type opening struct {
 	semaphore string
 	freed     uint64 // the weight of the permits that they release
@@ -18,11 +18,11 @@ type opening struct {
 	tasks     uint64 // the number of tasks in the submissions that they complete
 }
 
-// openings returns the openings of an entry's commands, in their order, as if the commands were applied to state. They
-// never overstate what will be free. Otherwise a heavy waiter could be refused for lack of space, and a lighter one
-// behind it granted. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and
-// every grant counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high;
-// in that case a worker keeps its place.
+// openings returns the openings for an entry's commands, in order, as if the commands were applied to state. They never
+// overstate what will be free. Otherwise a heavy waiter could be refused for lack of space, and a lighter one behind it
+// granted. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and every grant
+// counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high; in that case
+// a worker keeps its place.
 func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	place := make(map[string]int)
 	at := func(sem string) *opening {
@@ -76,7 +76,7 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 }
 
 // complete makes the grants that follow an entry's commands in the log. They go to the waiters for which the entry
-// frees a slot or adds a task. A hand-over then takes one commit instead of two.
+// frees a slot or adds a task. A handover then takes one commit instead of two.
 //
 // The rule is applied to the current state plus what the entry opens. That guess can be wrong, but every grant is
 // decided again when it is applied, like any other grant. A waiter whose grant is refused then keeps its place. If the
@@ -124,8 +124,8 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 }
 
 // grantNext makes the grant for a waiting call. It returns false unless the rule grants the call a permit, given what
-// the entry opens and that nobody is ahead, and the call can still take the grant. The queue offers no more calls than
-// fit together.
+// the entry opens and nobody ahead, and the call can still take the grant. The queue never offers more calls than fit
+// together.
 func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, o opening) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false

@@ -96,7 +96,7 @@ func TestHandOver_ReleaseAndGrants_AreOneEntry(t *testing.T) {
 	}
 }
 
-// Releases that share an entry hand over to the same number of waiters, in order.
+// Releases sharing an entry hand over to as many waiters, in order.
 func TestHandOver_SeveralReleasesInOneEntry_EachBringsAGrant(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -223,7 +223,7 @@ func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 			if token <= last {
 				t.Fatalf("waiter %d has token %d, and a waiter ahead of it has %d", i, token, last)
 			}
-			if i < maxHandOver { // the remaining ones all come at the same time
+			if i < maxHandOver { // the rest are all granted at the same time
 				last = token
 			}
 		}
@@ -252,7 +252,7 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 			}
 			wantOnlyARelease(t, w)
 			if !b.waits() {
-				t.Fatal("b does not wait")
+				t.Fatal("b is not waiting")
 			}
 			w.sleep(31 * time.Second)
 			b.wantGranted(t)
@@ -275,7 +275,7 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 			b.wantGranted(t)
 		})
 	})
-	t.Run("waiters gather", func(t *testing.T) {
+	t.Run("waiters are still rejoining", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
 			p := w.granted(ask("a", "1"))
@@ -292,7 +292,7 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 			c.leave(t)
 		})
 	})
-	t.Run("the first in the queue is absent", func(t *testing.T) {
+	t.Run("the first waiter is absent", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
 			p := w.granted(ask("a", "1"))
@@ -312,7 +312,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			p := w.granted(ask("a", "1"))
 			w.inFlight()
 			other := make(chan Answer, 1)
-			go w.answerTo(ask("z", "9"), other) // nobody waits yet
+			go w.answerTo(ask("z", "9"), other) // nobody is waiting yet
 			synctest.Wait()
 			heavy := ask("b", "2")
 			heavy.Weight = 2
@@ -370,7 +370,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			c.wantGranted(t)
 		})
 	})
-	t.Run("its identity got a permit", func(t *testing.T) {
+	t.Run("the identity got a permit", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 			heavy := ask("a", "1")
@@ -429,8 +429,7 @@ func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T
 	}
 }
 
-// blocked starts a waiter whose connection accepts nothing: its call is stuck sending its place, and receives no
-// updates.
+// blocked starts a waiter whose connection is stalled: its call is stuck sending its place, and receives no updates.
 func (w *world) blocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
 	tw = &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1)}
 	stuck := make(chan error, 1)
@@ -561,7 +560,7 @@ func TestHandOver_RetryHasTakenThePlace_IsGranted(t *testing.T) {
 	})
 }
 
-// The retry decided before the grant was proposed, and takes the place before the first call gets the outcome.
+// The retry was decided before the grant was proposed, and takes the place before the first call gets the outcome.
 func TestHandOver_CallSupersededBeforeItGetsItsGrant_IsGrantedAndTheRetryDecidesAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -602,7 +601,7 @@ func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
 			t.Fatalf("handOver() made %d grants and woke the call %d times, want 1 and 1", len(grants), len(me.wake))
 		}
 		if w.entrust(in, &waiting{call: me.call}, fsm.Grant{}) != nil {
-			t.Fatal("entrust() recorded a second grant for one acquisition")
+			t.Fatal("assignGrant() recorded a second grant for one acquisition")
 		}
 		if w.withdraw(me) {
 			t.Fatal("withdraw() = true while a grant for the call is in flight")

@@ -12,9 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// SubmitJob begins the submission of a job. If a complete job with that id exists, it is in the result, with
+// SubmitJob begins the submission of a job. If a complete job with the same id exists, the result contains it, with
 // SubmitExists. SubmitJob returns a *ConflictError if the semaphore does not exist, a *NoSuchPermitError if the
-// submitter's permit has ended, and a *WorkLimitError if the job would exceed a limit. It sets At of the command.
+// submitter's permit has ended, and a *WorkLimitError if the job would exceed a limit. It sets the command's At.
 func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.SubmitResult](ctx, k, cmd)
@@ -32,7 +32,7 @@ func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitRe
 }
 
 // SubmitTasks continues a submission. It returns a *SubmissionLostError if the submission no longer exists, and a
-// *WorkLimitError if the tasks would exceed a limit. It sets At of the command.
+// *WorkLimitError if the tasks would exceed a limit. It sets the command's At.
 func (k *Keeper) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.SubmitResult](ctx, k, cmd)
@@ -70,11 +70,11 @@ func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, aut
 	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: author, Reason: reason, At: time.Now()})
 }
 
-// changeAtOnce is the largest number of tasks that one command changes. A command of that size keeps the state machine
+// changeAtOnce is the largest number of tasks that one command changes. A command of this size keeps the state machine
 // busy for about 20 ms. Changing all tasks of the largest job in one command would take 200 ms.
 const changeAtOnce = 10_000
 
-// ChangeTasks retries failed tasks, or drops them. It sets Job and At of the command. If there are more than
+// ChangeTasks retries failed tasks, or drops them. It sets the command's Job and At. If there are more than
 // changeAtOnce tasks, some may have been changed when it returns an error. Calling it again changes the rest.
 func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
@@ -97,8 +97,8 @@ func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks
 	return all, nil
 }
 
-// parts splits the tasks of one call. A call without indexes means all failed tasks; if they are few, the only part has
-// no indexes either.
+// parts splits the tasks of one call into parts of at most limit tasks. A call without indexes means all failed tasks;
+// if there are few, the only part has no indexes either.
 func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32 {
 	if len(indexes) == 0 && int(j.Failed) > most {
 		for t := range state.Tasks(j.Number, 0) {
@@ -114,8 +114,8 @@ func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32
 }
 
 // DeleteJob removes a job that is over; otherwise it returns a *JobNotOverError. If submitted is not 0, it is the
-// revision at which the job was submitted. If a later job was submitted under the same id, that job is left alone, and
-// the error is a *NoSuchJobError.
+// revision at which the job was submitted. If a later job was submitted under the same id, that job is kept, and the
+// error is a *NoSuchJobError.
 func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
 	if err != nil {
@@ -128,7 +128,7 @@ func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fs
 	return r, err
 }
 
-// job returns the job with that id, or a *NoSuchJobError.
+// job returns the job with the given id, or a *NoSuchJobError.
 func (k *Keeper) job(ctx context.Context, id string) (*work.Job, error) {
 	state, err := k.Read(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ func (k *Keeper) job(ctx context.Context, id string) (*work.Job, error) {
 	return nil, &NoSuchJobError{id}
 }
 
-// submission is like job, but returns only a job that was submitted at that revision. If submitted is 0, any revision
+// submission is like job, but returns only a job submitted at the given revision. If submitted is 0, any revision
 // matches.
 func (k *Keeper) submission(ctx context.Context, id string, submitted uint64) (*work.Job, error) {
 	j, err := k.job(ctx, id)
@@ -182,28 +182,28 @@ func checkResult(state *fsm.State, cmd *fsm.Release) error {
 	return nil
 }
 
-// WorkLimitError refuses a command that would exceed a limit. Nothing happened.
+// WorkLimitError is returned for a command that would exceed a limit. Nothing was changed.
 type WorkLimitError struct{ work.LimitError }
 
 func (e *WorkLimitError) Error() string { return e.LimitError.Error() }
 
-// NoSuchJobError refuses a call for a job that does not exist: it was never submitted, or was removed.
+// NoSuchJobError is returned for a job that does not exist: it was never submitted, or was removed.
 type NoSuchJobError struct{ ID string }
 
 func (e *NoSuchJobError) Error() string {
-	return fmt.Sprintf("there is no job %q: it was not submitted, or it was deleted, explicitly or when its retention was over", e.ID)
+	return fmt.Sprintf("there is no job %q: it was never submitted, or it was deleted, explicitly or when its retention ended", e.ID)
 }
 
-// SubmissionLostError ends a submission that was dropped, or that was replaced by another one with the same id.
+// SubmissionLostError is returned for a submission that was dropped, or replaced by another one with the same id.
 type SubmissionLostError struct{ ID string }
 
 func (e *SubmissionLostError) Error() string {
-	return fmt.Sprintf("the submission of job %q was dropped, or another submission with that id has begun: submit it again", e.ID)
+	return fmt.Sprintf("the submission of job %q was dropped, or another submission with the same id has begun: submit it again", e.ID)
 }
 
-// JobNotOverError refuses to delete a job with tasks that are waiting or held.
+// JobNotOverError is returned when a job to delete still has waiting or held tasks.
 type JobNotOverError struct{ ID string }
 
 func (e *JobNotOverError) Error() string {
-	return fmt.Sprintf("job %q is not over: cancel it, wait until no worker holds one of its tasks, then delete it", e.ID)
+	return fmt.Sprintf("job %q is not over: cancel it, wait until no worker holds any of its tasks, then delete it", e.ID)
 }

@@ -86,7 +86,7 @@ func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
 		explained := func(want semaphore.Reason) {
 			t.Helper()
 			req := slot.Request
-			req.Worker = false // a caller of the API may not know that the identity is a worker's
+			req.Worker = false // an API caller may not know that the identity is a worker's
 			steps, d, _, _, err := w.Explain(context.Background(), &req)
 			if err != nil || d.Reason != want || !steps[4].Passed {
 				t.Errorf("Explain() = %v, %+v, %v, want %v", d.Reason, steps, err, want)
@@ -116,7 +116,8 @@ func TestRelease_ByAWorker_HandsOverTheNextTaskInTheSameEntry(t *testing.T) {
 	})
 }
 
-// Idle workers get the first tasks in the entry that ends the submission. No more workers get one than there are tasks.
+// Idle workers get the first tasks in the entry that completes the submission. No more workers get one than there are
+// tasks.
 func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsTheSubmission(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -127,7 +128,7 @@ func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsTheSubmission(t *t
 		}
 		j := w.submit("j", func(cmd *fsm.SubmitJob) { cmd.Digest = "" }, "x")
 		if !workers[0].waits() {
-			t.Fatal("a worker got a task of an incomplete job")
+			t.Fatal("a worker got a task from an incomplete job")
 		}
 		before := w.machine.State().Index()
 		r, err := w.SubmitTasks(context.Background(), "j", fsm.SubmitTasks{Job: j.Number, Offset: 1, Digest: strings.Repeat("d", 32)})
@@ -143,8 +144,8 @@ func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsTheSubmission(t *t
 		}
 		w.release(p.Token)
 		workers[2].wantTask(t, "z")
-		if w.submit("k", nil, "y", "z"); !workers[3].waits() { // it was submitted before: there is no new task
-			t.Fatal("a worker got a task of a repeated submission")
+		if w.submit("k", nil, "y", "z"); !workers[3].waits() { // it was submitted before, so it has no new task
+			t.Fatal("a worker got a task from a repeated submission")
 		}
 	})
 }
@@ -307,7 +308,7 @@ func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
 		w.promote(2) // both timers restart
 		time.Sleep(59 * time.Second)
 		if s := w.machine.State(); s.Job("late").State != work.Open || s.Job("cut") == nil {
-			t.Fatal("the change of leader did not restart the timers")
+			t.Fatal("the leader change did not restart the timers")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -329,7 +330,7 @@ func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
 	})
 }
 
-// The time during which a job was over does not count towards its timeout once it is retried.
+// Once a job is retried, the time since it ended does not count toward its timeout.
 func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -355,7 +356,7 @@ func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
 	})
 }
 
-// A submission can stay incomplete while its submitter acquires again.
+// A submission can remain incomplete while its submitter reacquires its permit.
 func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -367,7 +368,7 @@ func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *te
 		if j := w.machine.State().Job("j"); j.Submitter != again.Token {
 			t.Fatalf("job = %+v, want the new token as its submitter", j)
 		}
-		for range 4 { // its permit is kept alive
+		for range 4 { // keep its permit alive
 			time.Sleep(20 * time.Second)
 			w.wantStatus(again.Token, StatusRefreshed)
 		}
@@ -491,7 +492,7 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 				worker := w.wait1(heavy)
 				caller := w.wait1(ask("b", "2"))
 				if !worker.waits() || !caller.waits() {
-					t.Fatal("a caller overtook the worker, which waits for two permits")
+					t.Fatal("a caller overtook the worker, which is waiting for two permits")
 				}
 				if err := gone(w, lost.Permit.Token); err != nil {
 					t.Fatal(err)
@@ -499,7 +500,7 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 				synctest.Wait()
 				caller.wantGranted(t)
 				if !worker.waits() {
-					t.Fatal("the worker does not wait for the next task")
+					t.Fatal("the worker is not waiting for the next task")
 				}
 			})
 		})
@@ -539,9 +540,8 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 	})
 }
 
-// A waiter that is woken just when the leadership ends may find that it has lost its place. A call that is never
-// retried must not be asked to retry. Which event a waiter sees first is a matter of chance, so the test uses many
-// waiters.
+// A waiter that is woken just as leadership ends may find that it has lost its place. A call that is never retried must
+// not be told to retry. Which event a waiter sees first is a matter of chance, so the test uses many waiters.
 func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)

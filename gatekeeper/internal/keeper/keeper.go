@@ -26,11 +26,11 @@ type Machine interface {
 	Sync(fn func(*fsm.State))
 }
 
-// Leadership says who leads, and confirms that this server still leads.
+// Leadership reports who leads, and confirms that this server still does.
 type Leadership interface {
-	// Confirm returns nil only if this server was still the leader of that term at or after t.
+	// Confirm returns nil only if this server was still the leader in the given term at or after t.
 	Confirm(ctx context.Context, term uint64, t time.Time) error
-	// ConfirmLater reports the same result by calling tell, either before it returns or on another goroutine. tell must
+	// ConfirmLater reports the same result by calling done, either before it returns or on another goroutine. done must
 	// not block.
 	ConfirmLater(term uint64, t time.Time, tell func(error))
 	Leader() consensus.Leader
@@ -59,8 +59,7 @@ type Config struct {
 	Logger     *slog.Logger
 	// MaxWait is the longest time that one call waits before the caller must retry.
 	MaxWait time.Duration
-	// Gather is how long after a promotion waiters may return to the queue before the first of them is offered a
-	// permit.
+	// Gather is how long after a promotion waiters may rejoin the queue before the first of them is offered a permit.
 	Gather time.Duration
 	// WallClock is the clock for due times and callers' clocks; nil means time.Now.
 	WallClock func() time.Time
@@ -80,7 +79,7 @@ type Keeper struct {
 	lessor   *lessor.Lessor
 	timers   *timers.Timers
 	missed   *missed.Listener
-	chores   *epoch.Room // the leader's regular chores; its lock guards writes of tenure
+	chores   *epoch.Room // the leader's periodic chores; its lock guards writes to tenure
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
 	seen     sightings
@@ -100,10 +99,10 @@ type Keeper struct {
 	runs        sync.WaitGroup
 }
 
-// tenure is one leadership of this server, from its promotion on: the part of an epoch that calls need.
+// tenure is one period of this server's leadership, starting with its promotion: the part of an epoch that calls need.
 type tenure struct {
 	term uint64
-	// done is closed when the leadership is over, as far as this server knows.
+	// done is closed when leadership has ended, as far as this server knows.
 	done <-chan struct{}
 	// gathered is when waiters are offered permits again.
 	gathered time.Time
@@ -152,7 +151,7 @@ func New(cfg Config) *Keeper {
 	return k
 }
 
-// Promote begins the leadership of that term. It implements consensus.Leading. After Close it does nothing, because no
+// Promote begins leadership in the given term. It implements consensus.Leading. After Close it does nothing, because no
 // epoch can begin then. In one step, it subscribes to applied entries and stores the instant from which permits get
 // their full duration, so that no entry is applied between the two.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
@@ -175,7 +174,7 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	})
 }
 
-// Demote ends the leadership of that term. It implements consensus.Leading.
+// Demote ends leadership in the given term. It implements consensus.Leading.
 func (k *Keeper) Demote(term uint64) {
 	k.chores.Demote(term)
 	k.lessor.Demote(term)
@@ -184,7 +183,7 @@ func (k *Keeper) Demote(term uint64) {
 	k.clear()
 }
 
-// clear removes the data that calls and streams have left behind, after the leadership is over.
+// clear removes the data that calls and streams have left behind, once leadership has ended.
 func (k *Keeper) clear() {
 	k.queue.Clear()
 	k.notices.closeAll()
@@ -192,7 +191,7 @@ func (k *Keeper) clear() {
 	k.denials.Clear()
 }
 
-// Close stops answering calls, and waits until all goroutines of the keeper have returned.
+// Close stops answering calls, and waits until all of the keeper's goroutines have returned.
 func (k *Keeper) Close() {
 	k.close.Do(func() {
 		k.chores.Close()
@@ -206,7 +205,7 @@ func (k *Keeper) Close() {
 	})
 }
 
-// leading returns the current tenure, or an error that says who leads instead.
+// leading returns the current tenure, or an error that reports who leads instead.
 func (k *Keeper) leading() (*tenure, error) {
 	if t := k.tenure.Load(); t != nil && !t.over() {
 		return t, nil
@@ -233,8 +232,7 @@ func (t *tenure) over() bool {
 	}
 }
 
-// confirm proves that this server led in that tenure at that time or later, and that the tenure is still the current
-// one.
+// confirm verifies that this server led in tenure t at or after the given time, and that t is still the current tenure.
 func (k *Keeper) confirm(ctx context.Context, t *tenure, at time.Time) error {
 	return k.confirmed(t, k.cfg.Leadership.Confirm(ctx, t.term, at))
 }
@@ -282,5 +280,5 @@ func (k *Keeper) Leases() int { return k.lessor.Len() }
 // Missed reports whether a semaphore with expect_every is missing its work, and how. Only a leader knows this.
 func (k *Keeper) Missed(sem string) (missed.Report, bool) { return k.missed.Of(sem) }
 
-// Missing returns the number of semaphores that are missing their work in that way, for metrics.
+// Missing returns the number of semaphores that are missing their work in the given way, for metrics.
 func (k *Keeper) Missing(kind fsm.Missed) int { return k.missed.Counts()[kind] }

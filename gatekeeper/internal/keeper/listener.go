@@ -31,18 +31,18 @@ func (k *Keeper) Listen() *Listener {
 	}
 	k.notices.open(l)
 	if k.tenure.Load() == nil {
-		l.end() // it may have missed the end of the leadership
+		l.end() // it may have missed the end of leadership
 	}
 	return l
 }
 
-// Notices carries the messages that the server sends without being asked: tokens whose holders must stop, and tokens
-// that are lost. It is closed when the leadership ends, and when the Listener is closed.
+// Notices carries unsolicited messages from the server: tokens whose holders must stop, and tokens that are lost. It is
+// closed when leadership ends, and when the Listener is closed.
 func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 
-// Frame is a frame of refreshes on a stream. After Receive the caller must soon call Refresh or Drop, because no permit
-// on this server expires until then. After Refresh the answer is in Results. Only Drop may be called concurrently with
-// other methods.
+// Frame is a frame of refreshes on a stream. After Receive, the caller must promptly call Refresh or Drop, because no
+// permit on this server expires until then. After Refresh, the answer is in Results. Only Drop may be called
+// concurrently with other methods.
 type Frame struct {
 	listener  *Listener
 	received  time.Time
@@ -50,7 +50,7 @@ type Frame struct {
 	visible   visibleTokens
 	renewal   *renewal
 	err       error // returned by Results
-	fault     any   // a panic, which Results repeats
+	fault     any   // a panic, which Results raises again
 }
 
 // Receive records that a frame has arrived. Call it before any other work on the frame, because permits are extended
@@ -63,7 +63,7 @@ func (l *Listener) Receive() *Frame {
 func (f *Frame) Drop() { f.processed() }
 
 // Refresh is Keeper.Refresh for one frame of the stream, but does not wait for the answer. When it returns, the
-// deadlines have moved. It calls ready once, as soon as Results may be called: on any goroutine, and perhaps before
+// deadlines have moved. It calls ready once, as soon as Results may be called: on any goroutine, and possibly before
 // Refresh returns. ready must not block. ctx limits only the wait until longer durations are committed. After Refresh
 // the stream gets a notice when the holder of one of these tokens must stop, and when a token is lost.
 func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []TokenRefresh, ready func()) {
@@ -152,7 +152,7 @@ func (l *Listener) follow(tokens []TokenRefresh) {
 	}
 }
 
-// Forget ends the notices for these tokens.
+// Forget stops the notices for these tokens.
 func (l *Listener) Forget(tokens ...uint64) {
 	l.mu.Lock()
 	for _, t := range tokens {
@@ -189,9 +189,9 @@ func (l *Listener) end() {
 // frames can refresh.
 const maxNotices = 20_000
 
-// push adds a notice. It never blocks: under the lock it takes back the notices that have not been received yet, and
-// sends them again with the new notice at the end. If a client leaves too many unread, push ends its stream. When the
-// client refreshes on a new stream, the results show what it has missed.
+// push adds a notice. It never blocks: under the lock, it takes the unreceived notices back out of the channel and
+// resends them with the new one appended. If a client leaves too many unread, push ends its stream. When the client
+// refreshes on a new stream, the results show what it has missed.
 func (l *Listener) push(n TokenResult) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -240,7 +240,7 @@ func (n *notices) close(l *Listener) {
 	delete(n.listeners, l)
 }
 
-// closeAll ends every stream, because the leadership is over.
+// closeAll ends every stream, because leadership has ended.
 func (n *notices) closeAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -305,7 +305,7 @@ func (n *notices) superseded(old, now *semaphore.Permit) {
 }
 
 func supersededText(now *semaphore.Permit) string {
-	return fmt.Sprintf("its identity has acquired the permit again, and now holds it under token %d", now.Token)
+	return fmt.Sprintf("its identity has reacquired the permit and now holds it under token %d", now.Token)
 }
 
 // lost notifies the followers of a permit that its token is no longer valid, and forgets them: a token never becomes
@@ -321,8 +321,7 @@ func (n *notices) lost(p *semaphore.Permit, r TokenResult) {
 	delete(n.followers, p.Token)
 }
 
-// stopping notifies the followers of a permit that its holder must stop. Refreshes still succeed until the drain is
-// over.
+// stopping notifies the followers of a permit that its holder must stop. Refreshes still succeed until the drain ends.
 func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, why string, drainLeft time.Duration) {
 	n.push(TokenResult{Token: p.Token, Status: StatusStopping, Stop: cause, Message: why, DrainLeft: drainLeft})
 }

@@ -17,7 +17,7 @@ import (
 const maxPatterns = 16_384
 
 // matcher matches callers against the patterns of definitions and cordons. It compiles each pattern once and caches it
-// by its text. Only the leader matches, so servers may have different versions of the pattern engine.
+// by its text. Only the leader matches, so servers may run different versions of the pattern engine.
 type matcher struct {
 	mu       sync.RWMutex // guards compiled
 	compiled map[string]compiledPattern
@@ -35,12 +35,12 @@ type cordonSet struct {
 	cordons  []compiledCordon
 }
 
-// compiledCordon is a cordon with its compiled patterns. A pattern that the cordon does not have is nil.
+// compiledCordon is a cordon with its compiled patterns. A pattern that the cordon does not set is nil.
 type compiledCordon struct {
 	semaphore.Cordon
 	group, acquirer *semaphore.Pattern
-	// broken is why this server cannot compile a pattern of the cordon. The cordon then catches everybody, because it
-	// is unknown which callers it was meant for, and a cordon protects a place where running does harm.
+	// broken is why this server cannot compile one of the cordon's patterns. The cordon then catches everybody, because
+	// it is unknown which callers it was meant for, and a cordon protects a place where running does harm.
 	broken error
 }
 
@@ -77,7 +77,7 @@ func (m *matcher) compile(field, pattern string) compiledPattern {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.compiled) >= maxPatterns {
-		clear(m.compiled) // rare, and cheaper than an LRU order
+		clear(m.compiled) // rare, and cheaper than LRU eviction
 	}
 	m.compiled[pattern] = c
 	return c

@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// cordonUnchecked sets a cordon without checking its patterns, as a leader of a later version might have: the state
-// machine accepts any pattern.
+// cordonUnchecked sets a cordon without checking its patterns, as a leader running a later version might have: the
+// state machine accepts any pattern.
 func (w *world) cordonUnchecked(c fsm.SetCordon) {
 	w.t.Helper()
 	if o := w.batcher.Do(context.Background(), c); o.Err != nil {
@@ -44,7 +44,7 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 				}
 				effects, _ := preview.Effects(w.machine.State(), w.Keeper, preview.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})
 				if len(effects[0].Stopped) != 0 {
-					t.Errorf("Effects() names %+v, want nobody, because the holder must stop already", effects[0].Stopped)
+					t.Errorf("Effects() names %+v, want nobody, because the holder must already stop", effects[0].Stopped)
 				}
 				if _, err := w.Uncordon(context.Background(), fsm.Uncordon{ID: "newer"}); err != nil {
 					t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Ending says when something ends: at an instant, or after a duration by the leader's clock. The zero Ending means
+// Ending specifies when something ends: at an instant, or after a duration by the leader's clock. The zero Ending means
 // never.
 type Ending struct {
 	At    time.Time
@@ -43,9 +43,9 @@ func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	return e.At, nil
 }
 
-// Pause pauses semaphores, all or none. It sets At and Until of the command. A *semaphore.FieldError says what is wrong
-// with the end time or the drain. A *selector.NoDefinitionError says which name is not defined. A *ConflictError says
-// what did not match the expected state.
+// Pause pauses semaphores, all or none. It sets the command's At and Until. The error is a *semaphore.FieldError if the
+// end time or the drain is invalid, a *selector.NoDefinitionError if a name is not defined, and a *ConflictError if the
+// state is not as expected.
 func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.RevisionResult, error) {
 	now := time.Now()
 	var err error
@@ -86,7 +86,7 @@ func asExpected(r fsm.RevisionResult, err error) (fsm.RevisionResult, error) {
 	return r, err
 }
 
-// Cordon sets a cordon. A *semaphore.FieldError says which of its fields is wrong.
+// Cordon sets a cordon. It returns a *semaphore.FieldError if one of its fields is invalid.
 func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm.RevisionResult, error) {
 	now := time.Now()
 	var err error
@@ -104,7 +104,7 @@ func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm
 // ValidCordon checks the fields of a cordon. The error is a *semaphore.FieldError.
 func ValidCordon(cmd *fsm.SetCordon) error {
 	if cmd.GroupPattern == "" && cmd.AcquirerPattern == "" {
-		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be given, or acquirer_pattern: a cordon catches every caller that one of them matches"}
+		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be set unless acquirer_pattern is: a cordon catches every caller that either of them matches"}
 	}
 	if cmd.GroupPattern != "" {
 		if _, err := semaphore.CompilePattern("group_pattern", cmd.GroupPattern); err != nil {
@@ -119,7 +119,7 @@ func ValidCordon(cmd *fsm.SetCordon) error {
 	return validDrain(cmd.Drain)
 }
 
-// Uncordon ends a cordon. It returns a *NoSuchCordonError if there is no cordon with that id.
+// Uncordon ends a cordon. It returns a *NoSuchCordonError if no cordon has the id.
 func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
 	cmd.At = time.Now()
 	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
@@ -130,20 +130,20 @@ func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionRe
 	return r, err
 }
 
-// WallClock returns the time with which the due times of firings are compared while this server leads.
+// WallClock returns the time against which firings' due times are compared while this server leads.
 func (k *Keeper) WallClock() time.Time { return k.cfg.WallClock() }
 
-// ForgetFirings forgets firings, all or none. If some have been claimed, completed or forgotten since, the result names
-// them, and nothing is done. ForgetFirings sets At of the command.
+// ForgetFirings forgets firings, all or none. If some have been claimed, completed or forgotten since, the result lists
+// them, and nothing is done. ForgetFirings sets the command's At.
 func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
 	cmd.At = time.Now()
 	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
 	return do[fsm.FiringsResult](ctx, k, cmd)
 }
 
-// Undo makes the changes that undo.NewPlan planned, as one change. If something has changed since, the result names it,
-// and nothing is done. Undo checks definitions against the rules, as Edit does: an *EditFieldError names a definition
-// that now breaks a rule. Undo sets At of the command.
+// Undo applies the changes that undo.NewPlan planned, as one change. If something has changed since, the result names
+// it, and nothing is done. Undo validates definitions, as Edit does: an *EditFieldError names a definition that now
+// breaks a rule. Undo sets the command's At.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.UndoResult{}, err
@@ -160,8 +160,8 @@ func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	return do[fsm.UndoResult](ctx, k, cmd)
 }
 
-// Match reports whether a pattern matches the whole of a name. It uses the cache of compiled patterns. A pattern that
-// cannot be compiled matches nothing.
+// Match reports whether a pattern matches an entire name. It uses the cache of compiled patterns. A pattern that cannot
+// be compiled matches nothing.
 func (k *Keeper) Match(pattern, name string) bool {
 	return k.patterns.matches("pattern", pattern, name)
 }
@@ -172,8 +172,8 @@ func (k *Keeper) Catches(groupPattern, acquirerPattern string, id semaphore.Iden
 	return c.catches(id)
 }
 
-// DrainLeft returns how long the refreshes of a permit will still be granted even though its holder must stop. It
-// returns false if the holder need not stop, or has no time left.
+// DrainLeft returns how much longer a permit's refreshes will succeed even though its holder must stop. It returns
+// false if the holder need not stop, or has no time left.
 func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool) {
 	if p.State != semaphore.Live {
 		return 0, false
@@ -185,8 +185,8 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 	return k.drainLeft(state, p), true
 }
 
-// defined returns a *selector.NoDefinitionError for a name without a definition, unless the state machine compares the
-// names with the expected versions. While a member may not support that comparison, defined clears expected.
+// defined returns a *selector.NoDefinitionError for an undefined name, unless the state machine compares the names with
+// the expected versions. While a member may not support that comparison, expected is cleared.
 func (k *Keeper) defined(names []string, expected *[]fsm.Expected) error {
 	state := k.cfg.Machine.State()
 	if state.FeatureLevel() < 3 {

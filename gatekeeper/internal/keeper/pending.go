@@ -18,7 +18,7 @@ type requestKey struct {
 
 // pendings holds the grants that are being proposed, one record for each acquisition.
 type pendings struct {
-	mu      sync.Mutex // guards records, and those fields of each record that say so
+	mu      sync.Mutex // guards records, and the fields of each record that are marked so
 	records map[requestKey]*pending
 }
 
@@ -30,14 +30,14 @@ type pending struct {
 	// done is closed when outcome is known.
 	done    chan struct{}
 	outcome batcher.Outcome
-	// calls is the number of calls that wait for the outcome; guarded by pendings.mu.
+	// calls is the number of calls waiting for the outcome; guarded by pendingGrants.mu.
 	calls int
-	// answered is set when a call has received the grant; guarded by pendings.mu.
+	// answered is set when a call has received the grant; guarded by pendingGrants.mu.
 	answered bool
 }
 
 // propose attaches to the grant that is being proposed under this key. If there is none, it proposes cmd and records
-// it. A request without an id has a private record, and no other call can attach to it.
+// it. A request without an id gets a private record, to which no other call can attach.
 func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -51,7 +51,7 @@ func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	return rec
 }
 
-// record makes the record of a grant for one call. The caller holds pendings.mu.
+// record creates the record of a grant for one call. The caller holds pendingGrants.mu.
 func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	rec := &pending{key: key, tenure: t, cmd: cmd, done: make(chan struct{}), calls: 1}
 	if key.requestID != "" {
@@ -64,8 +64,8 @@ func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 }
 
 // entrust records a grant that the caller proposes on behalf of a waiting call. The waiting call then counts as one of
-// the record's calls. entrust returns nil if the call has ended, or if a grant of its acquisition is already in flight.
-// In that case the caller must not propose the grant.
+// the record's calls. It returns nil if the call has ended, or if a grant of its acquisition is already in flight. In
+// that case the caller must not propose the grant.
 func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -96,8 +96,8 @@ func (k *Keeper) withdraw(me *waiting) bool {
 // giveUp is withdraw for a call that cannot continue. It reports whether a grant was given up with the call.
 //
 // Another call by the identity may still have received that grant: a call that found the permit in the state and is not
-// counted in the record. Nothing here knows of such a call. Its permit survives only because the lessor never abandons
-// a renewed permit, and a replay renews the permit before it answers.
+// counted in the record. Nothing here knows about such a call. Its permit survives only because the lessor never
+// abandons a renewed permit, and a replay renews the permit before it answers.
 func (k *Keeper) giveUp(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -168,7 +168,7 @@ func (k *Keeper) detach(rec *pending) {
 	k.drop(rec)
 }
 
-// drop is detach for a caller that holds pendings.mu.
+// drop is detach for a caller that holds pendingGrants.mu.
 func (k *Keeper) drop(rec *pending) {
 	rec.calls--
 	if rec.calls > 0 || rec.answered {
@@ -177,11 +177,11 @@ func (k *Keeper) drop(rec *pending) {
 	select {
 	case <-rec.done:
 		k.abandon(rec)
-	default: // resolved will see that no call waits
+	default: // resolved will see that no call is waiting
 	}
 }
 
-// abandon gives back a grant that no caller received. The caller holds pendings.mu.
+// abandon gives back a grant that no caller received. The caller holds pendingGrants.mu.
 func (k *Keeper) abandon(rec *pending) {
 	if rec.answered {
 		return
@@ -198,8 +198,8 @@ func (k *Keeper) forget(rec *pending) {
 	}
 }
 
-// asks reports whether the call asks for the proposed grant. It may ask for something else, because only the client
-// prevents a request id from being used for two different requests.
+// asks reports whether the call asks for the proposed grant. It may not, because only the client prevents a request id
+// from being used for two different requests.
 func (rec *pending) asks(call *AcquireCall) bool {
 	expected, same := rec.cmd.ExpectedRevision, call.ExpectedRevision
 	return rec.cmd.Weight == call.Weight && rec.cmd.Worker == call.Worker && rec.cmd.Firing.Equal(call.Firing) &&

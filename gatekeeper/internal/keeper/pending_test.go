@@ -114,7 +114,7 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 			w.sleep(time.Millisecond)
 		}
 		if n := w.machine.State().PermitCount(); n != 0 {
-			t.Fatalf("%d permits are left that no caller received", n)
+			t.Fatalf("%d permits remain that no caller received", n)
 		}
 	})
 }

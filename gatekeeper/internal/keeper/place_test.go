@@ -27,11 +27,11 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 		again := w.wait1(ask("b", "2"))
 		again.wantGranted(t)
 		w.wantWaiters(0)
-		w.granted(ask("c", "3")) // the second permit is free, and nobody waits
+		w.granted(ask("c", "3")) // the second permit is free, and nobody is waiting
 	})
 }
 
-// The first call of an acquisition is granted, or ends, just when its retry takes its place.
+// The first call of an acquisition is granted, or ends, just as its retry takes its place.
 func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -40,7 +40,7 @@ func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 		w.tape.hold()
 		w.releasing(p.Token) // the same entry grants the first call
 
-		// The retry decided before the grant was proposed, and joins only now.
+		// The retry was decided before the grant was proposed, and joins only now.
 		call := ask("b", "2")
 		place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
 		second := &waiting{wake: make(chan struct{}, 1)}
@@ -53,13 +53,13 @@ func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 			t.Fatal("the retry was not woken: it waits without a place in the queue")
 		}
 		if !second.decide.Load() {
-			t.Fatal("the retry does not decide again")
+			t.Fatal("the retry was not told to decide again")
 		}
 	})
 }
 
-// decidesByOld returns the old states before the current one, as if time had passed between the decision and joining
-// the queue.
+// decidesByOld returns old states before the current one, as if time had passed between the decision and joining the
+// queue.
 type decidesByOld struct {
 	Machine
 	old []*fsm.State
@@ -139,12 +139,12 @@ func TestClose_EndsWaitingCalls(t *testing.T) {
 		w.Close()
 		synctest.Wait()
 		if b.waits() {
-			t.Fatal("a call still waits after Close")
+			t.Fatal("a call is still waiting after Close")
 		}
 	})
 }
 
-// A server that stops may win an election at the same time.
+// A server may win an election while it is shutting down.
 func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -167,8 +167,7 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 	})
 }
 
-// If a call from an earlier leadership ends late, it must not take away the place that its retry has in the next
-// leadership.
+// A call from an earlier term that ends late must not take away the place that its retry has in the current term.
 func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -177,7 +176,7 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing
 		call := ask("b", "2")
 		go func() {
 			_, err := w.Acquire(context.Background(), call, func(Place) error {
-				<-blocked // its connection accepts nothing
+				<-blocked // its connection is stalled
 				return nil
 			})
 			failed <- err
@@ -194,7 +193,7 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing
 		synctest.Wait()
 		w.release(p.Token)
 		if again.waits() {
-			t.Fatal("the retry lost its place to a call from the previous leadership")
+			t.Fatal("the retry lost its place to a call from the previous term")
 		}
 		again.cancel()
 	})

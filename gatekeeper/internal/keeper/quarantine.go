@@ -3,7 +3,7 @@ package keeper
 import "time"
 
 // Recovering reports whether a recovery still prevents all grants, and for how much longer. A server that is not the
-// leader returns the whole time, which starts over with each leader.
+// leader returns the full time, which restarts with each leader.
 func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	full := k.cfg.Machine.State().Quarantine()
 	if full == 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 // recovered returns the machine of a cluster that was recovered without its majority. The old cluster had granted "job"
-// to host a, which nobody could notify.
+// to host a, which could not be notified.
 func recovered(t *testing.T) func() *fsm.Machine {
 	return func() *fsm.Machine {
 		old := fsm.New("old")
@@ -73,7 +73,7 @@ func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(
 		refused()
 		w.sleep(time.Second)
 		if left, recovering := w.Recovering(); recovering {
-			t.Errorf("Recovering() reports %v after the whole time", left)
+			t.Errorf("Recovering() reports %v after the full time", left)
 		}
 		before := w.machine.State().LastToken()
 		if p := w.granted(ask("b", "rb")); p.Token <= before {
@@ -82,7 +82,7 @@ func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(
 	})
 }
 
-// A waiter is not denied. Its first call after the waiting time gets the permit.
+// A waiter is not denied. Its first call after the full wait gets the permit.
 func TestAcquire_WaitingAfterARecovery_MustBeRetried(t *testing.T) {
 	inWorldOf(t, recovered(t), func(w *world) {
 		_, err := w.Acquire(context.Background(), ask("b", "rb"), func(Place) error { return nil })

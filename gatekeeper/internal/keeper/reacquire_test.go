@@ -109,7 +109,7 @@ func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
 				}
 				end(w, second)
 				if p := w.machine.State().Permit(second.Token); p == nil || p.State != semaphore.Cooling {
-					t.Fatalf("permit = %+v, want it to cool", p)
+					t.Fatalf("permit = %+v, want it cooling", p)
 				}
 				w.wantFreeAfter(left)
 			})
@@ -221,8 +221,8 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 	})
 }
 
-// inWorldBetween is inWorld with a hook: the test can pass between a function that runs once, after the next grant has
-// been published and before its event is delivered. The function runs in the first subscriber.
+// inWorldBetween is inWorld with a hook: the test can pass beforeEvent a function that runs once, after the next grant
+// has been published and before its event is delivered. The function runs in the first subscriber.
 func inWorldBetween(t *testing.T, test func(w *world, between func(func()))) {
 	t.Helper()
 	var then func()

@@ -13,11 +13,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. It returns one result
-// for each token, in order. After an error, the outcome is unknown for all of them.
+// Refresh keeps permits alive on behalf of a unary call received at the given monotonic time. It returns one result for
+// each token, in order. After an error, the outcome is unknown for all of them.
 //
-// owner must own the permits: a token of another identity is reported as lost, and a token of another principal as if
-// it had never existed.
+// owner must own the permits: another identity's token is reported as lost, and another principal's token as if it had
+// never existed.
 func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []TokenRefresh) ([]TokenResult, error) {
 	processed := k.lessor.Receive()
 	visible, err := k.visible(owner, tokens)
@@ -44,16 +44,16 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphor
 	return visible.merge(results), nil
 }
 
-// visibleTokens are the tokens of a frame that its principal may see.
+// visibleTokens holds the tokens in a frame that its principal may see.
 type visibleTokens struct {
 	tenure *tenure // nil: all are visible, and none was looked up
 	tokens []TokenRefresh
-	asked  []TokenRefresh // all tokens of the frame; nil if tokens has them all
-	hidden []bool         // by index in asked
+	asked  []TokenRefresh // all tokens in the frame; nil if tokens contains them all
+	hidden []bool         // by index in requested
 }
 
-// visible leaves out the tokens of other principals. It needs a state that reflects every answer given so far, so it
-// fails if this server is not the leader.
+// visible omits other principals' tokens. It needs a state that reflects every answer given so far, so it fails if this
+// server is not the leader.
 func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleTokens, error) {
 	if owner.Principal == nil {
 		return visibleTokens{tokens: tokens}, nil
@@ -107,7 +107,7 @@ func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func
 	defer processed()
 	t, err := k.leading()
 	if err == nil && visible.tenure != nil && visible.tenure != t {
-		err = k.notLeader() // the tokens were looked up in another leadership
+		err = k.notLeader() // the tokens were looked up in another term
 	}
 	tokens := visible.tokens
 	if err != nil || len(tokens) == 0 {
@@ -123,7 +123,7 @@ func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func
 	return r, nil
 }
 
-// results returns the results of a renewal. Call it after leadership was confirmed.
+// results returns the results of a renewal. Call it only after leadership has been confirmed.
 func (r *renewal) results() ([]TokenResult, error) {
 	k := r.k
 	after := r.before
@@ -168,8 +168,8 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 	return r
 }
 
-// whyLost says how a token stopped being valid. If it was superseded, and its identity still holds the permit, whyLost
-// also returns the new token.
+// whyLost explains why a token is no longer valid. If it was superseded, and its identity still holds the permit,
+// whyLost also returns the new token.
 func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 	if ended := state.EndedPermit(token); ended != nil && ended.Outcome == semaphore.EndSuperseded {
 		if now := state.Own(ended.Semaphore, ended.Identity); now != nil && now.State == semaphore.Live {
@@ -179,7 +179,7 @@ func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 	return gone(state, "", token), 0
 }
 
-// shorten commits the shorter durations that clients have stated. It does not wait for the outcome.
+// shorten commits the shorter durations that clients have sent. It does not wait for the outcome.
 func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -195,8 +195,8 @@ func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	}
 }
 
-// waitDivisor is the divisor that limits how long an answer waits for the log: 1/patience of the shortest duration in
-// its frame. A refresh must not come too late because of work that it does not need.
+// waitDivisor limits how long an answer waits for the log: the shortest duration in its frame, divided by waitDivisor.
+// A refresh must not be delayed by work it does not depend on.
 const waitDivisor = 10
 
 // lengthen commits the longer durations of edited definitions, so that the answer may use them. If a duration cannot be
@@ -243,7 +243,7 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	}
 }
 
-// longer reports whether there is something to lengthen, which is rare.
+// longer reports whether any duration must be lengthened, which is rare.
 func longer(verdicts []lessor.Verdict) bool {
 	return slices.ContainsFunc(verdicts, func(v lessor.Verdict) bool { return v.Lengthen != 0 })
 }

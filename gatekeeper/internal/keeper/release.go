@@ -11,14 +11,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Release ends a permit on behalf of its holder. If the permit ended earlier, Release changes nothing, and the result
-// says how the permit ended. cmd.Job decides what happens to the firing. The slot cools for the rest of min_hold,
-// measured in this epoch, and for as long as a holder may still rely on a superseded token of the permit. owner is the
-// owner of the permit: for a permit of another principal, Release behaves as if the permit had never existed. While a
-// member may not support jobs that failed or were cut short, such a job counts as done. Release sets At and Cooling of
-// the command.
+// Release ends a permit on behalf of its holder. If the permit has already ended, Release changes nothing, and the
+// result reports how it ended. cmd.Job decides what happens to the firing. The slot cools for the rest of min_hold,
+// measured in this epoch, and for as long as a holder may still rely on a superseded token of the permit. owner must
+// own the permit: for another principal's permit, Release behaves as if the permit had never existed. While a member
+// may not support jobs that failed or were cut short, such a job counts as done. Release sets the command's At and
+// Cooling.
 func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
-	// Check this first, because the state of a server that is being promoted may lack earlier answers.
+	// Check this first, because the state of a server that is being promoted may not reflect earlier answers yet.
 	if _, err := k.leading(); err != nil {
 		return fsm.ReleaseResult{}, err
 	}
@@ -34,7 +34,7 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 		return fsm.ReleaseResult{}, err
 	}
 	if known && !owner.Owns(sem, id) {
-		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d does not belong to the identity that the call names", token)}
+		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d does not belong to the identity named in the call", token)}
 	}
 	if err := checkResult(state, &cmd); err != nil {
 		return fsm.ReleaseResult{}, err
@@ -67,9 +67,9 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 }
 
 // Revoke orders the holder of a live permit to stop. Its refreshes are refused immediately or, with a drain, once the
-// drain is over. Revoke frees nothing, unless UnsafeNow is set: then the permit ends immediately, even if its holder
+// drain has ended. Revoke frees nothing, unless UnsafeNow is set: then the permit ends immediately, even if its holder
 // still relies on it. If the permit is already due to stop at that time or earlier, it is returned unchanged. Revoke
-// sets At of the command.
+// sets the command's At.
 func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.PermitResult{}, err
@@ -83,9 +83,9 @@ func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, 
 	return r, err
 }
 
-// TakeOver orders the holder of a live permit to stop because another caller judges it dead. It frees nothing. The
+// TakeOver orders the holder of a live permit to stop because another caller considers it dead. It frees nothing. The
 // definition must allow takeovers, and must admit the caller. A permit that is already being stopped is returned
-// unchanged. TakeOver sets At of the command.
+// unchanged. TakeOver sets the command's At.
 func (k *Keeper) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
 	if _, err := k.leading(); err != nil {
 		return fsm.PermitResult{}, err
@@ -119,7 +119,7 @@ func (k *Keeper) mayTakeOver(state *fsm.State, p *semaphore.Permit, by semaphore
 	return nil
 }
 
-// Clear ends a permit that on_expiry has kept for an operator, and frees its slot.
+// Clear ends a permit that on_expiry has held for an operator, and frees its slot.
 func (k *Keeper) Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
 	r, err := do[fsm.PermitResult](ctx, k, fsm.Clear{Token: token, Author: author, Reason: reason, At: time.Now()})
 	if err == nil && !r.Applied {
@@ -135,13 +135,13 @@ func stateOf(p *semaphore.Permit) string {
 	return fmt.Sprintf("; it is %s", p.State)
 }
 
-// Cancel ends the acquisition with that request id. The acquisition leaves the queue, and a retry of the acquire never
-// gets a grant. If the acquisition was granted a permit, the permit is given back, so the caller must no longer rely on
-// it.
+// Cancel ends the acquisition with the given request id. The acquisition leaves the queue, and a retry of the acquire
+// never gets a grant. If the acquisition was granted a permit, the permit is given back, so the caller must no longer
+// rely on it.
 //
-// A permit that was granted to another request by the identity is left alone, even if it has superseded this request's
-// permit. The firing is no longer claimed, because no job has run: a holder whose job has begun must release by token
-// instead. The slot cools as after a release.
+// A permit granted to another request by the identity is unaffected, even if it has superseded this request's permit.
+// The firing is no longer claimed, because no job has run: a holder whose job has begun must release by token instead.
+// The slot cools as after a release.
 func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
 		if call != nil {

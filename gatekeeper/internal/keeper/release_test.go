@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A job that was stopped has not done its work. Its definition says whether its firing runs again.
+// A job that was stopped has not done its work. Its definition determines whether its firing runs again.
 func TestRelease_JobWasCutShort_FiringFollowsItsDefinition(t *testing.T) {
 	for name, tc := range map[string]struct {
 		raised bool

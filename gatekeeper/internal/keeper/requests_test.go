@@ -34,7 +34,7 @@ func TestHousekeep_Requests_AreForgottenAfterTheirLifetime(t *testing.T) {
 		w.sleep(10 * time.Minute)
 		for i := range 3 {
 			if !w.remembered(fmt.Sprint(i)) {
-				t.Fatalf("request %d was forgotten before its lifetime was over", i)
+				t.Fatalf("request %d was forgotten before its lifetime had elapsed", i)
 			}
 		}
 		w.release(w.granted(ask("a", "later")).Token)
@@ -50,7 +50,7 @@ func TestHousekeep_Requests_AreForgottenAfterTheirLifetime(t *testing.T) {
 	})
 }
 
-// A new leader does not know the age of the revisions that it finds.
+// A new leader does not know the age of the revisions it inherits.
 func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -66,7 +66,7 @@ func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
 		}
 		w.sleep(3 * time.Minute)
 		if w.remembered("1") {
-			t.Error("the request was remembered for too long")
+			t.Error("the request was remembered too long")
 		}
 	})
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Configure changes the settings. It calls change with the settings in force, commits what change returns, and returns
-// both. Calls on one leader run one after the other, so that none overwrites another's change. If change returns an
-// error, Configure returns it unchanged, and does nothing. Once the command is proposed, Configure waits for its
-// outcome even if ctx ends: the next call must see it.
+// Configure changes the settings. It calls change with the current settings, commits the result, and returns the
+// settings before and after. Calls on the same leader are serialized, so none overwrites another's change. If change
+// returns an error, Configure returns it unchanged and does nothing. Once the command has been proposed, Configure
+// waits for its outcome even if ctx ends, because the next call must see it.
 func (k *Keeper) Configure(
 	ctx context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error),
 ) (before, after fsm.Settings, r fsm.RevisionResult, err error) {

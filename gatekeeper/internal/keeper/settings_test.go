@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Two operators change two settings. The first call ends while its command is still in flight.
+// Two operators each change a setting. The first call is cancelled while its command is in flight.
 func TestConfigure_CallEndsBeforeItsCommand_IsNotOverwrittenByTheNext(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.tape.hold()
@@ -45,7 +45,7 @@ func TestConfigure_CallEndsBeforeItsCommand_IsNotOverwrittenByTheNext(t *testing
 func TestConfigure_CallEndsWhileAnotherChangesSettings_ChangesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.Keeper
-		k.configuring <- struct{}{} // as another call does
+		k.configuring <- struct{}{} // as a concurrent call does
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_, _, _, err := w.Configure(ctx, "a", "", func(s fsm.Settings) (fsm.Settings, error) {

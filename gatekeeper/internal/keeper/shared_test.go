@@ -7,17 +7,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Without a holder id, two processes of one host share a permit. The duration that one of them states says nothing
-// about the other. The replicated duration is all that the next leader knows, so it stays until the other process no
-// longer relies on it.
+// Without a holder id, two processes on the same host share a permit. The duration stated by one says nothing about the
+// other. The next leader knows only the replicated duration, so it is kept until the other process no longer relies on
+// it.
 func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillReliesOnTheLonger(t *testing.T) {
 	for name, other := range map[string]func(w *world, token uint64){
-		"by a replay": func(w *world, token uint64) {
+		"through a replay": func(w *world, token uint64) {
 			if a := w.try(ask("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {
 				t.Fatalf("TryAcquire() by the other process = %+v", a)
 			}
 		},
-		"by a stream": func(w *world, token uint64) {
+		"on a stream": func(w *world, token uint64) {
 			l := w.Listen()
 			defer l.Close()
 			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: time.Minute}})
@@ -51,7 +51,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillReliesOnTheLonger
 				w.promote(w.term + 1)
 				w.sleep(time.Until(believed))
 				if !w.live(p.Token) {
-					t.Fatal("the permit ended while a process may still rely on it")
+					t.Fatal("the permit ended while a process could still rely on it")
 				}
 			})
 		})

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// sightEvery is the shortest time between two proposals of sightings.
+	// sightEvery is the minimum interval between proposals of sightings.
 	sightEvery = time.Second
 	// sightAgain is how old a sighting may be before it is renewed. Sightings show which callers exist, not when each
-	// of them last asked.
+	// last asked.
 	sightAgain = 10 * time.Minute
-	// maxSightings bounds one command, and the number of sightings that wait for it. Sightings that do not fit are
-	// noted at the caller's next call.
+	// maxSightings limits the sightings in one command, and those waiting to be proposed. Sightings that do not fit are
+	// recorded on the caller's next call.
 	maxSightings = 1000
-	// maxSeen bounds the cache that saves look-ups in the state.
+	// maxSeen limits the cache that avoids lookups in the state.
 	maxSeen = 100_000
 )
 
-// sightings records which callers ask, for previews. The first sighting of a caller is proposed soon, and later ones
-// only rarely. No call waits for a proposal.
+// sightings records which callers ask for permits, for use in previews. A caller's first sighting is proposed promptly,
+// later ones only rarely. No call waits for a proposal.
 type sightings struct {
 	mu      sync.RWMutex // guards renewed and waiting
 	renewed map[caller]time.Time
@@ -32,7 +32,7 @@ type sightings struct {
 
 type caller struct{ group, acquirer string }
 
-// saw records that a caller asked. The common case, a caller seen recently, takes a read lock and one look-up.
+// saw records that a caller asked. The common case, a caller seen recently, takes a read lock and one lookup.
 func (s *sightings) saw(state *fsm.State, id semaphore.Identity, now time.Time) {
 	c := caller{id.Group, id.Acquirer}
 	s.mu.RLock()
@@ -70,7 +70,7 @@ func (s *sightings) take() []fsm.Sighting {
 	return waiting
 }
 
-// lost makes sure that sightings which could not be proposed are recorded at the caller's next call.
+// lost makes sure that sightings that could not be proposed are recorded on the caller's next call.
 func (s *sightings) lost(list []fsm.Sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,15 +79,15 @@ func (s *sightings) lost(list []fsm.Sighting) {
 	}
 }
 
-// forget clears the cache, so that the next epoch reads the state. The outcomes of proposals from this epoch never
-// reach the next one.
+// forget clears the cache, so that the next epoch starts from the state. Outcomes of this epoch's proposals are never
+// delivered to the next one.
 func (s *sightings) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.renewed = nil
 }
 
-// sight proposes the recorded sightings. Minutes pass between two sightings of the same caller, so an idle cluster
+// sight proposes the recorded sightings. The same caller is recorded again only after minutes, so an idle cluster
 // writes nothing.
 func (k *Keeper) sight(e *epoch.Epoch) {
 	list := k.seen.take()

@@ -14,7 +14,7 @@ import (
 func (w *world) wantSeen(group, acquirer string, want bool) {
 	w.t.Helper()
 	if _, ok := w.machine.State().Sighting(group, acquirer); ok != want {
-		w.t.Fatalf("%s in %s was seen: %v, want %v", acquirer, group, ok, want)
+		w.t.Fatalf("sighting of %s in %s exists: %v, want %v", acquirer, group, ok, want)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestSightings_KnownCaller_IsNotWrittenAgainSoon(t *testing.T) {
 			w.try(ask("a", ""))
 		}
 		if n := w.tape.entries() - before; n != 0 {
-			t.Fatalf("denials of a known caller wrote %d entries, want none", n)
+			t.Fatalf("denying a known caller wrote %d entries, want none", n)
 		}
 		w.sleep(sightAgain)
 		w.try(ask("a", ""))
@@ -66,7 +66,7 @@ func TestSightings_AfterFailOver_KnownSightingsAreNotWrittenAgain(t *testing.T) 
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		w.try(ask("a", ""))
 		w.sleep(sightEvery)
-		// Another leader renews it while this one still has the old time.
+		// Another leader renews the sighting while this one still has the old time cached.
 		w.demote()
 		w.sleep(2 * sightAgain)
 		w.term++
@@ -83,7 +83,7 @@ func TestSightings_AfterFailOver_KnownSightingsAreNotWrittenAgain(t *testing.T) 
 		w.try(ask("a", ""))
 		w.sleep(2 * sightEvery)
 		if n := w.tape.entries() - before; n != 0 {
-			t.Fatalf("%d entries for callers that the state knows, want none", n)
+			t.Fatalf("%d entries for callers already in the state, want none", n)
 		}
 	})
 }
@@ -145,10 +145,10 @@ func TestSightings_ManyCallers_AreBounded(t *testing.T) {
 			}
 		}
 		if len(s.renewed) > maxSeen || len(s.waiting) > maxSightings {
-			t.Fatalf("%d callers are remembered and %d wait, which exceeds the bounds", len(s.renewed), len(s.waiting))
+			t.Fatalf("%d callers cached and %d sightings waiting, which exceeds the limits", len(s.renewed), len(s.waiting))
 		}
 		if n := len(s.take()); n == 0 {
-			t.Fatal("no sighting waits to be proposed")
+			t.Fatal("no sighting is waiting to be proposed")
 		}
 	})
 }
@@ -159,7 +159,7 @@ func TestSightings_KnownCaller_AllocatesNothing(t *testing.T) {
 	id := semaphore.Identity{Group: "prod", Acquirer: "a"}
 	s.saw(state, id, now)
 	if n := testing.AllocsPerRun(1000, func() { s.saw(state, id, now) }); n != 0 {
-		t.Fatalf("saw() of a known caller made %v allocations, want 0", n)
+		t.Fatalf("recording a known caller made %v allocations, want 0", n)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// togetherResult holds the results of calls that were made together.
+// togetherResult holds the results of one call to TryAcquireTogether.
 type togetherResult struct {
 	open   []int
 	denied map[int]Answer
@@ -67,7 +67,7 @@ func TestTogether_Denials_ShareOneConfirmAndMatchSingleCalls(t *testing.T) {
 		w.lead.set(nil)
 		for i, a := range r.denied {
 			if diff := cmp.Diff(w.try(calls[i]), a, cmp.Comparer(func(a, b *semaphore.Permit) bool { return a == b })); diff != "" {
-				t.Errorf("call %d: answer alone (-) and together (+):\n%s", i, diff)
+				t.Errorf("call %d: answer when made alone (-) and together (+):\n%s", i, diff)
 			}
 		}
 	})
@@ -113,7 +113,7 @@ func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
 			w.demote()
 			return nil
 		})
-		for range 2 { // deposed during the call, and before it
+		for range 2 { // deposed during the call, then before it
 			r = w.together(ask("a", "1"))
 			var deposed *consensus.NotLeaderError
 			if len(r.open) != 0 || !asError(r.errs[0], &deposed) {

@@ -10,11 +10,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// trimEvery is how often the leader looks for firings and requests that it can forget.
+// trimEvery is how often the leader looks for firings and requests to forget.
 const trimEvery = time.Minute
 
 // housekeep forgets old firings and requests. It reads an immutable state and blocks nothing. If a proposal fails, the
-// next run a minute later finds the same entries.
+// next run, a minute later, finds the same entries.
 func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 	state := k.cfg.Machine.State()
 	e.Propose(nil, trims(e.Term, state, past)...)
@@ -22,15 +22,15 @@ func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 		if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), k.cfg.WallClock()); ok {
 			cmd.Term = e.Term
 			if fsm.Level(cmd) > state.FeatureLevel() {
-				cmd.Firings = nil // perhaps nothing is left to forget, and the command does nothing
+				cmd.Firings = nil // this may leave nothing to forget; the command is then a no-op
 			}
 			e.Propose(nil, cmd)
 		}
 	}
 }
 
-// keeping returns the definition that says how long the firings of a name are remembered. The firings of a deleted
-// definition are kept for the default time, because the name may be defined again, and then regains its firings.
+// keeping returns the definition that determines how long a semaphore's firings are remembered. Firings of a deleted
+// definition are kept for the default time, because they apply again if the name is redefined.
 func keeping(state *fsm.State, name string) *semaphore.Definition {
 	if sd := state.Definition(name); sd != nil {
 		return sd.Definition
@@ -40,18 +40,18 @@ func keeping(state *fsm.State, name string) *semaphore.Definition {
 	}
 }
 
-// maxForgotten bounds one command. Firings that do not fit are found again in a minute.
+// maxForgotten limits the firings in one command. The next run, a minute later, finds those that do not fit.
 const maxForgotten = 4096
 
-// forgettable chooses the firings to forget: those older than the retention, and beyond the limit those that are due
-// the furthest from now, so that mistaken due times never push out today's firings. A firing whose permit still
-// occupies a slot is never forgotten.
+// forgettable selects the firings to forget: those older than the retention and, above the limit, those due furthest
+// from now, so that mistaken due times never displace today's firings. A firing whose permit still occupies a slot is
+// never forgotten.
 //
-// Past firings are forgotten up to one due time, because the low-water mark that refuses their repeats compares due
-// times only. The mark never rises above now. Firings that are due too far ahead to be claimed are forgotten one by
-// one, without the mark. Firings that are due sooner are kept until their due time: nothing would refuse their repeats.
-// Nothing would refuse repeats of firings without a due time either, so those are forgotten last, unless they are known
-// to be old.
+// Past firings are forgotten up to a due time, because the low-water mark, which keeps them from running again,
+// compares only due times. The mark never rises above the current time. Firings due too far ahead to be claimed are
+// forgotten individually, without raising the mark. Firings due sooner are kept until they are due, because nothing
+// else would keep them from running twice. The same is true of firings without a due time, so those are forgotten last,
+// unless they are known to be old.
 func forgettable(def *semaphore.Definition, claims []*semaphore.Claim, now time.Time) (fsm.Forget, bool) {
 	horizon := now.Add(-def.FiringRetention)
 	ahead, bounded := def.MaxAhead()

@@ -7,9 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// history records which revision the state had at which time, by the monotonic clock of this server, in one epoch. The
-// oldest entry comes first. The state machine compares no times, so the leader turns the lifetime of requests into a
-// revision.
+// history records the revision of the state over time during one epoch, by this server's monotonic clock, oldest first.
+// The state machine compares no times, so the leader converts the lifetime of requests into a revision.
 type history []moment
 
 type moment struct {
@@ -18,7 +17,7 @@ type moment struct {
 }
 
 // before records the current revision of the state, and returns the newest revision that is at least a lifetime old. It
-// returns 0 while this server has not led for that long.
+// returns 0 until this server has been the leader for that long.
 func (h *history) before(revision uint64, lifetime time.Duration) uint64 {
 	now := time.Now()
 	*h = append(*h, moment{now, revision})
@@ -29,11 +28,11 @@ func (h *history) before(revision uint64, lifetime time.Duration) uint64 {
 	if old == 0 {
 		return 0
 	}
-	*h = slices.Delete(*h, 0, old-1) // keep the newest of the old ones: it may be asked for again
+	*h = slices.Delete(*h, 0, old-1) // keep the newest of the old ones: it may be needed again
 	return (*h)[0].revision
 }
 
-// trims returns the commands that forget the requests which have been remembered for their lifetime.
+// trims returns the commands that forget requests older than their lifetime.
 func trims(term uint64, state *fsm.State, past *history) (cmds []fsm.Command) {
 	upTo := past.before(state.Revision(), state.Settings().Requests.OrDefault().Lifetime)
 	if upTo == 0 || state.FeatureLevel() < 3 {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Names that are created temporarily and then deleted must not leave their firings behind forever.
+// Short-lived definitions must not leave their firings behind forever.
 func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenEventually(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -29,7 +29,7 @@ func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenEventually(t *testing
 	})
 }
 
-// A firing without a due time is remembered within limits on count and age. Until it is forgotten, a retry does not run
+// A firing without a due time is remembered up to limits on count and age. Until it is forgotten, a retry does not run
 // it again.
 func TestHousekeep_FiringWithoutDueTime_IsKeptForItsRetention(t *testing.T) {
 	inWorld(t, func(w *world) {

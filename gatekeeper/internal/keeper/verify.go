@@ -11,19 +11,19 @@ import (
 
 // Verification is the result of verifying a token at one moment.
 type Verification struct {
-	// Valid is set if the token's permit was live, and belonged to the requested semaphore.
+	// Valid is set if the token's permit was live and belonged to the requested semaphore.
 	Valid bool
 	// Permit is the permit in the state, except that Stop is set whenever a refresh would be refused. It is nil if the
-	// permit has ended, or belongs to another semaphore.
+	// permit has ended or belongs to another semaphore.
 	Permit *semaphore.Permit
 	// Message says why the token is not valid, or why its holder must stop; otherwise it is empty.
 	Message  string
 	Revision uint64
 }
 
-// Verify checks, at a moment after the call began, whether the permit with this token is live and belongs to semaphore
-// sem. An empty sem stands for any semaphore. Verify moves no deadline. A permit whose holder must stop is valid:
-// nobody else gets its slot until the permit ends.
+// Verify checks, as of some moment after the call began, whether the permit with this token is live and belongs to
+// semaphore sem. An empty sem matches any semaphore. Verify extends no deadline. A permit whose holder must stop is
+// still valid: no other caller gets its slot until the permit ends.
 func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verification, error) {
 	state, err := k.Read(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	case semaphore.Held:
 		v.Message = fmt.Sprintf("the permit with token %d has expired, and is held for an operator to clear", token)
 	case semaphore.Cooling:
-		v.Message = fmt.Sprintf("the permit with token %d has ended: it was %s, and its slot stays taken for a while", token, p.Ended)
+		v.Message = fmt.Sprintf("the permit with token %d has ended: it was %s, and its slot is cooling", token, p.Ended)
 	default:
 		if d := k.admit(state, p, k.lessor.Overheld(p)); d.Outcome == semaphore.Denied {
 			shown := *p
@@ -55,8 +55,7 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	return v, nil
 }
 
-// gone describes how a permit that no longer occupies a slot ended, as far as that is remembered or recorded in the
-// journal.
+// gone describes how a permit that no longer occupies a slot ended, as far as the request memory or the journal shows.
 func gone(state *fsm.State, sem string, token uint64) string {
 	ended := state.EndedPermit(token)
 	switch {
@@ -65,7 +64,7 @@ func gone(state *fsm.State, sem string, token uint64) string {
 	case token > state.LastToken():
 		return fmt.Sprintf("no permit was ever granted with token %d", token)
 	case ended != nil:
-		sem = ended.Semaphore // one semaphore's journal is shorter to search than all of them
+		sem = ended.Semaphore // searching one semaphore's journal is faster than searching all of them
 	}
 	if entry := endInJournal(state, sem, token); entry != nil {
 		p, end := entry.Permit, entry.Kind.End()
@@ -84,13 +83,13 @@ func gone(state *fsm.State, sem string, token uint64) string {
 	return NeverWas(token)
 }
 
-// NeverWas returns the message for a token that is unknown, or that the caller must not know about.
+// NeverWas returns the message for a token that is unknown or that the caller must not know about.
 func NeverWas(token uint64) string {
 	return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
 }
 
-// endInJournal returns the journal entry that says how the permit with that token ended, or nil. An empty sem means any
-// semaphore.
+// endInJournal returns the journal entry that records how the permit with the given token ended, or nil. An empty sem
+// matches any semaphore.
 func endInJournal(state *fsm.State, sem string, token uint64) *fsm.JournalEntry {
 	for entry := range state.JournalBackward(sem, 0) {
 		if entry.Permit != nil && entry.Permit.Token == token && entry.Kind.End() != semaphore.NotEnded {

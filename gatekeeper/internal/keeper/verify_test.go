@@ -25,7 +25,7 @@ func (w *world) wantInvalid(sem string, token uint64, message string) Verificati
 	w.t.Helper()
 	v := w.verify(sem, token)
 	if v.Valid || !strings.Contains(v.Message, message) {
-		w.t.Fatalf("Verify() = %+v, want it invalid, with %q", v, message)
+		w.t.Fatalf("Verify() = %+v, want invalid, with a message containing %q", v, message)
 	}
 	return v
 }
@@ -62,7 +62,7 @@ func TestVerify_PermitEnded_SaysHow(t *testing.T) {
 	})
 }
 
-// The request memory is shorter than the journal.
+// The journal outlasts the request memory.
 func TestVerify_EndedAndItsRequestForgotten_SaysHowFromTheJournal(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.raise()
@@ -96,7 +96,7 @@ func TestVerify_OtherSemaphore_IsNotValidAndRevealsNothing(t *testing.T) {
 	})
 }
 
-// A permit whose holder must stop keeps its slot until it ends. A stricter resource can check Stop.
+// A permit whose holder must stop keeps its slot until it ends. Resources with stricter requirements can check Stop.
 func TestVerify_HolderMustStop_IsValidAndSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop func(*world, *semaphore.Permit)
@@ -104,10 +104,10 @@ func TestVerify_HolderMustStop_IsValidAndSaysWhy(t *testing.T) {
 		text string
 	}{
 		"revoked": {func(w *world, p *semaphore.Permit) {
-			if _, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, Author: "ann", Reason: "it hangs"}); err != nil {
+			if _, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, Author: "ann", Reason: "it is hung"}); err != nil {
 				w.t.Fatal(err)
 			}
-		}, semaphore.StopRevoked, "it hangs"},
+		}, semaphore.StopRevoked, "it is hung"},
 		"edited": {func(w *world, _ *semaphore.Permit) {
 			w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "other" })
 		}, semaphore.StopNoLongerAdmitted, "no reason was given"},
@@ -164,7 +164,7 @@ func TestVerify_WithoutConfirmedLeadership_SaysNothing(t *testing.T) {
 		v, err := w.Verify(context.Background(), "job", p.Token)
 		wantErr(t, err, consensus.ErrNotConfirmed)
 		if v != (Verification{}) {
-			t.Errorf("Verify() = %+v with the error, want nothing", v)
+			t.Errorf("Verify() = %+v with the error, want the zero value", v)
 		}
 		w.demote()
 		_, err = w.Verify(context.Background(), "job", p.Token)
@@ -175,8 +175,7 @@ func TestVerify_WithoutConfirmedLeadership_SaysNothing(t *testing.T) {
 	})
 }
 
-// Verify sees everything that was answered before the call, in particular a grant that followed the release of this
-// token.
+// Verify reflects everything acknowledged before the call, in particular a grant made after this token was released.
 func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -189,7 +188,7 @@ func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
 		}()
 		synctest.Wait()
 		if v := w.verify("job", p.Token); !v.Valid {
-			t.Fatalf("Verify() = %+v, want valid, because its end has not been answered yet", v)
+			t.Fatalf("Verify() = %+v, want valid, because the release has not been acknowledged yet", v)
 		}
 		w.tape.letGo()
 		if r := <-released; !r.Released {

@@ -12,21 +12,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// waiting is one call in the queue.
+// waiting is a call in the queue.
 type waiting struct {
 	call *AcquireCall
 	wake chan struct{}
-	// decide asks for a new decision even though it is not this call's turn, because the rule may now answer
-	// differently.
+	// decide requests a new decision even though it is not this call's turn, because the outcome may have changed.
 	decide atomic.Bool
-	// superseded is set when another call of the same acquisition has taken the place.
+	// superseded is set when another call for the same acquisition has taken over the place.
 	superseded atomic.Bool
 	// cancelled is set when the acquisition was cancelled.
 	cancelled atomic.Bool
 
-	// entrusted is a grant that a hand-over proposed on the call's behalf, and whose outcome the call has not received
-	// yet. ended is set when the call has ended; after that, no grant is entrusted to it. Both are guarded by
-	// pendings.mu.
+	// entrusted is a grant that a handover proposed on the call's behalf and whose outcome the call has not yet
+	// received. ended is set when the call has ended; no grant is proposed on its behalf after that. Both are guarded
+	// by pendings.mu.
 	entrusted *pending
 	ended     bool
 }
@@ -38,13 +37,13 @@ func (w *waiting) poke() {
 	}
 }
 
-// Acquire waits for a permit: first come, first served within one leadership. progress is called with the first place
-// and with every change to it, including the place of a worker for which there is no task. An error from progress ends
-// the call. A call lasts at most Config.MaxWait. Then Answer.Repeat is set, and a retry with the same request id keeps
-// the place if it comes within queue.Linger. If ctx ends first, the place is kept for the same time.
+// Acquire waits for a permit: first come, first served within a leader's term. It calls progress with the call's place
+// in the queue, and again whenever that changes, even for a worker for which there is no task. An error from progress
+// ends the call. A call lasts at most Config.MaxWait; then Answer.Repeat is set, and a retry with the same request id
+// keeps its place if it arrives within queue.Linger. If ctx ends first, the place is kept for the same time.
 //
 // A call waits only for a free permit, and for the end of a pause unless LeaveOnPause is set. Any other denial ends the
-// wait, even if an edit causes it later, and even during a pause.
+// wait, even if a later edit causes it, and even during a pause.
 func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(Place) error) (Answer, error) {
 	t, err := k.leading()
 	if err != nil {
@@ -59,7 +58,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	r := k.settle(ctx, t, call, turn{queued: queued, waits: true})
 	if r.next != queueUp {
 		if settled(r.err) {
-			k.leave(place, nil) // an earlier call may have a place
+			k.leave(place, nil) // an earlier call may hold a place
 		}
 		return k.counted(call, r)
 	}
@@ -73,7 +72,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	if w == nil {
 		r := k.settle(ctx, t, call, turn{queued: queued})
 		if d := r.answer.Denial; d != nil && (d.Decision.Reason == semaphore.NoFreePermit || d.Decision.Reason == semaphore.Paused) {
-			d.Message += fmt.Sprintf(" Another acquire of %q in group %q is already waiting.", call.Identity.Acquirer, call.Identity.Group)
+			d.Message += fmt.Sprintf(" Another acquire by %q in group %q is already waiting.", call.Identity.Acquirer, call.Identity.Group)
 		}
 		return k.counted(call, r)
 	}
@@ -81,7 +80,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		replaced.superseded.Store(true)
 		replaced.poke()
 	}
-	// The decision may no longer hold: an earlier call may have been granted and may have left before this call joined
+	// The decision may no longer hold: a caller ahead may have been granted a permit and left before this call joined
 	// the queue.
 	me.decide.Store(true)
 	me.poke()
@@ -92,7 +91,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		r.left = true // the grant is abandoned, and the acquisition ends with it
 	}
 	switch {
-	case !k.queue.Has(w): // another call has the place under that key now
+	case !k.queue.Has(w): // another call now holds the place under that key
 	case r.left, call.RequestID == "":
 		k.leave(place, me)
 	default:
@@ -103,15 +102,15 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	return k.counted(call, r)
 }
 
-// settled reports whether an acquisition is over: it was answered, or failed with an error that every retry would get.
-// After any other error the acquisition may be retried, and gets its place back.
+// settled reports whether an acquisition is over: it was answered, or failed with an error that every retry would
+// return. After any other error, the acquisition can be retried and keeps its place.
 func settled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
 }
 
-// leave gives up the place of an acquisition that is over. If another call of the acquisition waits there, it decides
-// again, and gets the same result.
+// leave removes an acquisition that is over from the queue. If another call for the acquisition is waiting there, it
+// decides again and gets the same result.
 func (k *Keeper) leave(place queue.Key, me *waiting) {
 	other, known := k.queue.Leave(place)
 	if other != nil && other != me {
@@ -166,15 +165,15 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 			}
 		}
 		cancels, superseded := me.cancelled.Load(), me.superseded.Load()
-		over = over || !k.queue.Has(w) // another call of the acquisition has left
+		over = over || !k.queue.Has(w) // another call for this acquisition has left the queue
 		switch {
 		case !cancels && !superseded && !over:
-		case !k.withdraw(me): // it was woken to get the outcome of its grant
+		case !k.withdraw(me): // it is woken again with the outcome of its grant
 		case cancels:
 			return failed(&RequestEndedError{cancelled(call)}).leaving(true)
 		case superseded:
 			return failed(ErrSuperseded)
-		case call.UntilAnswered: // its place was lost with the leadership
+		case call.UntilAnswered: // its place was lost when this server lost leadership
 			return failed(k.notLeader()).leaving(true)
 		default:
 			return round{answer: Answer{Repeat: &sent, RepeatRevision: call.knownSince()}}
@@ -182,16 +181,16 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 	}
 }
 
-// placeID returns the name of the acquisition in the queue. An acquisition without a request id cannot be retried, so
-// any unique name works.
+// placeID returns the id of the acquisition in the queue. An acquisition without a request id cannot be retried, so any
+// unique id works.
 func (k *Keeper) placeID(call *AcquireCall) string {
 	if call.RequestID != "" {
 		return call.RequestID
 	}
-	return "\x00" + strconv.FormatUint(k.streams.Add(1), 10) // no request id has a control character
+	return "\x00" + strconv.FormatUint(k.streams.Add(1), 10) // no request id contains a control character
 }
 
-// gathered reports whether the time for waiters to return after a promotion is over.
+// gathered reports whether the grace period for waiters to rejoin after a promotion has ended.
 func (k *Keeper) gathered(t *tenure) bool { return !time.Now().Before(t.gathered) }
 
 func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
@@ -203,8 +202,8 @@ func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 	return sent
 }
 
-// Waiters returns the waiters of the semaphores that match, ordered by name and place, starting after a cursor from
-// this leadership.
+// Waiters returns the waiters of the matching semaphores, ordered by name and place, starting after a cursor from this
+// term.
 func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, limit int) []Waiter {
 	now := time.Now()
 	snapshot := k.queue.Waiters(match, after, limit, k.tasks)
@@ -221,16 +220,16 @@ func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, 
 // tasks returns the number of a semaphore's tasks that are waiting for workers.
 func (k *Keeper) tasks(sem string) uint64 { return k.cfg.Machine.State().Work(sem).Waiting }
 
-// QueueLength returns the number of callers that are waiting for a permit of a semaphore. Workers for which there is no
-// task are not counted.
+// QueueLength returns the number of callers waiting for a permit of a semaphore. Workers for which there is no task are
+// not counted.
 func (k *Keeper) QueueLength(sem string) int { return k.queue.Length(sem, k.tasks(sem)) }
 
-// InQueue returns the number of callers in the queue of a semaphore, including workers for which there is no task, and
-// how many of them are workers.
+// InQueue returns the number of callers in a semaphore's queue, including workers for which there is no task, and how
+// many of them are workers.
 func (k *Keeper) InQueue(sem string) (all, workers int) { return k.queue.Len(sem) }
 
-// FirstWorker returns the weight of the first worker in the queue of a semaphore, and how many callers ahead of it are
-// not workers. ok is false if the queue has no worker.
+// FirstWorker returns the weight of the first worker in a semaphore's queue, and how many callers ahead of it are not
+// workers. ok is false if the queue has no worker.
 func (k *Keeper) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return k.queue.FirstWorker(sem)
 }

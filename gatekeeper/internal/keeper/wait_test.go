@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// testWaiter is one waiting call of a test.
+// testWaiter is a waiting call.
 type testWaiter struct {
 	answer chan Answer
 	err    chan error
@@ -109,7 +109,7 @@ func TestAcquire_LightCaller_DoesNotOvertakeHeavyWaiter(t *testing.T) {
 		heavy := ask("b", "2")
 		heavy.Weight = 2
 		b := w.wait1(heavy)
-		w.denied(ask("c", "3"), semaphore.NoFreePermit) // one is free, but a waiter is ahead
+		w.denied(ask("c", "3"), semaphore.NoFreePermit) // one permit is free, but a waiter is ahead
 		c := w.wait1(ask("c", "4"))
 		if !c.waits() {
 			t.Fatal("a light waiter overtook a heavy one")
@@ -123,13 +123,13 @@ func TestAcquire_LightCaller_DoesNotOvertakeHeavyWaiter(t *testing.T) {
 		w.denied(tooHeavy, semaphore.WeightExceedsPermits)
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		if a := <-c.answer; a.Denial.Decision.Reason != semaphore.WeightExceedsPermits {
-			t.Fatalf("Acquire() by c = %+v, want a denial for its weight", a)
+			t.Fatalf("Acquire() by c = %+v, want a denial because of its weight", a)
 		}
 	})
 }
 
-// A caller that is denied because of a waiter gets a queue length of at least 1, even if the queue is empty by the time
-// of the answer.
+// A denial caused by a waiter reports a queue length of at least 1, even if the queue is empty by the time it is
+// returned.
 func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
@@ -148,7 +148,7 @@ func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testin
 			t.Fatal("the waiter is still waiting")
 		}
 		if d.QueueLength != 1 || d.HolderCount != 1 {
-			t.Fatalf("denial has %d waiters and %d holders, want 1 and 1", d.QueueLength, d.HolderCount)
+			t.Fatalf("denial reports %d waiters and %d holders, want 1 and 1", d.QueueLength, d.HolderCount)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestAcquire_EditShutsTheWaiterOut_IsDenied(t *testing.T) {
 		b := w.wait1(ask("b", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "a" })
 		if a := <-b.answer; a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
-			t.Fatalf("Acquire() by b = %+v, want a denial by the acquirer pattern", a)
+			t.Fatalf("Acquire() by b = %+v, want a denial because of the acquirer pattern", a)
 		}
 	})
 }
@@ -271,14 +271,14 @@ func TestTryAcquire_WhileTheQueueGathers_IsAnsweredAtOnce(t *testing.T) {
 		w.define("other", nil)
 		w.demote()
 		w.promote(2)
-		w.granted(ask("a", "1")) // no waiter is back yet
+		w.granted(ask("a", "1")) // no waiter has rejoined yet
 		b := w.wait1(&AcquireCall{Request: semaphore.Request{Semaphore: "other", Identity: ask("b", "2").Identity, Weight: 1}, RequestID: "2"})
 		if !b.waits() {
 			t.Fatal("a waiter was offered a permit before the queues were rebuilt")
 		}
 		call := ask("c", "3")
 		call.Semaphore = "other"
-		w.denied(call, semaphore.NoFreePermit) // a waiter is back
+		w.denied(call, semaphore.NoFreePermit) // a waiter has rejoined
 		w.sleep(300 * time.Millisecond)
 		b.wantGranted(t)
 	})
@@ -292,7 +292,7 @@ func TestAcquire_ConnectionEndsWhileTheGrantIsInFlight_IsAbandoned(t *testing.T)
 		c := w.wait1(ask("c", "3"))
 		w.tape.hold()
 		w.sleep(31 * time.Second)
-		// The expiry is applied. The grant of c is handed over and held back, then c leaves.
+		// The expiry is applied, the grant to c is proposed and held back, and then c leaves.
 		w.tape.mu.Lock()
 		expiry := w.tape.held
 		w.tape.held = nil
@@ -316,7 +316,7 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
 		go func() { answered <- w.refresh1(p.Token) }()
 		synctest.Wait()
 		if len(answered) != 0 {
-			t.Fatal("the longer duration was answered before it was committed")
+			t.Fatal("the longer duration was returned before it was committed")
 		}
 		w.tape.letGo()
 		if r := <-answered; r.Duration != 10*time.Minute {
@@ -326,13 +326,13 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
 		w.promote(2)
 		w.sleep(9 * time.Minute)
 		if !w.live(p.Token) {
-			t.Fatal("the next leader did not know of the longer duration")
+			t.Fatal("the next leader did not know about the longer duration")
 		}
 	})
 }
 
-// The holder may rely on the old, longer duration until it states the shorter one. The next leader must therefore count
-// the longer duration too.
+// The holder may rely on the old, longer duration until it states the shorter one. The next leader must therefore still
+// use the longer duration.
 func TestRefresh_ShorterDuration_AppliesOnlyOnceTheHolderStatesIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -355,7 +355,7 @@ func TestRefresh_ShorterDuration_AppliesOnlyOnceTheHolderStatesIt(t *testing.T) 
 		}
 		frame(10 * time.Second)
 		if replicated() != 10*time.Second {
-			t.Fatal("the duration was not shortened even though the holder states the shorter one")
+			t.Fatal("the duration was not shortened although the holder had stated the shorter one")
 		}
 		w.sleep(20 * time.Second)
 		if !w.live(p.Token) {
@@ -413,7 +413,7 @@ func TestRefresh_Unary_NeverShortens(t *testing.T) {
 			w.sleep(time.Second)
 		}
 		if got := w.machine.State().Permit(p.Token).Duration; got != time.Minute {
-			t.Fatalf("replicated duration = %v, want 1m: unary calls are not ordered, so their statements prove nothing", got)
+			t.Fatalf("replicated duration = %v, want 1m: unary calls are not ordered, so the durations they state prove nothing", got)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 			}
 			for _, tw := range []*testWaiter{b, c} {
 				if last := tw.places[len(tw.places)-1]; last.Pause == nil || last.Pause.Reason != "the disks" {
-					t.Fatalf("place = %+v, want the pause in it", last)
+					t.Fatalf("place = %+v, want it to include the pause", last)
 				}
 			}
 			w.denied(ask("d", "4"), semaphore.Paused) // a caller that does not wait is denied
@@ -54,7 +54,7 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 			}
 			w.resume()
 			if b.waits() || !c.waits() {
-				t.Fatal("the first in the queue was not granted when the pause ended")
+				t.Fatal("the first waiter was not granted a permit when the pause ended")
 			}
 			if last := c.places[len(c.places)-1]; last.Pause != nil {
 				t.Fatalf("place = %+v, want no pause", last)
@@ -134,14 +134,14 @@ func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 		}
 		fires := w.wait1(ofHost("4", "f"))
 		if !first.waits() || !fires.waits() || w.WaiterCount() != 2 {
-			t.Fatalf("WaiterCount() = %d, want the first and the one with a firing", w.WaiterCount())
+			t.Fatalf("WaiterCount() = %d, want 2: the first call and the one with a firing", w.WaiterCount())
 		}
 		w.resume()
 		w.release((<-first.answer).Permit.Token)
 		w.release((<-fires.answer).Permit.Token)
 		again := w.granted(ofHost("5", ""))
 		if next := w.wait1(ofHost("6", "")); !next.waits() {
-			t.Errorf("a call was denied even though nobody is waiting: %+v", (<-next.answer).Denial)
+			t.Errorf("a call was denied although no other call is waiting: %+v", (<-next.answer).Denial)
 		} else {
 			w.release(again.Token)
 			<-next.answer

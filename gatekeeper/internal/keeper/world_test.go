@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is one leader under a virtual clock. The state machine, batcher, lessor, queue and keeper are real. A tape
-// replaces the replicated log, and the test controls the leadership.
+// replaces the replicated log, and the test controls leadership.
 type world struct {
 	*Keeper
 	t       *testing.T
@@ -33,13 +33,13 @@ type world struct {
 	done    chan struct{}
 }
 
-// inWorld runs a test in a bubble of virtual time, with this server leading in term 1.
+// inWorld runs a test in a synctest bubble, with this server as the leader in term 1.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	inWorldOf(t, func() *fsm.Machine { return fsm.New("test") }, test)
 }
 
-// inWorldOf is inWorld with an existing state machine.
+// inWorldOf is like inWorld, but with an existing state machine.
 func inWorldOf(t *testing.T, lived func() *fsm.Machine, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func inWorldOf(t *testing.T, lived func() *fsm.Machine, test func(w *world)) {
 	})
 }
 
-// inNewWorld is inWorld at the newest feature level.
+// inNewWorld is like inWorld, but at the newest feature level.
 func inNewWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	inWorld(t, func(w *world) {
@@ -69,7 +69,7 @@ func inNewWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// raise permits commands of every feature level, as the leader does when every member supports them.
+// raise enables commands of every feature level, as the leader does once every member supports them.
 func (w *world) raise() {
 	w.t.Helper()
 	if o := w.batcher.Do(context.Background(), fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel}); o.Err != nil {
@@ -92,7 +92,7 @@ func (w *world) demote() {
 	synctest.Wait()
 }
 
-// define creates or replaces a definition. set changes the existing definition, or a complete default one.
+// define creates or replaces a definition. set modifies the existing definition, or a complete default one.
 func (w *world) define(name string, set func(*semaphore.Definition)) {
 	w.t.Helper()
 	if err := w.replace(name, set); err != nil {
@@ -127,7 +127,7 @@ func (w *world) delete(name string) {
 	}
 }
 
-// ask returns a call for "job" by a host of the group "prod".
+// ask returns a call for "job" by a host in group "prod".
 func ask(host, requestID string) *AcquireCall {
 	return &AcquireCall{
 		Request: semaphore.Request{
@@ -175,7 +175,7 @@ func (w *world) refresh1(token uint64) TokenResult {
 	return results[0]
 }
 
-// refreshOn refreshes on a stream and waits for the answer.
+// refreshOn refreshes on a stream and waits for the results.
 func refreshOn(f *Frame, tokens []TokenRefresh) ([]TokenResult, error) {
 	return refreshWithin(context.Background(), f, tokens)
 }
@@ -215,13 +215,13 @@ func (w *world) live(token uint64) bool {
 	return p != nil && p.State == semaphore.Live
 }
 
-// sleep advances virtual time, and waits until everything that is due has happened.
+// sleep advances virtual time and waits until everything that is due has happened.
 func (w *world) sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// tape is the log of one server. It applies entries immediately, unless they are held back.
+// tape is the log of one server. It applies entries immediately unless they are held back.
 type tape struct {
 	machine *fsm.Machine
 
@@ -272,7 +272,7 @@ func (t *tape) setTerm(term uint64) {
 	t.term = term
 }
 
-// hold makes the tape keep entries back: they are handed to Raft, and their outcome is unknown.
+// hold makes the tape hold entries back: they have been handed to Raft, but their outcome is unknown.
 func (t *tape) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -291,8 +291,8 @@ func (t *tape) letGo() {
 	synctest.Wait()
 }
 
-// lose fails the entries that were held back with an unknown outcome. It returns them, so that the test can apply them
-// later, as another leader would.
+// lose fails the held entries with an unknown outcome, and returns them so that the test can apply them later, as
+// another leader would.
 func (t *tape) lose() []*heldEntry {
 	t.mu.Lock()
 	held := t.held
@@ -337,7 +337,7 @@ func (t *tape) lastEntry() []fsm.Command {
 	return cmds
 }
 
-// leadership confirms unless the test says otherwise.
+// leadership always confirms, unless the test sets a different function.
 type leadership struct {
 	mu      sync.Mutex // guards both
 	confirm func(ctx context.Context, term uint64, t time.Time) error
@@ -385,7 +385,7 @@ func wantErr(t *testing.T, err, want error) {
 
 func asError[E error](err error, target *E) bool { return errors.As(err, target) }
 
-// renewForTest performs the first half of a refresh, for tests that act in the middle of one.
+// renewForTest performs the first half of a refresh, for tests that act halfway through one.
 func (w *world) renewForTest(token uint64) {
 	in := w.tenure.Load()
 	w.lessor.Renew(in.term, lessor.Frame{Received: time.Now()}, []lessor.Refresh{{Token: token}}, w.admit, nil)

@@ -9,20 +9,19 @@
 // The lessor counts from a later moment, when the grant is applied or the refresh is received, and adds a grace period.
 // So if the clocks run at nearly the same rate, the client's local deadline is before the lessor's.
 //
-// A new leader cannot know when the old one last extended a deadline. It gives every permit its full duration again,
-// counted from one instant, its promotion. A permit without a lease in this epoch has the deadline instant + duration +
-// grace. A promotion only stores the instant. The leases themselves are created afterwards, a few at a time,
-// concurrently with the traffic, beginning with permits that have a short duration. A lease that is created late can
-// only expire late.
+// A new leader cannot know when the old one last extended a deadline. It grants every permit its full duration again,
+// counted from the instant of its promotion. A permit that has no lease in this epoch yet has the deadline instant +
+// duration + grace. The promotion itself only stores the instant. The leases are created afterwards, a few at a time,
+// while traffic is served, beginning with permits of short duration. A lease that is created late can only expire late.
 //
 // # Marks
 //
 // An expiry is a log command. Until its outcome is known, the permit is neither alive nor ended. So the lease is marked
 // first, under the lock that also protects refreshes: a marked lease is not refreshed, and a lease that was just
-// refreshed is not marked. The mark belongs to the epoch. It is removed only if the command certainly never reached the
-// log. After an unknown outcome, the mark remains, because the command may still be applied.
+// refreshed is not marked. The mark belongs to the epoch. It is removed only if the command definitely never reached
+// the log. After an unknown outcome, the mark remains, because the command may still be applied.
 //
-// An abandoned grant, which no caller received, is marked in the same way, but only if it has not been renewed since.
+// An abandoned grant, which no caller received, is marked in the same way, unless it has been renewed since.
 //
 // # The fence
 //

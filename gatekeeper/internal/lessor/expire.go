@@ -13,12 +13,12 @@ import (
 
 const (
 	// brief is the longest lifetime of permits whose leases are created immediately after a promotion. All other leases
-	// are created with rests between chunks: at most longestRest each, and together at most half of brief.
+	// are created with rests between chunks: at most longestRest each, and at most half of brief in total.
 	brief       = 20 * time.Second
 	longestRest = 5 * time.Millisecond
 )
 
-// collect takes at most one chunk of due leases off the heap, and returns the time until another one is due.
+// collect takes at most one chunk of due leases off the heap, and returns the time until the next one is due.
 func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Duration) {
 	now := l.now()
 	state := l.cfg.State()
@@ -42,7 +42,7 @@ func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Du
 	return due, over, time.Hour
 }
 
-// end reports permits that have been held for too long, and proposes to end the permits that are due.
+// end reports permits that have been held for too long, and proposes to end those that are due.
 func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
 	for _, p := range over {
 		l.cfg.Overheld(p)
@@ -74,7 +74,7 @@ func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens [
 			continue
 		}
 		if le.cooling != (p.State == semaphore.Cooling) {
-			continue // the permit was just released: this is not the deadline of its cooling, whose event has not arrived yet
+			continue // the permit was just released: its cooling has a different deadline, and the event for it has not arrived yet
 		}
 		if le.deadline > now && !le.abandoned {
 			l.reschedule(le)
@@ -103,7 +103,7 @@ func ending(state *fsm.State, p *semaphore.Permit, term uint64, held time.Durati
 	return fsm.Expire{Token: p.Token, Term: term, Cooling: semaphore.LossCooling(def, held), At: at}
 }
 
-// propose proposes to end permits whose leases are marked. It removes the mark of each one whose command certainly did
+// propose proposes to end permits whose leases are marked. It removes the marks of those whose commands definitely did
 // not reach the log.
 func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 	e.Propose(func(i int, err error) {
@@ -126,18 +126,18 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 }
 
 // adopt creates the leases of the permits that existed at the promotion. It skips permits that have ended since. If the
-// event that reports the end has already been delivered, the newest state lacks the permit. If that event comes later,
-// it drops the lease.
+// event that reports the end has already been delivered, the newest state no longer contains the permit. If it arrives
+// later, it drops the lease.
 //
-// Permits with a short lifetime come first. The others can wait, but callers that are waiting for a grant by the new
-// leader cannot. So the other leases are created with rests between chunks, but still in time. Only the notification of
+// Permits with a short lifetime come first. The others can wait, but callers waiting for the new leader to grant them a
+// permit cannot. So the other leases are created with rests between chunks, but still in time. Only the notification of
 // a holder past max_hold may be delayed.
 func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	visit := func(old *semaphore.Permit) {
 		now := l.cfg.State()
 		p := now.Permit(old.Token)
-		// If cooling began after the promotion, the event of the release creates the lease, and that event may be
-		// outstanding. Counted from the promotion, the cooling might already be over.
+		// If cooling began after the promotion, the release event creates the lease, and that event may be outstanding.
+		// Counted from the promotion, the cooling might already be over.
 		if p == nil || p.State == semaphore.Held || p.State == semaphore.Cooling && old.State != semaphore.Cooling {
 			return
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // The state is published before its events are delivered. A deadline that passes in the meantime belongs to the live
-// permit, and does not apply to the cooling that has just begun.
+// permit and does not apply to the cooling that has just begun.
 func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
@@ -24,7 +24,7 @@ func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 		token := b.State().LastToken()
 
 		b.late.Store(true)
-		time.Sleep(time.Minute) // only the grace is left
+		time.Sleep(time.Minute) // only the grace period is left
 		synctest.Wait()
 		b.Do(fsm.Release{Token: token, Cooling: time.Minute})
 		time.Sleep(5 * time.Second) // by now the deadline has passed
@@ -83,7 +83,7 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		b.Abandon(1, first)
 		b.Abandon(1, second)
 		synctest.Wait()
-		// In the meantime, a caller refreshes the second permit and learns that it holds that permit.
+		// In the meantime, a caller refreshes the second permit and so learns that it holds it.
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}

@@ -3,7 +3,7 @@ package lessor
 import "sync"
 
 // intake counts the frames that have been received but whose deadlines have not been extended yet. Waiting for the
-// currently open frames does not delay later ones.
+// frames that are currently open does not delay later ones.
 type intake struct {
 	mu  sync.Mutex // guards now, and the fields of every generation
 	now *generation

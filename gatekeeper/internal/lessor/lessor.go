@@ -14,15 +14,15 @@ import (
 type Config struct {
 	// State returns the newest applied state.
 	State func() *fsm.State
-	// Propose hands a command to the log and reports its outcome once. Neither Propose nor done may block.
+	// Propose hands a command to the log and reports its outcome exactly once. Neither Propose nor done may block.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// Overheld is called with each permit that has been held for longer than its definition's max_hold. It is called
-	// without locks.
+	// Overheld is called with each permit that has been held for longer than its definition's max_hold. No locks are
+	// held during the call.
 	Overheld func(*semaphore.Permit)
 }
 
 // Lessor keeps a deadline for every live and cooling permit of one epoch. When the deadline passes, it proposes to end
-// the permit. It is safe for concurrent use. While this server does not lead, it keeps no deadlines and ends no
+// the permit. It is safe for concurrent use. While this server is not the leader, it keeps no deadlines and ends no
 // permits. See package epoch for Demote and Close.
 type Lessor struct {
 	*epoch.Room // its lock guards promoted and all fields below it
@@ -47,7 +47,7 @@ type Lessor struct {
 type lease struct {
 	token    uint64
 	deadline moment
-	// since is when the holding began, as far as this epoch knows: at the grant or at the promotion.
+	// since is when the permit was first held, as far as this epoch knows: the grant or the promotion.
 	since moment
 	// overAt is when max_hold runs out. It is zero without max_hold, and once the holder has been notified.
 	overAt moment
@@ -59,10 +59,10 @@ type lease struct {
 	// stream and received belong to the newest frame that renewed the lease; see durations.
 	stream   uint64
 	received moment
-	// others is an upper bound for the time at which a response was last sent outside that stream. It is zero if none
+	// others is an upper bound on the time at which a response was last sent outside that stream. It is zero if none
 	// has been sent since the grant.
 	others moment
-	// mark is set while the end of the permit is proposed, and closed when the proposal is resolved.
+	// mark is set while a proposal to end the permit is pending, and closed when the proposal is resolved.
 	mark chan struct{}
 	// at and index are the lease's position in the heap. at is never later than the next deadline of the lease.
 	at    moment
@@ -76,7 +76,7 @@ type lease struct {
 	abandoned bool
 }
 
-// New returns a Lessor for a server that does not lead.
+// New returns a Lessor for a server that is not the leader.
 func New(cfg Config) *Lessor {
 	l := &Lessor{cfg: cfg, base: newBase(), intake: intake{now: newGeneration()}}
 	l.Room = epoch.NewRoom(cfg.Propose, l.forget)
@@ -100,8 +100,8 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	})
 }
 
-// forget drops all leases at the end of an epoch. It resolves their marks on another goroutine, so that it takes as
-// long with a million leases as with none. At that point, only calls that wait for a mark still reference a lease.
+// forget drops all leases at the end of an epoch. It resolves their marks on another goroutine, so that it takes no
+// longer with a million leases than with none. At that point, only calls waiting for a mark still reference a lease.
 func (l *Lessor) forget() {
 	old := l.leases
 	l.leases, l.due, l.owed = nil, nil, nil
@@ -174,7 +174,7 @@ func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
 	l.drop(old.token)
 }
 
-// put creates the lease of a permit whose time began at the given moment.
+// put creates the lease of a permit whose duration counts from the given moment.
 func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 	le := &lease{token: p.Token, since: then, deadline: then.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
 	if p.Owes {
@@ -186,8 +186,8 @@ func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 }
 
 // lookup returns the lease of a permit, and creates it if the epoch has none yet. If the permit existed before the
-// epoch, its time begins at the promotion. Otherwise it begins now, because the permit's event is outstanding and can
-// only move the beginning to an earlier time.
+// epoch, its duration counts from the promotion. Otherwise it counts from now, because the permit's event is
+// outstanding and can only move the start to an earlier time.
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {
@@ -202,7 +202,7 @@ func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	return le
 }
 
-// begun returns the moment from which the time of a permit without a lease counts, or a later moment.
+// begun returns the moment from which the duration of a permit without a lease counts, or a later moment.
 func (l *Lessor) begun(p *semaphore.Permit) moment {
 	if p.Token > l.lastToken {
 		return l.now()

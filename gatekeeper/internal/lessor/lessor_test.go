@@ -45,7 +45,7 @@ func (b *bench) fill(n int) {
 	}
 }
 
-// renewed returns the verdict on a refresh of one permit by a unary call.
+// renewed returns the verdict on refreshing one permit with a unary call.
 func renewed(l *Lessor, term, token uint64, admit Admit) Verdict {
 	verdicts, _ := l.Renew(term, Frame{Received: time.Now()}, []Refresh{{Token: token}}, admit, nil)
 	return verdicts[0]
@@ -73,17 +73,18 @@ func TestPromote_ManyPermits_AllGetLeasesAndExpire(t *testing.T) {
 		time.Sleep(60*time.Second - brief/2)
 		synctest.Wait()
 		if n := b.State().PermitCount(); n != 3*epoch.Chunk+7 {
-			t.Fatalf("%d permits are left before the grace is over, want all", n)
+			t.Fatalf("%d permits remain before the grace period is over, want all", n)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := b.State().PermitCount(); n != 0 || b.Len() != 0 {
-			t.Fatalf("%d permits and %d leases are left, want none", n, b.Len())
+			t.Fatalf("%d permits and %d leases remain, want none", n, b.Len())
 		}
 	})
 }
 
-// Creating the leases of a million permits takes time, but a permit with a duration of a second must not wait for them.
+// Creating the leases of a million permits takes time, but a permit with a duration of one second must not wait for
+// that.
 func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -98,7 +99,7 @@ func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 		time.Sleep(time.Second + semaphore.Grace(time.Second))
 		synctest.Wait()
 		if n := b.State().PermitCount(); n != 3*epoch.Chunk || b.Len() != n {
-			t.Fatalf("%d permits are left, and %d leases", n, b.Len())
+			t.Fatalf("%d permits and %d leases remain, want only the long ones", n, b.Len())
 		}
 	})
 }
@@ -129,7 +130,7 @@ func TestRemaining_BeforeTheLeaseIsMade_CountsFromThePromotion(t *testing.T) {
 		b.fill(1)
 		p := b.State().Permit(1)
 		if _, ok := b.Remaining(p); ok {
-			t.Fatal("Remaining succeeded on a lessor that does not lead")
+			t.Fatal("Remaining() succeeded before the promotion")
 		}
 		b.promote(1)
 		defer b.Close()
@@ -159,8 +160,8 @@ func admitAll(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 	return semaphore.Decision{Outcome: semaphore.Refreshed}
 }
 
-// A caller that waits for the outcome of a marked permit is notified that the epoch is over, and the next epoch can
-// begin in the meantime.
+// A caller waiting for the outcome of a marked permit is notified when the epoch ends. The next epoch can begin in the
+// meantime.
 func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -9,7 +9,7 @@ import (
 // contains several of them, and a leader may have a million leases. The zero moment means unset, and is never "now".
 type moment int64
 
-// newBase returns the base of moments. It is in the past, so that no actual time equals the zero moment.
+// newBase returns the base for moments. It is in the past, so that no real time equals the zero moment.
 func newBase() time.Time { return time.Now().Add(-time.Second) }
 
 // moment converts t to a moment of this lessor. It returns 0 for the zero time.

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Status is the status that Renew or Check finds for one permit.
+// Status is the status of one permit, as determined by Renew or Check.
 type Status uint8
 
 const (
@@ -17,10 +17,10 @@ const (
 	Renewed
 	// Refused: the permit is live, but the rule no longer admits it; see Decision. Its deadline was not extended.
 	Refused
-	// Ended: there is no such live permit as far as this server knows. The caller must call Confirm before it answers
-	// with this status.
+	// Ended: there is no such live permit as far as this server knows. The caller must call Confirm before it returns
+	// this status.
 	Ended
-	// Marked: the end of the permit has been proposed, and the proposal is not resolved yet.
+	// Marked: the end of the permit has been proposed, but the proposal is not resolved yet.
 	Marked
 	// Foreign: the permit is live, but its identity differs from that of the frame.
 	Foreign
@@ -70,7 +70,7 @@ func (l *Lessor) Receive() (processed func()) {
 	return l.intake.enter()
 }
 
-// Seen identifies the state in which Renew made its verdicts.
+// Seen identifies the state on which Renew based its verdicts.
 type Seen struct{ term, index, marks uint64 }
 
 // Renew extends deadlines. It is the first half of a refresh, before Confirm. It appends one verdict per refresh, in
@@ -96,15 +96,15 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 }
 
 // Unchanged reports whether Check would return the same verdicts as Renew, because no entry has been applied and no end
-// has been proposed since. It ignores a max_hold that has run out since, because the refresh came before that.
+// has been proposed since. It ignores a max_hold that has elapsed since, because the refresh came first.
 func (l *Lessor) Unchanged(seen Seen) bool {
 	l.Lock()
 	defer l.Unlock()
 	return l.Current() != nil && seen == Seen{term: l.Term(), index: l.cfg.State().Index(), marks: l.marks}
 }
 
-// Check is the second half of a refresh, after Confirm. It returns verdicts as Renew does, to show whether those of
-// Renew still hold, and extends nothing.
+// Check is the second half of a refresh, after Confirm. It returns verdicts like Renew, so that the caller can check
+// whether Renew's still hold, but extends nothing.
 func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts []Verdict) []Verdict {
 	l.Lock()
 	defer l.Unlock()
@@ -125,7 +125,7 @@ type judgement struct {
 	definition *semaphore.Definition
 }
 
-// duration returns the duration that a refresh gives: the definition's, or the permit's own without a definition.
+// duration returns the duration that a refresh grants: the definition's, or the permit's own if there is no definition.
 func (j *judgement) duration() time.Duration {
 	if j.definition == nil {
 		return j.permit.Duration
@@ -179,14 +179,14 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 // durations determines the duration in the response to a renewal, and whether the replicated one must be changed.
 //
 // The replicated duration is the longest one that the holder may still rely on, because a new leader starts from it. So
-// a longer one is committed before it is sent. A shorter one is sent immediately, but committed only when the holder
-// has stated that it uses it, and nothing longer can have been sent since. That requires a frame of the stream that
-// last refreshed this permit, and the frame must not be older than any that has already been answered. Until the
-// outcome of that commit is known, nothing longer is sent. Without a holder id, several processes share a permit, and
-// one process cannot speak for the others. So all other responses, through a replay, on another stream, from the
-// previous leader or for a superseded token, must have run out as well.
+// a longer one is committed before it is sent. A shorter one is sent immediately, but committed only once the holder
+// has stated that it uses it and nothing longer can have been sent since. That requires a frame from the stream that
+// last refreshed this permit, no older than any frame already answered. Until the outcome of that commit is known,
+// nothing longer is sent. Without a holder id, several processes share a permit, and one process cannot speak for the
+// others. So all other responses (to a replay, on another stream, from the previous leader, or for a superseded token)
+// must have expired as well.
 //
-// A client does its part. Once a frame has stated a duration, the client never relies on the response to an earlier
+// Clients do their part: once a frame has stated a duration, the client never relies on the response to an earlier
 // frame for longer than that.
 func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now, owed moment) {
 	replicated, want := v.Permit.Duration, v.duration
@@ -242,8 +242,7 @@ func (l *Lessor) Abandon(term, token uint64) {
 	l.propose(e, []fsm.Command{cmd}, []uint64{token})
 }
 
-// Held returns the time for which a permit has been held, as far as this epoch knows: since its grant, or since the
-// promotion.
+// Held returns how long a permit has been held, as far as this epoch knows: since its grant or since the promotion.
 func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	l.Lock()
 	defer l.Unlock()
@@ -279,7 +278,7 @@ func (l *Lessor) owing(le *lease) time.Duration {
 }
 
 // cooling returns how long a slot must cool to cover the time left. It is capped at the longest duration of any permit,
-// which suffices because the deadline of the cooling has a separate grace.
+// which suffices because the cooling deadline has its own grace period.
 func (l *Lessor) cooling(left time.Duration) time.Duration {
 	return max(0, min(left, l.cfg.State().LargestDuration()))
 }
@@ -291,7 +290,7 @@ func (l *Lessor) Overheld(p *semaphore.Permit) bool {
 }
 
 // Remaining returns how long a live or cooling permit has until its end is proposed, unless it is refreshed. It returns
-// false while this server does not lead, and for permits without a deadline.
+// false while this server is not the leader, and for permits without a deadline.
 func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 	l.Lock()
 	defer l.Unlock()

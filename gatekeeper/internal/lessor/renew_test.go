@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A judgement is kept until something that it depends on changes.
+// A judgement is kept until something it depends on changes.
 func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -25,7 +25,7 @@ func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 		{"its definition is edited", func(b *bench) fsm.Command {
 			return b.edit(func(def *semaphore.Definition) { def.GroupPattern = "h" })
 		}, true},
-		{"its definition gets a max_hold", func(b *bench) fsm.Command {
+		{"max_hold is added to its definition", func(b *bench) fsm.Command {
 			return b.edit(func(def *semaphore.Definition) { def.MaxHold = time.Hour })
 		}, true},
 		{"its definition is edited with a drain", func(b *bench) fsm.Command {
@@ -36,7 +36,7 @@ func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 		{"its definition is deleted", func(b *bench) fsm.Command {
 			return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "pool", ExpectedVersion: b.State().Definition("pool").Version}}}
 		}, true},
-		{"it is paused", func(*bench) fsm.Command { return fsm.Pause{Names: []string{"pool"}, Stop: true} }, true},
+		{"its semaphore is paused", func(*bench) fsm.Command { return fsm.Pause{Names: []string{"pool"}, Stop: true} }, true},
 		{"a cordon is set", func(*bench) fsm.Command { return fsm.SetCordon{ID: "c", GroupPattern: "g"} }, true},
 		{"it is revoked", func(*bench) fsm.Command { return fsm.Revoke{Token: 1} }, true},
 		{"its duration is extended", func(*bench) fsm.Command { return fsm.Extend{Token: 1, Duration: 2 * time.Minute} }, true},
@@ -50,7 +50,7 @@ func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 				var judged int
 				admit := func(_ *fsm.State, p *semaphore.Permit, _ bool) semaphore.Decision {
 					if judged++; p != b.State().Permit(1) {
-						t.Error("an old permit was judged")
+						t.Error("a stale permit was judged")
 					}
 					return semaphore.Decision{Outcome: semaphore.Refreshed}
 				}
@@ -66,7 +66,7 @@ func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 					t.Fatal("the command changed nothing")
 				}
 				if renewed(b.Lessor, 1, 1, admit); (judged == 2) != c.again {
-					t.Errorf("the permit was judged %d times", judged)
+					t.Errorf("the permit was judged %d times in total", judged)
 				}
 			})
 		})

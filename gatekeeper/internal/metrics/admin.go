@@ -10,12 +10,12 @@ import (
 
 // Handler returns the handler of the admin port:
 //
-//	/metrics        the metrics of g, in the formats of Prometheus
-//	/healthz        200 while healthy returns nil, else 503 with its error: the process should be replaced
-//	/readyz         200 while ready returns nil, else 503 with its error: calls should go elsewhere
-//	/debug/pprof/   profiles of the process, for go tool pprof
+//	/metrics        the metrics of g, in Prometheus formats
+//	/healthz        200 while healthy returns nil, else 503 with the error: the process should be replaced
+//	/readyz         200 while ready returns nil, else 503 with the error: calls should go elsewhere
+//	/debug/pprof/   profiles of the process, for use with go tool pprof
 //
-// A nil function counts as one that returns nil. Handler does not authenticate: anyone who reaches the port can read
+// A nil function counts as one that returns nil. Handler does not authenticate: anyone who can reach the port can read
 // everything on it and take profiles, so bind it where only operators can reach it. The caller sets the timeouts. A
 // profile extends the write timeout of its response.
 func Handler(g prometheus.Gatherer, healthy, ready func() error) http.Handler {

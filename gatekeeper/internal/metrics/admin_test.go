@@ -45,8 +45,8 @@ func TestHandler_EveryPage(t *testing.T) {
 		{"/debug/pprof/trace?seconds=0", 200, "trace"},
 		{"/debug/pprof/profile?seconds=301", 400, `seconds is "301": it must be a number from 0 to 300`},
 		{"/debug/pprof/heap?debug=x", 400, `debug is "x"`},
-		{"/debug/pprof/nothing", 404, `no profile "nothing"`},
-		{"/elsewhere", 404, ""},
+		{"/debug/pprof/none", 404, `no profile "none"`},
+		{"/unknown", 404, ""},
 	} {
 		if status, body := get(t, h, http.MethodGet, c.target); status != c.status || !strings.Contains(body, c.contains) {
 			t.Errorf("GET %s: got %d %.300q, want %d with %q", c.target, status, body, c.status, c.contains)
@@ -61,7 +61,7 @@ func TestHandler_HealthAndReadiness_FollowTheirFunctions(t *testing.T) {
 	var err error
 	f := func() error { return err }
 	h := Handler(newMetrics(t), f, f)
-	for _, err = range []error{nil, errors.New("a store failed"), nil} {
+	for _, err = range []error{nil, errors.New("the store failed"), nil} {
 		want := http.StatusOK
 		if err != nil {
 			want = http.StatusServiceUnavailable

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// calls counts calls of the API.
+// calls counts API calls.
 type calls struct {
 	ended     *prometheus.CounterVec
 	reasons   *prometheus.CounterVec
@@ -19,7 +19,7 @@ type calls struct {
 	forOthers *method
 }
 
-// method has the metrics of one method, looked up in advance.
+// method holds the metrics of one method, looked up in advance.
 type method struct {
 	name      string
 	ok        prometheus.Counter
@@ -28,7 +28,7 @@ type method struct {
 	forwarded prometheus.Counter
 }
 
-// otherMethods is the label of all methods outside of the API, such as health and reflection.
+// otherMethods is the label for all methods outside the API, such as health and reflection.
 const otherMethods = "other"
 
 func (c *calls) collector() prometheus.Collector {
@@ -37,7 +37,7 @@ func (c *calls) collector() prometheus.Collector {
 	forwarded := counterVec("rpc_forwarded_total", "Calls and streams forwarded to the leader, by method.", "method")
 	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: "rpc_duration_seconds", Buckets: durations(),
-		Help: "Duration of calls, by method. Streams, including acquires that wait in a queue, are not counted.",
+		Help: "Duration of calls, by method. Streams, including acquires waiting in a queue, are not counted.",
 	}, []string{"method"})
 	open := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "rpc_streams", Help: "Open streams, by method.",

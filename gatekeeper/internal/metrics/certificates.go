@@ -6,8 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// expiries reports when the certificates of a server expire, according to the current files. A server without TLS has
-// none.
+// expiries reports when a server's certificates expire, according to the current files. A server without TLS has none.
 type expiries struct {
 	m    *Metrics
 	desc *prometheus.Desc
@@ -15,7 +14,7 @@ type expiries struct {
 
 func (m *Metrics) newExpiries() prometheus.Collector {
 	return &expiries{m, prometheus.NewDesc(namespace+"_certificate_expiry_timestamp_seconds",
-		"When the certificate of a port expires, in seconds since 1970; 0 if its files cannot be used.", []string{"port"}, nil)}
+		"Expiry of a port's certificate, in seconds since 1970; 0 if its files cannot be used.", []string{"port"}, nil)}
 }
 
 func (e *expiries) Describe(ch chan<- *prometheus.Desc) { ch <- e.desc }

@@ -52,7 +52,7 @@ func inc(counters []prometheus.Counter, i int) {
 	}
 }
 
-// eventKinds is one more than the highest kind of event.
+// eventKinds is one more than the highest event kind.
 const eventKinds = fsm.BindingChanged + 1
 
 // changes counts applied changes.
@@ -60,7 +60,7 @@ type changes struct {
 	byKind [eventKinds]prometheus.Counter
 }
 
-// kindNames returns the label values of the kinds of events.
+// kindNames returns the label values of the event kinds.
 func kindNames() [eventKinds]string {
 	return [...]string{
 		fsm.Created: "created", fsm.Replaced: "replaced", fsm.Deleted: "deleted",
@@ -81,7 +81,7 @@ func kindNames() [eventKinds]string {
 
 func (c *changes) collector() prometheus.Collector {
 	applied := counterVec("changes_total",
-		"Changes applied while this server led, by kind: edits, grants, releases, expiries and all others.", "kind")
+		"Changes applied while this server was the leader, by kind: edits, grants, releases, expiries and others.", "kind")
 	for kind, name := range kindNames() {
 		if name != "" {
 			c.byKind[kind] = applied.WithLabelValues(name)

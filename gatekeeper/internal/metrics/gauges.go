@@ -9,36 +9,36 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
-// Sources are the functions that are called at each scrape. Every field may be nil.
+// Sources are the functions called at each scrape. Every field may be nil.
 type Sources struct {
 	State func() *fsm.State
 	// Leading reports whether this server leads. It is called for every applied entry, which is counted only if it
 	// returns true.
 	Leading func() bool
 	// Waiters returns the number of acquires in the queues, Deadlines the number of permits whose deadlines the leader
-	// tracks, Watchers the number of open subscriptions, and Waiting the number of commands that wait for a log entry.
+	// tracks, Watchers the number of open subscriptions, and Waiting the number of commands waiting for a log entry.
 	Waiters, Deadlines, Watchers, Waiting func() int
-	// Recovering returns how much longer nothing is granted after a recovery, or false if permits are granted.
+	// Recovering returns how much longer no permits are granted after a recovery, or false if permits are granted.
 	Recovering func() (time.Duration, bool)
 	// Missing returns the number of semaphores with expect_every that are missing their work, for one kind of missed
 	// work.
 	Missing func(fsm.Missed) int
 	// HostClocks returns how many callers have clocks that differ from this server's.
 	HostClocks func() int
-	// ClocksOff returns how many members have clocks that differ from those of the others.
+	// ClocksOff returns how many members have clocks that differ from the other members' clocks.
 	ClocksOff func() int
 	// Certificates returns when the certificates of the ports with TLS expire. A zero time means unusable files.
 	Certificates func() map[string]time.Time
 	// Insecure means that the server was started with --insecure.
 	Insecure bool
-	// AuditLost returns how many lines the audit log could not write, and Blocked how many calls were refused because
+	// AuditLost returns how many audit log lines could not be written, and Blocked how many calls were refused because
 	// too many wrong tokens came from their address.
 	AuditLost, Blocked func() uint64
 	// Admission counts the calls that this server has admitted and refused.
 	Admission *admission.Control
 }
 
-// Attach sets the sources of the metrics that are not counted. Until then all of them are 0.
+// Attach sets the sources of the metrics that are not counted. Until then, those metrics are 0.
 func (m *Metrics) Attach(s Sources) { m.sources.Store(&s) }
 
 func (m *Metrics) newGauges() prometheus.Collector {
@@ -79,7 +79,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 	missed := func(kind string, which fsm.Missed) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "missed_semaphores",
-			Help:        "Semaphores with expect_every that miss their expected work, on the leader.",
+			Help:        "Semaphores with expect_every that are missing their expected work, on the leader.",
 			ConstLabels: prometheus.Labels{"kind": kind},
 		}, func() float64 {
 			if s := m.sources.Load(); s != nil && s.Missing != nil {
@@ -111,15 +111,15 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			return float64(bytes)
 		}),
 		state("jobs", "Jobs stored, including finished ones.", func(s *fsm.State) float64 { return float64(s.JobCount()) }),
-		state("tasks_waiting", "Tasks that wait for a worker.", func(s *fsm.State) float64 { return float64(s.AllWork().Waiting) }),
-		state("tasks_held", "Tasks that workers hold.", func(s *fsm.State) float64 { return float64(s.AllWork().Held) }),
+		state("tasks_waiting", "Tasks waiting for a worker.", func(s *fsm.State) float64 { return float64(s.AllWork().Waiting) }),
+		state("tasks_held", "Tasks held by workers.", func(s *fsm.State) float64 { return float64(s.AllWork().Held) }),
 		state("work_bytes", "Bytes stored and reserved for jobs.", func(s *fsm.State) float64 { return float64(s.WorkBytes()) }),
 		number("waiters", "Acquire calls waiting in the leader's queues, excluding idle workers.", func(s *Sources) func() int { return s.Waiters }),
 		number("host_clocks_off", "Callers whose clocks differ from the leader's by more than 5 minutes, on the leader.", func(s *Sources) func() int { return s.HostClocks }),
-		number("member_clocks_off", "Members whose clocks differ from those of the others, on the leader.", func(s *Sources) func() int { return s.ClocksOff }),
+		number("member_clocks_off", "Members whose clocks differ from the other members' clocks, on the leader.", func(s *Sources) func() int { return s.ClocksOff }),
 		number("deadlines", "Permits whose deadlines the leader tracks.", func(s *Sources) func() int { return s.Deadlines }),
 		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),
-		gauge("recovery_wait_seconds", "How much longer nothing is granted after a recovery; 0 if permits are granted.", func(s *Sources) float64 {
+		gauge("recovery_wait_seconds", "How much longer no permits are granted after a recovery; 0 if permits are granted.", func(s *Sources) float64 {
 			if s.Recovering == nil {
 				return 0
 			}
@@ -127,9 +127,9 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			if !recovering {
 				return 0
 			}
-			return max(left.Seconds(), 0.001) // nothing is granted until the end of the quarantine is applied, even if no time is left
+			return max(left.Seconds(), 0.001) // nothing is granted until the end of the quarantine has been applied, even if no time is left
 		}),
-		counter("audit_lines_lost_total", "Lines that the audit log could not write.", func(s *Sources) func() uint64 { return s.AuditLost }),
+		counter("audit_lines_lost_total", "Audit log lines that could not be written.", func(s *Sources) func() uint64 { return s.AuditLost }),
 		counter("authentications_blocked_total", "Calls refused because too many wrong bearer tokens came from their address.", func(s *Sources) func() uint64 { return s.Blocked }),
 		gauge("insecure", "1 if the server was started with --insecure, else 0.", func(s *Sources) float64 {
 			if s.Insecure {
@@ -139,7 +139,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		}),
 		m.newAdmitted(),
 		m.newExpiries(),
-		number("log_commands_waiting", "Commands that wait for a log entry.", func(s *Sources) func() int { return s.Waiting }),
+		number("log_commands_waiting", "Commands waiting for a log entry.", func(s *Sources) func() int { return s.Waiting }),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 )
 
-// log has the metrics of log entries, and of confirmations, which need no entry.
+// log holds the metrics of log entries and of leadership confirmations, which need no entry.
 type log struct {
 	applied, refused, unknown prometheus.Counter
 	commands, bytes, took     prometheus.Histogram
@@ -31,7 +31,7 @@ func (l *log) collector() prometheus.Collector {
 	l.commands = histogram("log_entry_commands", "Commands per log entry.", prometheus.ExponentialBuckets(1, 2, 9))
 	l.bytes = histogram("log_entry_size_bytes", "Size of a log entry.", prometheus.ExponentialBuckets(64, 4, 8))
 	l.took = histogram("log_entry_duration_seconds", "Time from proposing a log entry to its outcome.", durations())
-	l.confirmed = histogram("confirm_duration_seconds", "Time that responses without a log entry waited for the confirmation of leadership.", durations())
+	l.confirmed = histogram("confirm_duration_seconds", "Time that responses without a log entry waited for leadership to be confirmed.", durations())
 	return group{entries, l.commands, l.bytes, l.took, l.confirmed}
 }
 

@@ -10,7 +10,7 @@ import (
 
 const namespace = "gatekeeper"
 
-// Metrics has the metrics of one server. Its methods may be called from any goroutine.
+// Metrics holds the metrics of one server. It is safe for concurrent use.
 type Metrics struct {
 	registry   *prometheus.Registry
 	registerer tee
@@ -44,7 +44,7 @@ func New(also prometheus.Registerer) (*Metrics, error) {
 // remain.
 func (m *Metrics) Close() { m.registerer.Unregister(&m.own) }
 
-// Registerer returns a registerer with which other packages add their metrics to these.
+// Registerer returns a registerer that other packages use to add their metrics to these.
 func (m *Metrics) Registerer() prometheus.Registerer { return m.registerer }
 
 // Gather returns the metrics that the admin port shows: these, the metrics of other packages, and the metrics of the

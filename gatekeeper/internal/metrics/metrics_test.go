@@ -76,7 +76,7 @@ func TestDecided_CountsOutcomesAndReasons(t *testing.T) {
 	m.Decided(semaphore.Granted, semaphore.NoReason)
 	m.Decided(semaphore.Refreshed, semaphore.NoReason)
 	m.Decided(semaphore.Denied, semaphore.Cordoned)
-	m.Decided(0, semaphore.NoReason) // undecided: not counted, and no panic
+	m.Decided(0, semaphore.NoReason) // undecided: not counted, but no panic
 	if got := testutil.ToFloat64(m.decisions.plain[semaphore.Granted]); got != 2 {
 		t.Errorf("got %v granted, want 2", got)
 	}
@@ -112,7 +112,7 @@ func TestApplied_CountsOnlyWhileLeading(t *testing.T) {
 	m := newMetrics(t)
 	leading := false
 	a := fsm.Applied{Events: []fsm.Event{{Kind: fsm.Released}, {Kind: fsm.Released}, {Kind: fsm.Expired}, {Kind: 200}}}
-	m.Applied(a) // while the log is replayed, before Attach, nothing is counted
+	m.Applied(a) // before Attach, while the log is being replayed, nothing is counted
 	m.Attach(Sources{Leading: func() bool { return leading }})
 	m.Applied(a)
 	leading = true
@@ -122,7 +122,7 @@ func TestApplied_CountsOnlyWhileLeading(t *testing.T) {
 			t.Errorf("got %v changes of kind %d, want %v", got, kind, n)
 		}
 	}
-	for kind := range gatekeeperv1.EventKind_name { // they have the same numbers as fsm.EventKind
+	for kind := range gatekeeperv1.EventKind_name { // its numbers are those of fsm.EventKind
 		if kind != 0 && (int(kind) >= len(m.changes.byKind) || m.changes.byKind[kind] == nil) {
 			t.Errorf("no counter for kind %d", kind)
 		}
@@ -133,8 +133,8 @@ func TestCallEnded_OtherMethodsShareOneLabel(t *testing.T) {
 	m := newMetrics(t)
 	m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.OK, "", time.Millisecond)
 	m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.Unavailable, "NOT_LEADER", time.Millisecond)
-	m.CallEnded("/what/ever", codes.Unimplemented, "", time.Hour)
-	m.CallEnded("/what/else", codes.Unimplemented, "", time.Hour)
+	m.CallEnded("/other.Service/Method1", codes.Unimplemented, "", time.Hour)
+	m.CallEnded("/other.Service/Method2", codes.Unimplemented, "", time.Hour)
 	m.CallEnded(gatekeeperv1.PermitService_KeepAlive_FullMethodName, codes.Unavailable, "NOT_LEADER", time.Hour)
 	want(t, m, `
 # HELP gatekeeper_rpc_errors_total Calls and streams that ended with an error, by gRPC status and reason.
@@ -150,7 +150,7 @@ gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
 	}
 	keepAlive := m.calls.of(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if keepAlive.took != nil {
-		t.Error("the duration of streams is measured")
+		t.Error("stream durations are measured")
 	}
 	m.StreamOpened(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if n := testutil.ToFloat64(keepAlive.open); n != 1 {
@@ -164,7 +164,7 @@ gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
 
 func TestEntry_CountsByOutcome(t *testing.T) {
 	m := newMetrics(t)
-	for _, err := range []error{nil, nil, consensus.ErrNotAppended, consensus.ErrUnknownOutcome, errors.New("strange")} {
+	for _, err := range []error{nil, nil, consensus.ErrNotAppended, consensus.ErrUnknownOutcome, errors.New("some other error")} {
 		m.Entry(batcher.Entry{Commands: 2, Bytes: 10, Took: time.Second, Err: err})
 	}
 	want(t, m, `
@@ -227,7 +227,7 @@ func scrape(t *testing.T, m *Metrics) string {
 	return body
 }
 
-// Every method of the API must have separate counters. Other methods share one set.
+// Every API method must have its own counters. Other methods share one set.
 func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
 	m := newMetrics(t)
 	methods := 0
@@ -237,7 +237,7 @@ func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
 			for j := range s.Methods().Len() {
 				methods++
 				if name := fmt.Sprintf("/%s/%s", s.FullName(), s.Methods().Get(j).Name()); m.calls.of(name) == m.calls.forOthers {
-					t.Errorf("%s has no separate counters and is counted as %q", name, otherMethods)
+					t.Errorf("%s has no counters of its own and is counted as %q", name, otherMethods)
 				}
 			}
 		}

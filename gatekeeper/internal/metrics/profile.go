@@ -15,7 +15,7 @@ import (
 )
 
 // net/http/pprof is not used, because importing it adds its handlers to http.DefaultServeMux. A program that embeds the
-// server and serves that mux publicly would expose its profiles without ever having asked for it.
+// server and serves that mux publicly would unknowingly expose its profiles.
 
 const (
 	defaultSeconds = 30
@@ -32,7 +32,8 @@ func listProfiles(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusOK, b.String())
 }
 
-// serveProfile responds as net/http/pprof does: "profile" and "trace" run for a limited time, and debug selects text.
+// serveProfile responds the way net/http/pprof does: "profile" and "trace" run for a limited time, and debug selects
+// text.
 func serveProfile(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	switch name {
@@ -78,7 +79,7 @@ func timed(w http.ResponseWriter, r *http.Request, name string, seconds int, sta
 	attach(w, name)
 	if err := start(w); err != nil {
 		w.Header().Del("Content-Disposition")
-		plain(w, http.StatusConflict, fmt.Sprintf("cannot start: %v\n", err)) // a process can run only one at a time
+		plain(w, http.StatusConflict, fmt.Sprintf("cannot start the profile: %v\n", err)) // a process can run only one at a time
 		return
 	}
 	defer stop()

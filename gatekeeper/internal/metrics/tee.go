@@ -2,10 +2,10 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// tee registers with several registerers, or with none if one of them fails.
+// tee registers with several registerers, or with none of them if one fails.
 type tee []prometheus.Registerer
 
-// Register registers c with all registerers or none.
+// Register registers c with all registerers or with none.
 func (t tee) Register(c prometheus.Collector) error {
 	for i, r := range t {
 		if err := r.Register(c); err != nil {

@@ -2,17 +2,17 @@
 // distinguishes four kinds: nobody asks; callers ask and are denied; a holder's job makes no progress; a permit has
 // been held for longer than expect_every.
 //
-// It only reports: no permit is granted or refused because of it. The beginning and the end of each kind are journaled
+// It only reports, and never affects whether a permit is granted. The start and the end of each kind are journaled
 // once, by a log command that carries the term in which it was proposed.
 //
 // # What a new leader knows
 //
-// Only the memory of the leader shows who has asked. For a whole expect_every after a promotion, therefore, nothing
-// counts as missed. Work that the journal already records as missed stays missed until there is new activity on the
-// semaphore: a failover neither ends it nor records it again.
+// Which callers have asked is known only from the leader's memory. So for a full expect_every after a promotion,
+// nothing counts as missed. Work that the journal already records as missed stays missed until there is new activity on
+// the semaphore: a failover neither ends it nor records it again.
 //
 // # Cost
 //
 // Calls and events for definitions without expect_every cost one read of a counter, or one map lookup. Every record
-// knows when it must be checked next, so a second without changes costs one comparison for each record.
+// knows when it must be checked next, so a second without changes costs one comparison per record.
 package missed

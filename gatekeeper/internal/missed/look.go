@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// adopt starts to track the definitions that existed when the epoch began, if they still exist and expect work.
+// adopt starts tracking the definitions that existed when the epoch began, if they still exist and expect work.
 func (l *Listener) adopt(e *epoch.Epoch, state *fsm.State) {
 	expected := func(sd *fsm.StoredDefinition) bool { return sd.Definition.ExpectEvery > 0 }
 	epoch.Walk(e, 0, epoch.Where(state.Definitions(""), expected), func(old *fsm.StoredDefinition) {
@@ -63,8 +63,8 @@ func (l *Listener) drop(r *record) {
 	l.watched.Store(int64(len(l.records)))
 }
 
-// look checks which semaphores are missing their work, one chunk at a time, and proposes the notes that the journal
-// lacks.
+// look checks which semaphores are missing their work, one chunk at a time, and proposes the notes that are missing
+// from the journal.
 func (l *Listener) look(e *epoch.Epoch) {
 	more := true
 	for from := 0; more; from += epoch.Chunk {
@@ -75,8 +75,8 @@ func (l *Listener) look(e *epoch.Epoch) {
 		}
 		e.Propose(func(i int, _ error) {
 			if r := l.records[names[i]]; r != nil {
-				// If the command was applied, its event has already set noted. Otherwise it is proposed again at the
-				// next look.
+				// If the command was applied, its event has already set noted. Otherwise the next check proposes it
+				// again.
 				r.noting = false
 			}
 		}, notes...)
@@ -100,7 +100,7 @@ func (l *Listener) lookAt(term uint64, from int) (notes []fsm.Command, names []s
 		r.noting = true
 		cmd := fsm.NoteMissed{Semaphore: r.name, Term: term, Missed: r.Kind, Text: r.Text, At: now}
 		if r.Kind == fsm.Heard {
-			cmd.Text = "it missed its work, and there is activity again"
+			cmd.Text = "there is activity again after missed work"
 		}
 		notes, names = append(notes, cmd), append(names, r.name)
 	}
@@ -112,10 +112,10 @@ func (l *Listener) judge(r *record, now time.Time) {
 	report, next := r.judge(now, l.cfg.Waits(r.name))
 	r.next = next
 	if r.fromJournal && report.Kind == fsm.Heard {
-		return // only the journal is known so far
+		return // so far, only the journal's entry is known
 	}
 	if r.fromJournal && report.Kind == fsm.AskedButDenied {
-		report.Since = r.Since // it has not been held since then either
+		report.Since = r.Since // the semaphore has not been held since then either
 	} else {
 		r.fromJournal = false
 	}

@@ -13,11 +13,11 @@ import (
 // lookEvery is how often semaphores are checked for missed work.
 const lookEvery = time.Second
 
-// Config is the configuration of a Listener.
+// Config configures a Listener.
 type Config struct {
 	// State returns the newest applied state.
 	State func() *fsm.State
-	// Propose appends a command to the log and reports its outcome once. Neither Propose nor done may block.
+	// Propose appends a command to the log and reports its outcome exactly once. Neither Propose nor done may block.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
 	// Waits reports whether a caller is waiting in the queue of a semaphore.
 	Waits func(semaphore string) bool
@@ -28,7 +28,7 @@ type Report struct {
 	Kind fsm.Missed
 	// Since is when activity on the semaphore was last seen, by this server's clock.
 	Since time.Time
-	// Text is a description for people.
+	// Text is a human-readable description.
 	Text string
 	// Reason is why the last caller was denied. It is set for fsm.AskedButDenied.
 	Reason semaphore.Reason
@@ -47,7 +47,7 @@ type Listener struct {
 	watched  atomic.Int64
 	promoted time.Time
 	records  map[string]*record
-	order    []*record // unordered; each record has its index
+	order    []*record // in no particular order; each record stores its index
 	counts   [Kinds]int
 }
 
@@ -81,7 +81,7 @@ func (l *Listener) Asked(sem string) {
 	})
 }
 
-// Denied records that a caller was denied, with the reason and the message.
+// Denied records that a caller was denied, and why.
 func (l *Listener) Denied(sem string, id semaphore.Identity, reason semaphore.Reason, message string) {
 	l.with(sem, func(r *record) {
 		r.denied, r.asker, r.reason, r.message = time.Now(), id, reason, message
@@ -89,7 +89,7 @@ func (l *Listener) Denied(sem string, id semaphore.Identity, reason semaphore.Re
 	})
 }
 
-// Progress records that the job of a permit reported progress at that time.
+// Progress records that the job of a permit reported progress at the given time.
 func (l *Listener) Progress(sem string, token uint64, at time.Time) {
 	l.with(sem, func(r *record) { r.report(token, at) })
 }
@@ -107,7 +107,7 @@ func (l *Listener) Counts() [Kinds]int {
 	return l.counts
 }
 
-// with calls do on the record of a semaphore, if there is one, while holding the lock.
+// with calls do with the record of a semaphore, if there is one, while holding the lock.
 func (l *Listener) with(sem string, do func(*record)) {
 	if l.watched.Load() == 0 {
 		return
@@ -160,7 +160,7 @@ func (l *Listener) take(e *fsm.Event, now time.Time) {
 }
 
 // defined starts, changes or stops the tracking of a definition that was edited. sd is nil if it was deleted. The first
-// expect_every starts now.
+// expect_every interval starts now.
 func (l *Listener) defined(name string, r *record, sd *fsm.StoredDefinition, now time.Time) {
 	switch {
 	case sd == nil || sd.Definition.ExpectEvery == 0:

@@ -83,10 +83,10 @@ func TestMissed_NoProgress_IsReportedOnlyForReportingJobs(t *testing.T) {
 			w.Progress("job", token, time.Now())
 		}
 		w.Sleep(50 * time.Minute)
-		w.want(fsm.HeldLong) // the job makes progress, but the next one is due
+		w.want(fsm.HeldLong) // the job makes progress, but a new holder is due
 		w.Sleep(11 * time.Minute)
 		if r := w.want(fsm.NoProgress); !strings.Contains(r.Text, "last progress") {
-			t.Errorf("Of() = %+v, want a text with the last progress", r)
+			t.Errorf("Of() = %+v, want text with the last progress", r)
 		}
 		w.Progress("job", token, time.Now())
 		w.Sleep(2 * time.Second)
@@ -166,7 +166,7 @@ func TestMissed_NothingExpected_IsNotTracked(t *testing.T) {
 		if got := w.Counts(); got != [Kinds]int{} {
 			t.Errorf("Counts() without expect_every = %v, want all zero", got)
 		}
-		w.define("job", time.Hour) // defined again: work that was missed before does not count
+		w.define("job", time.Hour) // expect_every is set again: work missed earlier does not count
 		w.Sleep(59 * time.Minute)
 		w.wantNotes(fsm.NobodyAsked)
 		if _, misses := w.Of("job"); misses {

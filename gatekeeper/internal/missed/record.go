@@ -8,20 +8,21 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// record is the Listener's knowledge of one semaphore with expect_every.
+// record is what the Listener knows about one semaphore with expect_every.
 type record struct {
 	name  string
 	index int // in Listener.order
 	every time.Duration
 	// from is when tracking started. held is when the semaphore was last known to be held, and asked is when a caller
-	// last asked. denied is when a caller was last denied. asker is that caller, and reason and message say why.
+	// last asked. denied is when a caller was last denied. asker is that caller, and reason and message give the
+	// reason.
 	from, held, asked, denied time.Time
 	asker                     semaphore.Identity
 	reason                    semaphore.Reason
 	message                   string
 	// holders are the live permits.
 	holders map[uint64]*holding
-	// Report says how the semaphore is missing its work. Its Kind is fsm.Heard if no work is missing.
+	// Report describes how the semaphore is missing its work. Its Kind is fsm.Heard if no work is missing.
 	Report
 	// fromJournal means that Report is from the journal of an earlier epoch, and nothing has changed since.
 	fromJournal bool
@@ -37,7 +38,7 @@ type record struct {
 type holding struct {
 	id       semaphore.Identity
 	since    time.Time
-	granted  time.Time // by the clock of the leader that granted it, for people
+	granted  time.Time // by the clock of the leader that granted it; for display
 	reports  bool
 	progress time.Time
 }
@@ -114,7 +115,7 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 }
 
 func (r *record) deniedText(quiet time.Time) string {
-	text := fmt.Sprintf("nobody has had a permit since %s, and one is expected every %v", instant(quiet), r.every)
+	text := fmt.Sprintf("nobody has held a permit since %s, and a holder is expected every %v", instant(quiet), r.every)
 	if r.denied.IsZero() {
 		return text + "; a caller is waiting in the queue"
 	}

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a Listener over a real state machine, with virtual time. "job" is expected every hour.
+// world is a Listener on a real state machine, with virtual time. "job" is expected every hour.
 type world struct {
 	*epochtest.World
 	*Listener
@@ -51,7 +51,7 @@ func (w *world) define(name string, every time.Duration) {
 		change = w.Replace(name, set)
 	}
 	if r, _ := w.Do(fsm.EditBatch{Changes: []fsm.Change{change}}).(fsm.EditResult); r.Revision == 0 {
-		w.T.Fatalf("edit of job had no effect: %+v", r)
+		w.T.Fatalf("edit of %s had no effect: %+v", name, r)
 	}
 }
 
@@ -83,7 +83,7 @@ func (w *world) want(kind fsm.Missed) Report {
 		w.T.Fatalf("Counts() = %v, want %v", got, counts)
 	}
 	if notes := w.notes(); len(notes) > 0 && notes[len(notes)-1] != kind || len(notes) == 0 && misses {
-		w.T.Fatalf("notes in the journal: %v, want %d as the last one", notes, kind)
+		w.T.Fatalf("notes in the journal: %v, want %d last", notes, kind)
 	}
 	return r
 }

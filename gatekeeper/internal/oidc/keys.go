@@ -20,10 +20,10 @@ import (
 
 // Timing and limits of loading keys.
 const (
-	fileEvery    = time.Second     // how often the file is checked; it is read again only if it has changed
+	fileEvery    = time.Second     // how often the file is checked; it is reread only if it has changed
 	fetchEvery   = 5 * time.Minute // limits how long a key that the issuer has withdrawn is still accepted
 	fetchTimeout = 5 * time.Second
-	// cooldown is the minimum time between two fetches that unknown keys cause.
+	// cooldown is the minimum time between fetches caused by unknown keys.
 	cooldown = 10 * time.Second
 	// maxWaiting limits how many calls wait for a fetch at the same time.
 	maxWaiting = 64
@@ -40,14 +40,14 @@ type key struct {
 	public        interface{ Equal(x crypto.PublicKey) bool }
 }
 
-// keySet is the set of the issuer's keys at one time.
+// keySet is the set of the issuer's keys at one point in time.
 type keySet struct {
 	keys     []*key
 	hash     [32]byte // of the JWK Set's text
 	verified verified
 }
 
-// parseKeys parses a JWK Set. It skips unusable keys, because an issuer may have keys for other purposes.
+// parseKeys parses a JWK Set. It skips unusable keys, because an issuer may publish keys for other purposes.
 func parseKeys(text []byte) (*keySet, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -67,7 +67,7 @@ func parseKeys(text []byte) (*keySet, error) {
 		}
 	}
 	if len(set.keys) == 0 {
-		return nil, errors.New("has no public key for signatures: RSA with at least 2048 bits, ECDSA or Ed25519")
+		return nil, errors.New("has no public key for verifying signatures: RSA with at least 2048 bits, ECDSA or Ed25519")
 	}
 	return set, nil
 }
@@ -86,7 +86,7 @@ func publicKey(k any) (interface{ Equal(x crypto.PublicKey) bool }, bool) {
 	return nil, false
 }
 
-// find returns the key with that id for an algorithm, or nil. A JWT may omit the id if there is only one key.
+// find returns the key with the given id for an algorithm, or nil. A JWT may omit the id if there is only one key.
 func (s *keySet) find(id, algorithm string) *key {
 	if s == nil {
 		return nil
@@ -103,7 +103,7 @@ func (s *keySet) has(k *key) bool {
 	return slices.ContainsFunc(s.keys, func(other *key) bool { return other.id == k.id && other.public.Equal(k.public) })
 }
 
-// verified caches logins by the hashes of their JWTs.
+// verified caches logins by the hash of their JWT.
 type verified struct {
 	mu  sync.Mutex // guards the map
 	all map[[32]byte]*Login
@@ -124,7 +124,7 @@ func (v *verified) put(hash [32]byte, l *Login) {
 	v.all[hash] = l
 }
 
-// Verifier verifies JWTs. Its methods may be called from any goroutine.
+// Verifier verifies JWTs. It is safe for concurrent use.
 type Verifier struct {
 	cfg      Config
 	read     func(ctx context.Context) ([]byte, error) // returns nil if nothing has changed
@@ -138,13 +138,13 @@ type Verifier struct {
 	failed  error     // error of the last load
 	waiting int
 
-	open    context.Context //nolint:containedctx // ends with Close
+	open    context.Context //nolint:containedctx // cancelled by Close
 	close   context.CancelFunc
 	running sync.WaitGroup
 }
 
 // New returns a Verifier, which the caller must Close. An unusable KeysFile is an error. Without KeysFile, New starts
-// to fetch keys and does not wait for the issuer.
+// fetching keys but does not wait for the issuer.
 func New(cfg Config) (*Verifier, error) {
 	if len(cfg.Claims) == 0 {
 		cfg.Claims = DefaultClaims()
@@ -203,7 +203,7 @@ func (v *Verifier) keep() {
 	}
 }
 
-// begin starts a load, unless one is in progress or the last one started less than the duration least ago. The returned
+// begin starts a load, unless one is in progress or the last one started less than the given duration ago. The returned
 // channel is closed when the load in progress ends, or immediately if there is none.
 func (v *Verifier) begin(least time.Duration) (over <-chan struct{}, begun bool) {
 	v.mu.Lock()
@@ -234,12 +234,12 @@ func (v *Verifier) load() {
 	}
 	if newer != nil {
 		v.keys.Store(newer)
-		v.cfg.Logger.Info("loaded the keys of the JWT issuer", slog.String("from", v.source()), slog.Int("keys", len(newer.keys)))
+		v.cfg.Logger.Info("loaded the JWT issuer's keys", slog.String("from", v.source()), slog.Int("keys", len(newer.keys)))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil && v.open.Err() == nil && (v.failed == nil || v.failed.Error() != err.Error()) {
-		v.cfg.Logger.Warn("cannot load the keys of the JWT issuer; the known ones stay in use", slog.String("error", err.Error()))
+		v.cfg.Logger.Warn("cannot load the JWT issuer's keys; the known ones remain in use", slog.String("error", err.Error()))
 	}
 	if changed {
 		v.failed = err
@@ -261,7 +261,7 @@ func (v *Verifier) source() string {
 	return v.cfg.Issuer
 }
 
-// find returns the key with that id, and the set that contains it. If the key is unknown, find loads the keys again.
+// find returns the key with the given id and the set that contains it. If the key is unknown, find reloads the keys.
 func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySet, error) {
 	set := v.keys.Load()
 	if k := set.find(id, algorithm); k != nil {
@@ -289,13 +289,13 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 		return nil, nil, &UnavailableError{errors.New("the keys have not been fetched yet")}
 	}
 	if !asked {
-		return nil, nil, &UnavailableError{errors.New("the keys were fetched just before this JWT arrived, and will not be fetched again immediately")}
+		return nil, nil, &UnavailableError{errors.New("the keys were fetched just before this JWT arrived, and it is too early to fetch them again")}
 	}
-	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s, which the JWT names", quoted(id), quoted(algorithm))
+	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s named in the JWT", quoted(id), quoted(algorithm))
 }
 
-// wait waits for the load in progress, or starts one and waits for it. It starts none if the last load started less
-// than the cooldown ago.
+// wait waits for the load in progress, or starts one and waits for it. It does not start one if the last load started
+// less than the cooldown ago.
 func (v *Verifier) wait(ctx context.Context) (begun bool, err error) {
 	over, begun := v.begin(v.cooldown)
 	v.mu.Lock()

@@ -15,34 +15,34 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// MaxToken is the maximum size of a JWT in bytes. The JWTs of Kubernetes are about 1 KiB, and all headers of a call are
-// limited to 16 KiB.
+// MaxToken is the maximum size of a JWT in bytes. Kubernetes JWTs are about 1 KiB, and the headers of a call are
+// limited to 16 KiB in total.
 const MaxToken = 8 << 10
 
 // leeway is how far the issuer's clock may be ahead of this one. The expiry of a JWT has no leeway, because clients can
 // renew a JWT in advance.
 const leeway = 30 * time.Second
 
-// algorithms are the accepted signature algorithms. All of them are asymmetric, so that a public key is not enough to
+// algorithms are the accepted signature algorithms. All are asymmetric, so that knowing a public key is not enough to
 // sign.
 var algorithms = []jose.SignatureAlgorithm{ //nolint:gochecknoglobals // a constant table
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// DefaultClaims returns the claims that prove subjects by default. The first claim that a binding names decides. An
-// email counts only if it is verified.
+// DefaultClaims returns the claims that prove subjects by default. The first claim named by a binding decides. An email
+// counts only if it is verified.
 func DefaultClaims() []string { return []string{"sub", claimEmail, "groups"} }
 
 const claimEmail = "email"
 
-// Config is the configuration of a Verifier. Without KeysFile and KeysURL, the keys are found by discovery from the
-// issuer.
+// Config configures a Verifier. Without KeysFile and KeysURL, the keys are found through the issuer's discovery
+// document.
 type Config struct {
 	// Issuer and Audience must match the claims iss and aud.
 	Issuer, Audience string
 	// KeysFile and KeysURL are the file or the URL of a JWK Set.
 	KeysFile, KeysURL string
-	// CAFile has the CA certificates that verify the servers of KeysURL and of the issuer. Default: the system's.
+	// CAFile contains the CA certificates that verify the servers of KeysURL and the issuer. Default: the system's.
 	CAFile string
 	// Claims are the claims that prove subjects, in order of precedence. Default: DefaultClaims.
 	Claims []string
@@ -51,18 +51,18 @@ type Config struct {
 	cooldown time.Duration // set by tests; 0 means the constant cooldown
 }
 
-// RefusedError says why a JWT is not accepted.
+// RefusedError reports why a JWT is not accepted.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
 func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
-// UnavailableError says that a JWT cannot be verified now, because its key is unknown and keys cannot be fetched.
+// UnavailableError reports that a JWT cannot be verified now, because its key is unknown and keys cannot be fetched.
 type UnavailableError struct{ Err error }
 
 func (e *UnavailableError) Error() string {
-	return "the keys of the JWT issuer cannot be fetched, and the JWT of this call names an unknown key: " + e.Err.Error()
+	return "the JWT issuer's keys cannot be fetched, and the JWT of this call names an unknown key: " + e.Err.Error()
 }
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
@@ -80,7 +80,7 @@ type Login struct {
 	verifier *Verifier
 }
 
-// String returns a name of the login for logs: oidc:sub=SUBJECT.
+// String returns a name for the login in logs: oidc:sub=SUBJECT.
 func (l *Login) String() string { return l.name }
 
 // Ended returns why the login is no longer valid, or "" if it is valid.
@@ -108,7 +108,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	}
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
-		return nil, refused("the authorization header is neither a bearer token of this cluster nor a JWT that is signed with one of %v", algorithms)
+		return nil, refused("the authorization header is neither a bearer token of this cluster nor a JWT signed with one of %v", algorithms)
 	}
 	// Refuse a JWT that can never be valid before fetching a key for it.
 	var claims jwt.Claims
@@ -125,7 +125,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	claims = jwt.Claims{}
 	var all map[string]any
 	if err := parsed.Claims(k.public, &claims, &all); err != nil {
-		return nil, refused("the issuer's key %s has not signed the JWT", quoted(k.id))
+		return nil, refused("the JWT was not signed with the issuer's key %s", quoted(k.id))
 	}
 	if err := v.check(&claims, now); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 		name: access.OIDC("sub", claims.Subject), expires: claims.Expiry.Time(), key: k, of: set, verifier: v, Subjects: v.subjects(all),
 	}
 	if access.ValidSubject(l.name) != nil {
-		return nil, refused("the JWT has an invalid sub: it is empty, too long, or has control characters")
+		return nil, refused("the JWT has an invalid sub: it is empty, too long, or contains control characters")
 	}
 	set.verified.put(hash, l)
 	return l, nil
@@ -179,7 +179,7 @@ func (v *Verifier) subjects(claims map[string]any) (all []string) {
 	return all
 }
 
-// quoted returns text from a JWT for an error, on one line and with limited length.
+// quoted quotes text from a JWT for an error, on one line and with limited length.
 func quoted(text string) string {
 	const most = 200
 	if len(text) > most {

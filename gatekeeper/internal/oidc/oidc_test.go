@@ -31,13 +31,13 @@ func open(t *testing.T, cfg Config) *Verifier {
 	return v
 }
 
-// fetching returns a Verifier that fetches keys by discovery, without a cooldown for unknown keys.
+// fetching returns a Verifier that fetches keys by discovery and has no cooldown for unknown keys.
 func fetching(t *testing.T, i *oidctest.Issuer) *Verifier {
 	t.Helper()
 	return open(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, cooldown: 1})
 }
 
-// file writes a file with keys and returns its path.
+// file writes a file containing keys and returns its path.
 func file(t *testing.T, keys ...*oidctest.Key) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "jwks.json")
@@ -62,7 +62,7 @@ func refusal(t *testing.T, v *Verifier, token string) string {
 	}
 	for part := range strings.SplitSeq(token, ".") {
 		if len(part) > 8 && strings.Contains(e.Why, part[:8]) {
-			t.Errorf("the refusal contains a part of the JWT: %s", e.Why)
+			t.Errorf("the refusal contains part of the JWT: %s", e.Why)
 		}
 	}
 	return e.Why
@@ -138,12 +138,12 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		"a list of subjects":       {signed("sub", []string{"ann"}), "invalid claims"},
 		"an issuer with two lines": {signed("iss", "a\nb"), `"a\nb"`},
 		"a long issuer":            {signed("iss", strings.Repeat("x", 4000)), `xxx..."`},
-		"signed by another key":    {other.Sign(good), "has not signed"},
+		"signed by another key":    {other.Sign(good), "was not signed"},
 		"unknown key":              {unknown.Sign(good), `no key with the id "k3"`},
 		"key for another use":      {strings.Join([]string{encode(map[string]string{"alg": "ES256", "kid": "k1"}), parts[1], parts[2]}, "."), "no key with the id"},
 		"without a key id":         {nameless.Sign(good), `no key with the id ""`},
-		"tampered":                 {parts[0] + "." + encode(good.With("sub", "system:serviceaccount:kube-system:admin")) + "." + parts[2], "has not signed"},
-		"truncated":                {parts[0] + "." + parts[1] + ".", "has not signed"},
+		"tampered":                 {parts[0] + "." + encode(good.With("sub", "system:serviceaccount:kube-system:admin")) + "." + parts[2], "was not signed"},
+		"truncated":                {parts[0] + "." + parts[1] + ".", "was not signed"},
 		"none":                     {encode(map[string]string{"alg": "none"}) + "." + parts[1] + ".", "neither a bearer token"},
 		"None":                     {encode(map[string]string{"alg": "None", "kid": "k1"}) + "." + parts[1] + "." + parts[2], "neither a bearer token"},
 		"HS256 with the PEM":       {hs256(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "neither a bearer token"},
@@ -158,7 +158,7 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		}
 	}
 	if l := accepted(t, v, signed("nbf", in(10*time.Second))); l == nil {
-		t.Error("Verify() tolerates no difference between clocks")
+		t.Error("Verify() tolerates no clock skew")
 	}
 	accepted(t, v, signed("aud", "gatekeeper"))
 }
@@ -174,12 +174,12 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 		token  oidctest.Claims
 		want   []string
 	}{
-		"by default":          {nil, good, []string{"oidc:sub=ann", "oidc:groups=operators", "oidc:groups=editors"}},
-		"a verified email":    {nil, good.With("email_verified", true), []string{"oidc:sub=ann", "oidc:email=ann@example.com", "oidc:groups=operators", "oidc:groups=editors"}},
-		"verified as text":    {[]string{"email"}, good.With("email_verified", "true"), nil},
-		"one group as text":   {[]string{"groups"}, good.With("groups", "operators"), []string{"oidc:groups=operators"}},
-		"some vendor's claim": {[]string{"https://example.com/role"}, good.With("https://example.com/role", "ops"), []string{"oidc:https://example.com/role=ops"}},
-		"an object":           {[]string{"kubernetes.io"}, good, nil},
+		"by default":                 {nil, good, []string{"oidc:sub=ann", "oidc:groups=operators", "oidc:groups=editors"}},
+		"a verified email":           {nil, good.With("email_verified", true), []string{"oidc:sub=ann", "oidc:email=ann@example.com", "oidc:groups=operators", "oidc:groups=editors"}},
+		"email_verified as a string": {[]string{"email"}, good.With("email_verified", "true"), nil},
+		"one group as a string":      {[]string{"groups"}, good.With("groups", "operators"), []string{"oidc:groups=operators"}},
+		"a vendor-specific claim":    {[]string{"https://example.com/role"}, good.With("https://example.com/role", "ops"), []string{"oidc:https://example.com/role=ops"}},
+		"an object":                  {[]string{"kubernetes.io"}, good, nil},
 	} {
 		v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path, Claims: c.claims})
 		if l := accepted(t, v, key.Sign(c.token)); !slices.Equal(l.Subjects, c.want) || l.String() != "oidc:sub=ann" {
@@ -207,7 +207,7 @@ func TestVerify_NewKey_IsFetchedAndOldOnesStay(t *testing.T) {
 	accepted(t, v, first.Sign(claims.With("jti", "another")))
 	_, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims))
 	if e, ok := errors.AsType[*UnavailableError](err); !ok || !strings.Contains(e.Error(), "503 Service Unavailable") {
-		t.Errorf("Verify() with an unknown key while the issuer is down = %v, want an UnavailableError with its status", err)
+		t.Errorf("Verify() with an unknown key while the issuer is down = %v, want an UnavailableError with the issuer's status", err)
 	}
 	if v.Trouble() == nil {
 		t.Error("Trouble() = nil while the issuer is down")
@@ -229,12 +229,12 @@ func TestVerify_WithdrawnKey_EndsLogins(t *testing.T) {
 	if now := time.Now(); !strings.Contains(gone.Ended(now), "withdrawn") || stays.Ended(now) != "" {
 		t.Errorf("Ended() = %q with the withdrawn key and %q with the other, want only the first to have ended", gone.Ended(now), stays.Ended(now))
 	}
-	if got := refusal(t, v, token); !strings.Contains(got, "has not signed") {
-		t.Errorf("Verify() with a withdrawn key = %s, want a wrong signature", got)
+	if got := refusal(t, v, token); !strings.Contains(got, "was not signed") {
+		t.Errorf("Verify() with a withdrawn key = %s, want a signature error", got)
 	}
 }
 
-// Unauthenticated callers choose the id of a key, so the server must not fetch keys for every unknown one.
+// Unauthenticated callers can send any key id, so the server must not fetch keys for every unknown one.
 func TestVerify_UnknownKeys_DoNotEachCauseAFetch(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
@@ -258,7 +258,7 @@ func TestVerify_UnknownKeys_DoNotEachCauseAFetch(t *testing.T) {
 		refusal(t, often, oidctest.NewKey("guess").Sign(bad))
 	}
 	if n := i.Fetches() - before; n != 0 {
-		t.Errorf("%d fetches for JWTs that are refused without a key, want 0", n)
+		t.Errorf("%d fetches for JWTs that can be refused without a key, want 0", n)
 	}
 }
 
@@ -295,7 +295,7 @@ func TestVerify_WhileTheIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
 	}
 	crowd(maxWaiting)
 	if _, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims)); !strings.Contains(errorText(err), "too many calls") {
-		t.Errorf("Verify() beyond maxWaiting = %v, want too many calls", err)
+		t.Errorf("Verify() above maxWaiting = %v, want too many calls", err)
 	}
 	crowd(-maxWaiting)
 	release()
@@ -319,7 +319,7 @@ func TestVerify_IssuerDownAtTheStart_IsUnavailable(t *testing.T) {
 	v := fetching(t, i)
 	token := key.Sign(oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports"))
 	if _, err := v.Verify(t.Context(), token); !strings.Contains(errorText(err), "cannot be fetched") {
-		t.Errorf("Verify() while the issuer is down = %v, want an error that keys cannot be fetched", err)
+		t.Errorf("Verify() while the issuer is down = %v, want an error saying that keys cannot be fetched", err)
 	}
 	i.SetDown(false)
 	accepted(t, v, token)
@@ -333,10 +333,10 @@ func TestVerify_KeysFileReplaced_TakesEffectImmediately(t *testing.T) {
 	claims := oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports")
 	accepted(t, v, first.Sign(claims))
 	refusal(t, v, second.Sign(claims))
-	for what, bad := range map[string]string{"half written": `{"keys":[`, "no key": `{"keys":[]}`, "a private one": private(second)} {
+	for what, bad := range map[string]string{"truncated JSON": `{"keys":[`, "no key": `{"keys":[]}`, "a private key": private(second)} {
 		replace(t, path, []byte(bad))
 		if _, err := v.Verify(t.Context(), second.Sign(claims)); !strings.Contains(errorText(err), path) {
-			t.Errorf("Verify() with %s file = %v, want an error that names the file", what, err)
+			t.Errorf("Verify() with %s in the file = %v, want an error that names the file", what, err)
 		}
 		accepted(t, v, first.Sign(claims))
 	}
@@ -370,7 +370,7 @@ func TestNew_UnusableKeysFile_IsNamed(t *testing.T) {
 	}
 }
 
-// The issuer's responses are checked, because its URL may belong to somebody else.
+// The issuer's responses are checked, because its URL may belong to someone else.
 func TestFetch_ResponseFromAnotherIssuer_IsRefused(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
@@ -394,7 +394,7 @@ func TestFetch_ResponseFromAnotherIssuer_IsRefused(t *testing.T) {
 	}
 }
 
-// For any input, Verify accepts only a JWT that the key has signed.
+// Whatever the input, Verify accepts only a JWT signed with the key.
 func FuzzVerify(f *testing.F) {
 	key := oidctest.NewKey("k1")
 	path := filepath.Join(f.TempDir(), "jwks.json")

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// SourceError says why keys cannot be read from a file or a URL.
+// SourceError reports why keys cannot be read from a file or a URL.
 type SourceError struct {
 	From string
 	Err  error
@@ -27,7 +27,7 @@ func (e *SourceError) Unwrap() error { return e.Err }
 // maxDocument is the maximum size of the issuer's responses in bytes.
 const maxDocument = 1 << 20
 
-// keysFile is a file with a JWK Set.
+// keysFile is a file containing a JWK Set.
 type keysFile struct {
 	path string
 	last os.FileInfo // of the last content read; nil if none
@@ -75,7 +75,8 @@ func (i *issuer) read(ctx context.Context) ([]byte, error) {
 	return get(ctx, client, from)
 }
 
-// client returns a new HTTP client for each fetch, since fetches are rare and the CA certificates may have changed.
+// client returns an HTTP client for one fetch. Fetches are rare, and the CA certificates may have changed since the
+// last one.
 func (i *issuer) client() (*http.Client, func(), error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	if i.caFile != "" {
@@ -87,13 +88,13 @@ func (i *issuer) client() (*http.Client, func(), error) {
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(to *http.Request, via []*http.Request) error {
 		if to.URL.Scheme != "https" || len(via) > 3 {
-			return errors.New("it redirects to a URL without https, or too often")
+			return errors.New("it redirects to a non-https URL, or too many times")
 		}
 		return nil
 	}}, transport.CloseIdleConnections, nil
 }
 
-// discover asks the issuer for the URL of its keys.
+// discover looks up the URL of the keys in the issuer's discovery document.
 func (i *issuer) discover(ctx context.Context, client *http.Client) (string, error) {
 	from := strings.TrimSuffix(i.url, "/") + "/.well-known/openid-configuration"
 	text, err := get(ctx, client, from)
@@ -108,7 +109,7 @@ func (i *issuer) discover(ctx context.Context, client *http.Client) (string, err
 	case err != nil:
 		return "", &SourceError{from, errors.New("is not JSON")}
 	case document.Issuer != i.url:
-		return "", &SourceError{from, fmt.Errorf("belongs to issuer %s: set --oidc-issuer to it if that is the right one", quoted(document.Issuer))}
+		return "", &SourceError{from, fmt.Errorf("belongs to issuer %s: set --oidc-issuer to it if that is correct", quoted(document.Issuer))}
 	case !strings.HasPrefix(document.KeysURL, "https://"):
 		return "", &SourceError{from, fmt.Errorf("has a jwks_uri without https: %s", quoted(document.KeysURL))}
 	}

@@ -19,7 +19,8 @@ type Holding struct {
 }
 
 // Holders returns the permits that occupied slots at an instant, both those that still do and those that ended later.
-// It yields them by semaphore and token, starting with the semaphore from. Instants are taken from the leaders' clocks.
+// It yields them in order of semaphore and token, starting at the semaphore from. Times are those of the leaders'
+// clocks.
 func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from string) iter.Seq[Holding] {
 	return func(yield func(Holding) bool) {
 		for name := range state.Names() {
@@ -35,7 +36,7 @@ func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from
 	}
 }
 
-// Begins returns the earliest instant at which Holders knows all permits of the chosen semaphores.
+// Begins returns the earliest instant from which Holders knows all permits of the chosen semaphores.
 func Begins(state *fsm.State, chosen func(name string) bool) time.Time {
 	begins := state.HistoryBegins() // a recovery may have lost permits of semaphores that left no other trace
 	for name := range state.Names() {
@@ -80,7 +81,7 @@ func held(state *fsm.State, name string, at time.Time) (holdings []Holding) {
 	return holdings
 }
 
-// endsPermit reports whether a journal entry ends a permit. An abandoned permit was never held by anybody.
+// endsPermit reports whether a journal entry ends a permit. An abandoned permit was never held by anyone.
 func endsPermit(entry *fsm.JournalEntry) bool {
 	end := entry.Kind.End()
 	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned

@@ -20,7 +20,7 @@ func Names(names []string) string {
 	return text
 }
 
-// List joins the first texts and counts the rest.
+// List joins the first few texts and counts the rest.
 func List(texts []string) string {
 	const most = 10
 	text := strings.Join(texts[:min(most, len(texts))], "; ")
@@ -30,7 +30,7 @@ func List(texts []string) string {
 	return text
 }
 
-// Count returns a number with the singular or the plural of a noun.
+// Count returns a number followed by the singular or plural of a noun.
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -38,7 +38,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// DidYouMean returns the end of a sentence that suggests another spelling. It returns "" if meant is empty.
+// DidYouMean returns the end of a sentence, suggesting another spelling. It returns "" if meant is empty.
 func DidYouMean(meant string) string {
 	if meant == "" {
 		return ""
@@ -61,7 +61,7 @@ func Pause(p *semaphore.Pause) string {
 	return words
 }
 
-// Closed describes who closed something, why and until when.
+// Closed describes who closed something, why, and until when.
 func Closed(author, reason string, until time.Time) string {
 	words := "by " + cmp.Or(author, "somebody")
 	if reason != "" {

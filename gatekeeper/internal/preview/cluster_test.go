@@ -12,7 +12,7 @@ type cluster struct{ *statetest.Cluster }
 
 func newCluster(t *testing.T) *cluster { return &cluster{statetest.New(t)} }
 
-// hurried is a leader whose answers become shorter, because time passes between them.
+// hurried is a leader for which time passes between calls, so that the time left shrinks with each call.
 type hurried struct {
 	statetest.Patterns
 	answers int

@@ -18,7 +18,7 @@ const (
 	MaxUnconfirmed = 20
 )
 
-// ConfirmationKind is a kind of reason for a confirmation.
+// ConfirmationKind is the kind of reason why a change needs a confirmation.
 type ConfirmationKind uint8
 
 // The values are those of the API.
@@ -35,7 +35,7 @@ const (
 // Confirmation is one reason why an operator must confirm a change before it is made.
 type Confirmation struct {
 	Kind ConfirmationKind
-	// Text is a sentence for the operator, without its full stop.
+	// Text is a sentence for the operator, without the final period.
 	Text string
 }
 
@@ -49,9 +49,9 @@ func (c *Change) since() time.Time {
 // Confirm returns why an operator must confirm a change with these effects, which Effects returned for the same state.
 // It returns nothing for a change that a script may make without asking.
 //
-// Sightings show that a caller asks somewhere in the cluster, but not for which semaphore. A caller therefore counts as
-// one that asked for a semaphore if the rule admitted it before the change, and it was seen asking. A plain pause shuts
-// nobody out, because its callers wait.
+// Sightings show that a caller asks somewhere in the cluster, but not for which semaphore. A caller that was seen
+// therefore counts as having asked for a semaphore if the rule admitted it before the change. A plain pause shuts
+// nobody out, because callers wait.
 func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []Confirmation {
 	var reasons []Confirmation
 	add := func(kind ConfirmationKind, format string, args ...any) {
@@ -110,7 +110,7 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	return reasons
 }
 
-// confirmUndoFirings is confirmForgetting for an undo that forgets firings that an earlier undo restored.
+// confirmUndoFirings is confirmForgetting for an undo that forgets firings restored by an earlier undo.
 func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Confirmation) {
 	for _, u := range undos {
 		before := state.LowWater(u.Semaphore)
@@ -144,18 +144,18 @@ func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.T
 		add("%s forgotten, and denied as FIRING_FORGOTTEN (due no later than %s)", phrase.Count(below, "firing is", "firings are"), phrase.Instant(markAfter))
 	}
 	if markAfter.Before(markBefore) {
-		add("firings that are due after %s no longer count as forgotten, so a firing that has run can be claimed again", phrase.Instant(markAfter))
+		add("firings due after %s no longer count as forgotten, so a firing that has run can be claimed again", phrase.Instant(markAfter))
 	}
 	return reasons
 }
 
-// closes reports whether the change takes all permits from an existing definition that had some.
+// closes reports whether the change sets permits of an existing definition to 0.
 func (e *Effect) closes() bool {
 	return e.Before != nil && e.After != nil && e.Before.Permits > 0 && e.After.Permits == 0
 }
 
-// leavesNobody reports whether a cordon catches every caller that asked recently and that no other cordon catches, and
-// at least one such caller.
+// leavesNobody reports whether a cordon catches every recent caller that no other cordon catches, and at least one such
+// caller.
 func leavesNobody(state *fsm.State, patterns Patterns, c *Change) bool {
 	catches := false
 	for s := range state.Sightings() {

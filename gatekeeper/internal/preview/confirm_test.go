@@ -35,20 +35,20 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 		after func(*semaphore.Definition) // nil: deleted
 		want  []ConfirmationKind
 	}{
-		"stops a holder":                  {world{holder: true}, statetest.Group("dr"), []ConfirmationKind{StopsHolders}},
-		"deletes a held definition":       {world{holder: true}, nil, []ConfirmationKind{StopsHolders}},
-		"deletes an unused definition":    {world{}, nil, nil},
-		"deletes a definition in use":     {world{seen: map[string]time.Duration{"prod": 0}}, nil, []ConfirmationKind{ShutsOutCallers}},
-		"leaves the holder":               {world{holder: true}, func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prod", 1 }, nil},
-		"shuts out, leaves none":          {world{seen: map[string]time.Duration{"prod": 6 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
-		"shuts out an old caller":         {world{seen: map[string]time.Duration{"prod": 8 * day}}, statetest.Group("dr"), nil},
-		"shuts out, leaves some":          {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, statetest.Group("dr"), nil},
-		"shuts out, leaves an old caller": {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
-		"nobody was admitted before":      {world{before: statetest.Group("no-run"), seen: map[string]time.Duration{"prod": 0}}, statetest.Group("dr"), nil},
-		"no permits":                      {world{}, func(d *semaphore.Definition) { d.Permits = 0 }, []ConfirmationKind{NoPermits}},
-		"had no permits":                  {world{before: func(d *semaphore.Definition) { d.Permits = 0 }}, func(d *semaphore.Definition) { d.MaxHold = time.Hour }, nil},
-		"nothing changes":                 {world{holder: true}, func(*semaphore.Definition) {}, nil},
-		"an acquirer that never asked":    {world{seen: map[string]time.Duration{"prod": 0}}, func(d *semaphore.Definition) { d.AcquirerPattern = "b" }, []ConfirmationKind{ShutsOutCallers}},
+		"stops a holder":                           {world{holder: true}, statetest.Group("dr"), []ConfirmationKind{StopsHolders}},
+		"deletes a held definition":                {world{holder: true}, nil, []ConfirmationKind{StopsHolders}},
+		"deletes an unused definition":             {world{}, nil, nil},
+		"deletes a definition in use":              {world{seen: map[string]time.Duration{"prod": 0}}, nil, []ConfirmationKind{ShutsOutCallers}},
+		"keeps the holder":                         {world{holder: true}, func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prod", 1 }, nil},
+		"shuts out every recent caller":            {world{seen: map[string]time.Duration{"prod": 6 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"shuts out a caller last seen long ago":    {world{seen: map[string]time.Duration{"prod": 8 * day}}, statetest.Group("dr"), nil},
+		"shuts out some recent callers":            {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, statetest.Group("dr"), nil},
+		"leaves only a caller last seen long ago":  {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"nobody was admitted before":               {world{before: statetest.Group("no-run"), seen: map[string]time.Duration{"prod": 0}}, statetest.Group("dr"), nil},
+		"no permits":                               {world{}, func(d *semaphore.Definition) { d.Permits = 0 }, []ConfirmationKind{NoPermits}},
+		"already had no permits":                   {world{before: func(d *semaphore.Definition) { d.Permits = 0 }}, func(d *semaphore.Definition) { d.MaxHold = time.Hour }, nil},
+		"nothing changes":                          {world{holder: true}, func(*semaphore.Definition) {}, nil},
+		"admits only an acquirer that never asked": {world{seen: map[string]time.Duration{"prod": 0}}, func(d *semaphore.Definition) { d.AcquirerPattern = "b" }, []ConfirmationKind{ShutsOutCallers}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -107,7 +107,7 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 		"1 deletion":                 {Change{Edits: deletions[:1]}, nil},
 		"21 pauses":                  {Change{Pause: &fsm.Pause{Names: names}}, []ConfirmationKind{ChangesMany}},
 		"20 pauses":                  {Change{Pause: &fsm.Pause{Names: names[1:]}}, nil},
-		"nothing is paused":          {Change{Resume: &fsm.Resume{Names: names}}, nil},
+		"resumes without a pause":    {Change{Resume: &fsm.Resume{Names: names}}, nil},
 	} {
 		if got, text := c.confirm(x.change); !slices.Equal(got, x.want) {
 			t.Errorf("%s: Confirm() = %v (%s), want %v", name, got, text, x.want)
@@ -119,7 +119,7 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 		t.Errorf("21 resumes: got %v, want ChangesMany", got)
 	}
 	if got, _ := c.confirm(Change{Resume: &fsm.Resume{Names: names, Revision: change}}); len(got) != 0 {
-		t.Errorf("20 resumes, and one that would end another pause: got %v, want none", got)
+		t.Errorf("20 resumes, and one of a different pause: got %v, want none", got)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 	}
 	c.Do(fsm.SetCordon{ID: "first", GroupPattern: "prod", Drain: time.Hour})
 	if got, _ := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "second", AcquirerPattern: "b"}}); !slices.Equal(got, []ConfirmationKind{ShutsOutCallers}) {
-		t.Errorf("two cordons that together catch everybody: got %v, want ShutsOutCallers", got)
+		t.Errorf("two cordons that together catch every caller: got %v, want ShutsOutCallers", got)
 	}
 	if _, text := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "first", GroupPattern: "prod"}}); text != "1 holder has less time to stop: job" {
 		t.Errorf("Confirm() for a shortened drain returned %q", text)
@@ -160,14 +160,14 @@ func TestMoveDoubts(t *testing.T) {
 		pattern string
 		want    string
 	}{
-		"nobody was seen at all":                  {nil, "prod", `no caller has ever been seen in the group "dr-site"`},
-		"a definition names it, and nobody asked": {[][2]string{{"prod", "a"}}, "prod", `no caller has ever been seen in the group "dr-site"`},
-		"others stay admitted":                    {[][2]string{{"prod", "a"}, {"east", "a"}}, "prod|east", `no caller has ever been seen in the group "dr-site"`},
+		"nobody was ever seen":                  {nil, "prod", `no caller has ever been seen in the group "dr-site"`},
+		"named in a definition, but never seen": {[][2]string{{"prod", "a"}}, "prod", `no caller has ever been seen in the group "dr-site"`},
+		"other groups remain admitted":          {[][2]string{{"prod", "a"}, {"east", "a"}}, "prod|east", `no caller has ever been seen in the group "dr-site"`},
 		"a typo in the group": {
 			[][2]string{{"dr-sit", "a"}}, "prod", `no caller has ever been seen in the group "dr-site"; the nearest known group is "dr-sit"`,
 		},
-		"somebody asks": {[][2]string{{"dr-site", "a"}}, "prod", ""},
-		"another host asks": {
+		"the same host was seen in the group": {[][2]string{{"dr-site", "a"}}, "prod", ""},
+		"only another host was seen in the group": {
 			[][2]string{{"dr-site", "b"}}, "prod", `no known caller would be admitted to job`,
 		},
 	} {

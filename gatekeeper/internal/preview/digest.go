@@ -18,7 +18,7 @@ type Digest struct {
 	sum      string
 }
 
-// Target is one definition that a change affects: its version, and the text that the change adds or removes.
+// Target is a definition that a change affects: its version, and the text that the change adds or removes.
 type Target struct {
 	Name    string
 	Version uint64
@@ -38,7 +38,7 @@ func DigestOf(revision uint64, targets []Target) Digest {
 	return Digest{revision, hex.EncodeToString(h.Sum(nil)[:16])}
 }
 
-// editTargets returns the targets of edits that replace group patterns.
+// editTargets returns the targets of edits to group patterns.
 func editTargets(edits []fsm.Change) (targets []Target) {
 	for i := range edits {
 		targets = append(targets, Target{edits[i].Name, edits[i].ExpectedVersion, edits[i].Definition.GroupPattern})
@@ -46,7 +46,7 @@ func editTargets(edits []fsm.Change) (targets []Target) {
 	return targets
 }
 
-// PauseTargets returns the targets of a pause or a resume of these definitions: their current pauses.
+// PauseTargets returns the targets of pausing or resuming these definitions: their current pauses.
 func PauseTargets(state *fsm.State, names []string) (targets []Target) {
 	for i, e := range expected(state, names) {
 		t := Target{Name: names[i], Version: e.Version}
@@ -58,7 +58,7 @@ func PauseTargets(state *fsm.State, names []string) (targets []Target) {
 	return targets
 }
 
-// expected returns the expectations of a pause or a resume of these definitions that is based on this state.
+// expected returns the expectations of pausing or resuming these definitions, based on this state.
 func expected(state *fsm.State, names []string) []fsm.Expected {
 	all := make([]fsm.Expected, len(names))
 	for i, name := range names {
@@ -69,7 +69,7 @@ func expected(state *fsm.State, names []string) []fsm.Expected {
 	return all
 }
 
-// String returns the digest in the form that clients get.
+// String returns the digest in the form sent to clients.
 func (d Digest) String() string { return strconv.FormatUint(d.Revision, 10) + "-" + d.sum }
 
 // ParseDigest parses the result of String.
@@ -88,8 +88,8 @@ const maxChangedSince = 100
 // Changed is an edited definition, and the author of its last edit.
 type Changed struct{ Semaphore, Author string }
 
-// ChangedSince returns the definitions that were edited, paused or resumed after a revision, the last one first, as far
-// as the journal goes back.
+// ChangedSince returns the definitions that were edited, paused or resumed after a revision, most recent first, as far
+// back as the journal goes.
 func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 	seen := make(map[string]bool)
 	for entry := range state.JournalBackward("", 0) {
@@ -105,7 +105,7 @@ func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 	return changed
 }
 
-// ChangedError refuses a change that would not do what its caller was shown. Nothing changed.
+// ChangedError is returned for a change that would no longer have the effect its caller was shown. Nothing was changed.
 type ChangedError struct{ Changed []Changed }
 
 // Names returns the definitions that have been edited since the dry run.
@@ -126,13 +126,13 @@ func (e *ChangedError) Error() string {
 		what = append(what, fmt.Sprintf("%d more", more))
 	}
 	if len(what) == 0 {
-		return "nothing was changed: the change would not do what the dry run showed"
+		return "nothing was changed: the change would no longer have the effect shown by the dry run"
 	}
 	return "nothing was changed: edited since the dry run: " + strings.Join(what, ", ")
 }
 
-// asShown returns a *ChangedError if the targets of a change differ from those that its caller was shown. shown is nil
-// if the caller accepts any targets.
+// asShown returns a *ChangedError if the targets of a change differ from those its caller was shown. shown is nil if
+// the caller accepts any targets.
 func asShown(state *fsm.State, shown *Digest, targets []Target) error {
 	if shown == nil || shown.Same(DigestOf(0, targets)) {
 		return nil
@@ -140,8 +140,8 @@ func asShown(state *fsm.State, shown *Digest, targets []Target) error {
 	return &ChangedError{ChangedSince(state, shown.Revision)}
 }
 
-// PausesAsShown returns the expectations of a pause or a resume of these definitions, or nil if its caller accepts any
-// state. It returns a *ChangedError if the targets differ from those that the caller was shown.
+// PausesAsShown returns the expectations of pausing or resuming these definitions, or nil if the caller accepts any
+// state. It returns a *ChangedError if the targets differ from those the caller was shown.
 func PausesAsShown(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
 	if shown == nil {
 		return nil, nil

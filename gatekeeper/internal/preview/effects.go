@@ -51,7 +51,8 @@ type Effect struct {
 	// Stopped are the live permits whose holders would have to stop, by token. A holder that already has to stop is
 	// included only if the change leaves it less time.
 	Stopped []Stopped
-	// Held are permits that expired and are held for an operator, by token. Their slots stay taken, whatever changes.
+	// Held are permits that expired and are held for an operator, by token. Their slots remain occupied, whatever the
+	// change.
 	Held []*semaphore.Permit
 	// Unaffected counts the live permits whose holders continue.
 	Unaffected int
@@ -62,7 +63,7 @@ type Effect struct {
 	// Eligible counts the known callers that the patterns admit after the edit.
 	Eligible int
 	// TasksRun says which workers may take the waiting tasks after the change, or that none may. It is empty if no task
-	// waits.
+	// is waiting.
 	TasksRun string
 	// Warnings are sentences for the operator.
 	Warnings []string
@@ -74,9 +75,8 @@ type Effect struct {
 // Stopped is a holder that would have to stop.
 type Stopped struct {
 	Permit *semaphore.Permit
-	// FreeWithin is the longest time until its slot is free, unless the cluster changes its leader or on_expiry holds
-	// the permit: the drain, then the time for which the holder may still rely on the permit, then the cooling of its
-	// slot.
+	// FreeWithin is the longest time until its slot is free, unless the leader changes or on_expiry holds the permit:
+	// the drain, then the time for which the holder may still rely on the permit, then the cooling of its slot.
 	FreeWithin time.Duration
 	// DrainLeft is how much longer the holder could continue without the change. It is 0 unless the holder already has
 	// to stop.
@@ -84,16 +84,16 @@ type Stopped struct {
 }
 
 const (
-	// MaxCallers is the largest number of callers that an effect names.
+	// MaxCallers is the maximum number of callers that an effect lists.
 	MaxCallers = 100
-	// maxNamed limits the callers named by all effects of a preview, and maxStopped the holders. Nobody reads more.
+	// maxNamed limits the callers listed in all effects of a preview, and maxStopped the holders. Nobody reads more.
 	maxNamed   = 20_000
 	maxStopped = 100_000
-	// maxHeld is the largest number of held permits that an effect names.
+	// maxHeld is the maximum number of held permits that an effect lists.
 	maxHeld = 100
 )
 
-// Conflict returns the first edit of a batch that does not match the current definitions, and why the batch would be
+// Conflict returns the first edit in a batch that does not match the current definitions, and why the batch would be
 // refused. It returns nil if the batch would not be refused.
 func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 	for i, edit := range edits {
@@ -117,7 +117,7 @@ func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 }
 
 // Effects computes the effect of a change on each semaphore for which anything would change, ordered by name, and the
-// operator's warnings about the change as a whole.
+// warnings for the operator about the change as a whole.
 func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warnings []string) {
 	now := newWorld(state, leader)
 	now.known.since = c.since()
@@ -129,7 +129,7 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 	case c.Cordon != nil:
 		effects, warnings = now.previewCordon(c.Cordon)
 		if was := state.Cordon(c.Cordon.ID); was != nil {
-			warnings = append(warnings, fmt.Sprintf("Cordon %q is already in force, %s. The new cordon replaces it, including its end; undo restores the old one.",
+			warnings = append(warnings, fmt.Sprintf("Cordon %q is already in force, %s. The new cordon replaces it, including its end time; undo restores the old one.",
 				was.ID, phrase.Closed(was.Author, was.Reason, was.Until)))
 		}
 	case c.Undo != nil:
@@ -138,7 +138,7 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 		effects, warnings = now.previewEdits(c.Edits, c.Drain)
 	}
 	if now.unnamed > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d more holders, not named here, would have to stop.", now.unnamed))
+		warnings = append(warnings, fmt.Sprintf("%d more holders, not listed here, would have to stop.", now.unnamed))
 	}
 	return effects, warnings
 }
@@ -196,7 +196,7 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 		}
 		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop, Drain: p.Drain})
 		if was := sd.Pause; was != nil {
-			e.Warnings = append(e.Warnings, fmt.Sprintf("It is already paused, %s. The new pause replaces the old one, including its end; undo restores the old one.",
+			e.Warnings = append(e.Warnings, fmt.Sprintf("It is already paused, %s. The new pause replaces the old one, including its end time; undo restores the old one.",
 				phrase.Pause(was)))
 		}
 		effects = append(effects, e)
@@ -221,7 +221,7 @@ func (w *world) held(name string) bool {
 	return false
 }
 
-// previewResume lists the semaphores that a resume would open again. It stops no holder.
+// previewResume lists the semaphores that a resume would reopen. It stops no holder.
 func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
 	for _, name := range r.Names {
 		if sd := w.state.Definition(name); sd != nil && sd.Pause != nil && (r.Revision == 0 || sd.Pause.Origin() == r.Revision) {
@@ -274,8 +274,8 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 	return effects, warnings
 }
 
-// previewCordon looks at every permit, because a cordon applies to all semaphores, and at tasks that other workers
-// would get. It assumes that a cordon with the same id is replaced.
+// previewCordon looks at every permit, because a cordon applies to all semaphores, and at tasks that would go to other
+// workers. It assumes that any cordon with the same id is replaced.
 func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
 	caught := func(id semaphore.Identity) bool { return w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) }
 	effect := func(name string) *Effect {
@@ -345,7 +345,7 @@ func (w *world) stop(e *Effect, then rule) {
 	}
 	if len(e.Stopped) > 0 && then.definition != nil && then.definition.OnExpiry == semaphore.OnExpiryHold {
 		e.Warnings = append(e.Warnings,
-			"A holder that does not release keeps its slot until an operator clears it, because on_expiry holds an expired permit.")
+			"A holder that does not release its permit keeps its slot until an operator clears it, because on_expiry holds expired permits.")
 	}
 	e.TasksRun = w.tasksRun(e.Semaphore, then)
 }
@@ -359,11 +359,11 @@ func (w *world) tasksRun(name string, then rule) string {
 	d := then.definition
 	switch {
 	case d == nil:
-		return "no worker gets them before it is created again"
+		return "no worker gets them until it is created again"
 	case d.Permits == 0:
-		return "no worker gets them before it has permits"
+		return "no worker gets them until it has permits"
 	case then.pause != nil:
-		return "no worker gets them before the pause ends"
+		return "no worker gets them until the pause ends"
 	}
 	var groups []string // quoted
 	last := ""
@@ -386,7 +386,7 @@ func (w *world) tasksRun(name string, then rule) string {
 }
 
 // freeWithin returns the longest time for which a holder that must stop can keep its slot. During a drain, its
-// refreshes adopt a longer duration from the definition.
+// refreshes pick up a longer duration from the definition.
 func freeWithin(d *semaphore.Definition, p *semaphore.Permit, drain time.Duration) time.Duration {
 	counts := p.Duration
 	if d != nil && drain > 0 {

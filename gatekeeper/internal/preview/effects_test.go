@@ -18,7 +18,7 @@ func (c *cluster) preview(change Change) ([]Effect, []string) {
 	return Effects(c.State(), statetest.Patterns{}, change)
 }
 
-// edited returns the effect of one edit of "job".
+// edited returns the effect of editing "job".
 func (c *cluster) edited(set func(*semaphore.Definition)) Effect {
 	c.T.Helper()
 	effects, _ := c.preview(Change{Edits: []fsm.Change{c.Change("job", set)}})
@@ -56,7 +56,7 @@ func TestEffects_Edit_NamesStoppedHoldersAndWhenTheirSlotsAreFree(t *testing.T) 
 			effects, _ := c.preview(Change{Edits: []fsm.Change{c.Change("job", x.after)}, Drain: x.drain})
 			e := effects[0]
 			if !slices.Equal(stopped(&e), []uint64{old}) || e.Unaffected != 1 {
-				t.Fatalf("stopped %v, unaffected %d; want the old permit and 1", stopped(&e), e.Unaffected)
+				t.Fatalf("stopped %v, unaffected %d; want the permit in prod and 1", stopped(&e), e.Unaffected)
 			}
 			if got := e.Stopped[0].FreeWithin; got != x.want {
 				t.Errorf("FreeWithin = %v, want %v", got, x.want)
@@ -119,11 +119,11 @@ func TestEffects_HolderAlreadyStopping_IsNamedOnlyIfItGetsLessTime(t *testing.T)
 					switch {
 					case !x.cut || name == "edit" && next == "edit": // a second edit does not change the drain of the first
 						if len(cut) != 0 {
-							t.Errorf("%+v: named %+v, want nobody, because nothing changes", x, cut)
+							t.Errorf("%+v: listed %+v, want none, because nothing changes", x, cut)
 						}
 					case len(cut) != 1 || cut[0].Permit.Token != token || cut[0].DrainLeft != x.first ||
 						cut[0].FreeWithin != x.then+time.Minute+semaphore.Grace(time.Minute):
-						t.Errorf("%+v: named %+v, want the holder whose drain is shortened", x, cut)
+						t.Errorf("%+v: listed %+v, want the holder whose drain is shortened", x, cut)
 					}
 				}
 			})
@@ -169,7 +169,7 @@ func TestEffects_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
 	c.Define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
 	c.Grant("job", "prod", "a")
 	if e := c.edited(statetest.Group("dr")); len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "until an operator clears it") {
-		t.Errorf("warnings = %q, want on_expiry", e.Warnings)
+		t.Errorf("warnings = %q, want one about on_expiry", e.Warnings)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestEffects_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
 	token := c.Grant("job", "prod", "a")
 	c.Do(fsm.Expire{Token: token, Term: 1})
 	if e := c.edited(statetest.Group("dr")); len(e.Held) != 1 || e.Held[0].Token != token || len(e.Stopped) != 0 {
-		t.Errorf("held %+v, stopped %+v; want the held permit only", e.Held, e.Stopped)
+		t.Errorf("held %+v, stopped %+v; want only the held permit", e.Held, e.Stopped)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestEffects_KnownCallers_AreAdmittedOrShutOut(t *testing.T) {
 		t.Errorf("admitted callers = %v, counted %d; want only dr/a", got, e.AdmittedCount)
 	}
 	if got := names(e.ShutOut); !slices.Equal(got, []string{"prod/a", "prod/b"}) || e.ShutOutCount != 2 {
-		t.Errorf("callers shut out = %v, counted %d", got, e.ShutOutCount)
+		t.Errorf("callers shut out = %v, counted %d; want prod/a and prod/b", got, e.ShutOutCount)
 	}
 	if e.Eligible != 2 || len(e.Warnings) != 0 {
 		t.Errorf("Eligible = %d, warnings = %q; want 2 and none", e.Eligible, e.Warnings)
@@ -214,7 +214,7 @@ func TestEffects_ManyKnownCallers_AllAreCountedAndSomeNamed(t *testing.T) {
 	}
 	c.Saw(all...)
 	if e := c.edited(statetest.Group("prod")); len(e.Admitted) != MaxCallers || e.AdmittedCount != MaxCallers+7 {
-		t.Errorf("%d callers are named and %d counted", len(e.Admitted), e.AdmittedCount)
+		t.Errorf("%d callers listed and %d counted", len(e.Admitted), e.AdmittedCount)
 	}
 }
 
@@ -227,10 +227,10 @@ func TestEffects_Warnings(t *testing.T) {
 		all  string // part of the warning about the whole change
 	}{
 		"typo":                    {seen, statetest.Group("prod-uе"), "No known group matches", ""},
-		"the nearest":             {seen, statetest.Group("dr-sitte"), `the nearest is "dr-site"`, ""},
+		"near miss":               {seen, statetest.Group("dr-sitte"), `the nearest is "dr-site"`, ""},
 		"wrong acquirers":         {seen, func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr-site", "a" }, `group "dr-site" matches, but none of its acquirers`, ""},
-		"somebody":                {seen, statetest.Group("dr-site"), "", ""},
-		"nothing known":           {nil, statetest.Group("dr-sitte"), "", "No caller has been seen yet"},
+		"known group":             {seen, statetest.Group("dr-site"), "", ""},
+		"no known caller":         {nil, statetest.Group("dr-sitte"), "", "No caller has been seen yet"},
 		"patterns left unchanged": {seen, func(d *semaphore.Definition) { d.Permits = 3 }, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -303,9 +303,9 @@ func TestEffects_Cordon_SaysWhoGetsTheWaitingTasks(t *testing.T) {
 	for _, name := range []string{"job", "idle"} {
 		c.Define(name, nil)
 	}
-	c.Define("else", statetest.Group("dr"))
+	c.Define("other", statetest.Group("dr"))
 	c.Saw([2]string{"prod", "host1"}, [2]string{"dr", "host2"})
-	for _, name := range []string{"job", "else"} {
+	for _, name := range []string{"job", "other"} {
 		c.Do(fsm.SubmitJob{
 			Spec: &work.Spec{ID: name, Semaphore: name, MaxResult: 8}, Tasks: [][]byte{nil}, Digest: strings.Repeat("x", sha256.Size),
 		})
@@ -335,7 +335,7 @@ func TestConflict_MatchesTheRefusalOfTheBatch(t *testing.T) {
 			got := Conflict(c.State(), []fsm.Change{fresh, x.edit})
 			r, _ := c.Apply(fsm.EditBatch{Changes: []fsm.Change{fresh, x.edit}}).(fsm.EditResult)
 			if got == nil || r.Conflict == nil || *got != *r.Conflict || got.Kind != x.want {
-				t.Errorf("Conflict() = %+v, applying the batch gave %+v", got, r.Conflict)
+				t.Errorf("Conflict() = %+v, but applying the batch returned %+v", got, r.Conflict)
 			}
 		})
 	}

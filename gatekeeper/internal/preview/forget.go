@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// MaxForgotten is the largest number of firings that one step forgets. The journal entry holds all of them, and clients
-// accept messages of 4 MiB.
+// MaxForgotten is the maximum number of firings forgotten in one step. The journal entry lists all of them, and clients
+// accept messages of at most 4 MiB.
 const MaxForgotten = 1000
 
 // NoFiringError means that a semaphore does not remember a firing.
@@ -22,41 +22,41 @@ type NoFiringError struct {
 }
 
 func (e *NoFiringError) Error() string {
-	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.Semaphore, phrase.Firing(e.Firing))
+	return fmt.Sprintf("semaphore %q does not remember firing %s: gkctl firings list shows the ones it remembers", e.Semaphore, phrase.Firing(e.Firing))
 }
 
-// FiringConflictError says why firings cannot be forgotten. Nothing was done.
+// FiringConflictError explains why firings cannot be forgotten. Nothing was changed.
 type FiringConflictError struct {
 	Semaphore string
 	Conflicts []string
 }
 
 func (e *FiringConflictError) Error() string {
-	return fmt.Sprintf("no firing of semaphore %q was forgotten: %s", e.Semaphore, phrase.List(e.Conflicts))
+	return fmt.Sprintf("no firings of semaphore %q were forgotten: %s", e.Semaphore, phrase.List(e.Conflicts))
 }
 
-// Forgetting says which firings of a semaphore to forget: the named ones or, with After or Ahead, those that are due
+// Forgetting specifies which firings of a semaphore to forget: the listed ones or, with After or Ahead, those due
 // later.
 type Forgetting struct {
 	Semaphore string
 	Firings   []semaphore.Firing
 	After     time.Time
-	Ahead     bool   // later than a caller with a correct clock can ask for
-	KeepMark  bool   // the low-water mark stays
-	Shown     string // the id of the plan that the caller was shown; empty if the caller accepts any
+	Ahead     bool   // later than any caller with a correct clock could request
+	KeepMark  bool   // do not lower the low-water mark
+	Shown     string // the id of the plan that the caller was shown; empty accepts any plan
 }
 
 // ForgetPlan is a plan to forget firings.
 type ForgetPlan struct {
-	// Command carries the plan out. The caller adds the author, the reason and the time. It names the tokens of the
-	// claims, so it is refused if one of them changes.
+	// Command carries out the plan. The caller adds the author, the reason and the time. The command lists the tokens
+	// of the claims, so it is refused if a claim changes.
 	Command fsm.ForgetFirings
 	ID      string
 	Change  *fsm.FiringsChange
 	Confirm []Confirmation
 }
 
-// PlanForget decides which firings are forgotten. now is the time by the leader's clock. The error is a
+// PlanForget decides which firings to forget. now is the time by the leader's clock. The error is a
 // *selector.NoDefinitionError, a *NoFiringError, a *FiringConflictError or a *semaphore.FieldError.
 func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, error) {
 	if err := Remembers(state, f.Semaphore); err != nil {
@@ -77,7 +77,7 @@ func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, err
 		return nil, err
 	}
 	if f.Shown != "" && f.Shown != plan.ID {
-		return nil, &FiringConflictError{f.Semaphore, []string{"the firings that would be forgotten are no longer those that were shown: list them again"}}
+		return nil, &FiringConflictError{f.Semaphore, []string{"the firings to forget have changed since they were shown: list them again"}}
 	}
 	if !f.KeepMark {
 		plan.Command.LowerTo = lowerTo
@@ -99,7 +99,7 @@ func Remembers(state *fsm.State, name string) error {
 	return nil
 }
 
-// claims returns the chosen claims in their order, and the new low-water mark; zero means that the mark stays.
+// claims returns the selected claims in order, and the new low-water mark; zero leaves the mark unchanged.
 func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphore.Claim, lowerTo time.Time, err error) {
 	for _, f := range c.Firings {
 		claim := state.Claim(c.Semaphore, f)
@@ -113,7 +113,7 @@ func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphor
 	}
 	after, lowerTo := c.After, c.After
 	if c.Ahead {
-		// The firings between now and after come from hosts with correct clocks. Those that were due before now stay
+		// The firings between now and after come from hosts with correct clocks. Those due before now remain
 		// forgotten, because it is unknown whether they ran.
 		lowerTo = now.Round(0).UTC()
 		after = lowerTo.Add(maxAhead(state, c.Semaphore))
@@ -123,12 +123,12 @@ func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphor
 			break
 		}
 		if len(claims) == MaxForgotten {
-			next := fmt.Sprintf("set after to %s to forget the furthest ones, then do the next step", claim.Firing.Due.Format(time.RFC3339Nano))
+			next := fmt.Sprintf("set after to %s to forget the latest ones first, then repeat for the rest", claim.Firing.Due.Format(time.RFC3339Nano))
 			if claim.Firing.Due.Equal(claims[0].Firing.Due) {
-				next = fmt.Sprintf("name %d of the firings that are due at %s, then do the next step", MaxForgotten, claim.Firing.Due.Format(time.RFC3339Nano))
+				next = fmt.Sprintf("name %d of the firings due at %s, then repeat for the rest", MaxForgotten, claim.Firing.Due.Format(time.RFC3339Nano))
 			}
 			return nil, time.Time{}, semaphore.Invalid("after", after.Format(time.RFC3339), fmt.Sprintf(
-				"must choose at most %d firings, the limit of one step: %s", MaxForgotten, next))
+				"must select at most %d firings, the limit per step: %s", MaxForgotten, next))
 		}
 		claims = append(claims, claim)
 	}
@@ -136,7 +136,7 @@ func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphor
 	return claims, lowerTo, nil
 }
 
-// maxAhead returns how far ahead a firing of a semaphore may be due before it counts as a mistake.
+// maxAhead returns how far in the future a firing of a semaphore may be due before it counts as a mistake.
 func maxAhead(state *fsm.State, name string) time.Duration {
 	if sd := state.Definition(name); sd != nil {
 		if ahead, bounded := sd.Definition.MaxAhead(); bounded {
@@ -146,8 +146,8 @@ func maxAhead(state *fsm.State, name string) time.Duration {
 	return semaphore.DefaultFiringMaxAhead
 }
 
-// held refuses to forget a firing whose permit still occupies a slot: its job may still be running, and a second one
-// would run at the same time.
+// held refuses to forget a firing whose permit still occupies a slot: its job may still be running, and a second run
+// would overlap it.
 func held(state *fsm.State, name string, claims []*semaphore.Claim) error {
 	var conflicts []string
 	for _, c := range claims {

@@ -10,26 +10,26 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// known holds the callers that were seen asking, and which of them each pair of patterns admits. It caches pairs,
-// because many definitions share one: a move of hundreds of definitions asks about two pairs.
+// known holds the callers seen so far, and which of them each pair of patterns admits. It caches the results by pair,
+// because many definitions share a pair: a move of hundreds of definitions involves two pairs.
 type known struct {
 	state    *fsm.State
 	patterns Patterns
 
-	// since is the time from which a sighting counts as recent.
+	// since is the time after which a sighting counts as recent.
 	since time.Time
 
 	all    []fsm.Sighting // by group and acquirer
 	groups []string
 	pairs  map[[2]string]admitted
-	gained map[[4]string]gained // by the pair of patterns before, and the pair after
-	named  int                  // the number of callers that effects have named
+	gained map[[4]string]gained // by the pairs of patterns before and after
+	named  int                  // number of callers listed in effects so far
 }
 
 // admitted holds the known callers that a pair of patterns admits.
 type admitted struct {
 	callers []int // indexes into all, ascending
-	recent  bool  // at least one of them asked recently
+	recent  bool  // at least one of them made a request recently
 }
 
 // gained holds the known callers that one pair of patterns admits and another does not.
@@ -51,7 +51,7 @@ func (k *known) load() {
 	}
 }
 
-// admitted returns the known callers that the patterns of a definition admit; for nil, none.
+// admitted returns the known callers that a definition's patterns admit. It admits none if d is nil.
 func (k *known) admitted(d *semaphore.Definition) admitted {
 	k.load()
 	if d == nil {
@@ -76,7 +76,7 @@ func (k *known) admitted(d *semaphore.Definition) admitted {
 	return found
 }
 
-// pairOf returns the pair of patterns of a definition. The pair of nil is empty, which no definition has.
+// pairOf returns a definition's pair of patterns. For nil it returns an empty pair, which no definition has.
 func pairOf(d *semaphore.Definition) [2]string {
 	if d == nil {
 		return [2]string{}
@@ -84,7 +84,7 @@ func pairOf(d *semaphore.Definition) [2]string {
 	return [2]string{d.GroupPattern, d.AcquirerPattern}
 }
 
-// callers sets the callers of an effect: those that would be admitted, and those that would be shut out. It adds a
+// callers sets an effect's callers: those that would be newly admitted, and those that would be shut out. It adds a
 // warning if no known caller would be admitted.
 func (w *world) callers(e *Effect) {
 	before, after := w.known.admitted(e.Before), w.known.admitted(e.After)
@@ -93,15 +93,15 @@ func (w *world) callers(e *Effect) {
 	e.ShutOut, e.ShutOutCount = w.known.gain(e.After, e.Before)
 	e.deserted = before.recent && !after.recent
 	if e.After == nil || e.Before != nil && e.Before.GroupPattern == e.After.GroupPattern && e.Before.AcquirerPattern == e.After.AcquirerPattern {
-		return // an edit of something else must not warn about patterns that may be intended
+		return // an edit to other fields must not warn about patterns that may be intentional
 	}
 	if e.Eligible == 0 && len(w.known.all) > 0 {
 		e.Warnings = append(e.Warnings, unreached(w.patterns, w.known.groups, e.After))
 	}
 }
 
-// gain returns the known callers that the patterns of the definition to admit, but those of the definition from do not.
-// It returns at most MaxCallers callers, and counts all.
+// gain returns the known callers that definition to admits but definition from does not. It returns at most
+// MaxCallers callers, but counts all of them.
 func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
 	was, will := pairOf(from), pairOf(to)
 	key := [4]string{was[0], was[1], will[0], will[1]}
@@ -123,19 +123,19 @@ func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, co
 	return named, g.count
 }
 
-// Reach says which of the known callers a definition can serve.
+// Reach describes which of the known callers a definition can serve.
 type Reach int
 
 const (
 	// ReachesSome means that its patterns admit a caller that no cordon catches, or that no caller has been seen yet.
 	ReachesSome Reach = iota
-	// ReachesNobody means that its patterns match none of them.
+	// ReachesNobody means that its patterns match no known caller.
 	ReachesNobody
-	// ReachesCordoned means that cordons catch all callers that its patterns match.
+	// ReachesCordoned means that cordons catch every known caller that its patterns match.
 	ReachesCordoned
 )
 
-// Callers is an index of the callers that were seen, and of the cordons that catch them. It never changes.
+// Callers is an immutable index of the callers seen so far, and of the cordons that catch them.
 type Callers struct {
 	patterns Patterns
 	groups   []string
@@ -147,7 +147,7 @@ type knownCaller struct {
 	cordoned bool
 }
 
-// CallersOf returns the index for a state.
+// CallersOf builds the index for a state.
 func CallersOf(state *fsm.State, patterns Patterns) *Callers {
 	c := &Callers{patterns: patterns, of: make(map[string][]knownCaller)}
 	for s := range state.Sightings() { // by group
@@ -184,8 +184,8 @@ func (c *Callers) Reach(d *semaphore.Definition) Reach {
 	return reach
 }
 
-// Warning returns the text that explains to an operator why a definition with that reach serves no known caller. It is
-// empty for ReachesSome.
+// Warning explains to an operator why a definition with the given reach serves no known caller. It returns an empty
+// string for ReachesSome.
 func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
 	switch reach {
 	case ReachesNobody:
@@ -197,7 +197,7 @@ func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
 	}
 }
 
-// unreached returns a warning that says that no known caller is admitted, and which of the two patterns keeps them out.
+// unreached returns a warning that no known caller is admitted, and names the pattern that keeps them out.
 func unreached(patterns Patterns, groups []string, d *semaphore.Definition) string {
 	for _, group := range groups {
 		if patterns.Match(d.GroupPattern, group) {
@@ -215,7 +215,7 @@ func unreached(patterns Patterns, groups []string, d *semaphore.Definition) stri
 func (w *world) cordonWarnings(c *fsm.SetCordon, caught func(semaphore.Identity) bool) []string {
 	w.known.load()
 	if len(w.known.all) == 0 {
-		return []string{"No caller has been seen yet, so it is unknown whom this cordon catches."}
+		return []string{"No caller has been seen yet, so it is unknown which callers this cordon catches."}
 	}
 	n := 0
 	for _, s := range w.known.all {

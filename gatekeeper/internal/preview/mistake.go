@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// nobody is a group that no caller can be in: a pattern that admits it admits everybody.
+	// nobody is a group that no caller can be in: a pattern that admits it admits every group.
 	nobody = "nobody\x00"
-	// formerPatterns is the number of journal entries that are searched for groups that patterns named before.
+	// formerPatterns is the number of journal entries searched for groups that patterns used to name.
 	formerPatterns = 1000
 )
 
-// MoveMistake distinguishes a move that has already been made from a typo, when there is nothing to move. It returns
-// the empty string if the old group is known and some of the chosen definitions admit the new group, or all of them
-// admit everybody. Otherwise it says, in a sentence for the operator, which word is probably wrong.
+// MoveMistake distinguishes a move that has already been made from a typo, when there is nothing to move. It returns an
+// empty string if the old group is known and some of the selected definitions admit the new group, or all of them
+// admit every group. Otherwise it returns a sentence that tells the operator which word is probably wrong.
 func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool) string {
 	groups := knownGroups(state, patterns, from)
 	if !groups[from] {
@@ -42,16 +42,16 @@ func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen fu
 		}
 	}
 	if open == all {
-		return "" // they admit everybody, including the new group
+		return "" // they admit every group, including the new one
 	}
 	if all == 1 {
-		return fmt.Sprintf("1 definition was chosen, and it names neither the group %q nor %q: is that the right choice?", from, to)
+		return fmt.Sprintf("1 definition was selected, and it names neither group %q nor group %q: is the selection correct?", from, to)
 	}
-	return fmt.Sprintf("%d definitions were chosen, and none of them names the group %q or %q: is that the right choice?", all, from, to)
+	return fmt.Sprintf("%d definitions were selected, and none of them names group %q or group %q: is the selection correct?", all, from, to)
 }
 
-// knownGroups returns the groups that definitions name or named, and those of callers that were seen. The given group
-// is included if a pattern that does not admit everybody admits it.
+// knownGroups returns the groups that definitions name or used to name, and the groups of callers seen so far. The
+// given group is included if a pattern that does not admit every group admits it.
 func knownGroups(state *fsm.State, patterns Patterns, group string) map[string]bool {
 	groups := make(map[string]bool)
 	add := func(pattern string) {

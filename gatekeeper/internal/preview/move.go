@@ -16,32 +16,32 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Moves are the edits of a move, and the definitions and permits that it leaves unchanged.
+// Moves holds the edits that make up a move, and the definitions and permits that the move leaves unchanged.
 type Moves struct {
-	// Edits replace the group pattern of each definition that moves, ordered by name.
+	// Edits replace the group pattern of each moving definition, ordered by name.
 	Edits []fsm.Change
-	// NotMoved are chosen definitions that are left unchanged.
+	// NotMoved lists the selected definitions that are left unchanged.
 	NotMoved []NotMoved
-	// Stay are the live permits of the old group in chosen definitions that admit both groups: their holders continue.
+	// Stay lists the old group's live permits in selected definitions that admit both groups: their holders continue.
 	Stay []*semaphore.Permit
 }
 
 // NotMoved is a definition that a move leaves unchanged.
 type NotMoved struct {
 	Semaphore string
-	// Why is a reason for the operator.
+	// Why is the reason, as shown to the operator.
 	Why string
 	// Problem is set if the definition admits the old group, and its pattern cannot be rewritten without changing which
 	// other callers are admitted.
 	Problem bool
 }
 
-// MoveRequest says what to move.
+// MoveRequest specifies what to move.
 type MoveRequest struct {
 	From, To string
 	Chosen   *selector.Selector
 	Drain    time.Duration
-	Shown    *Digest // what the caller was shown; nil if the caller accepts any move
+	Shown    *Digest // what the caller was shown; nil accepts any move
 }
 
 // MovePlan describes what a move does.
@@ -54,15 +54,15 @@ type MovePlan struct {
 	// Doubts and Mistake are the results of MoveDoubts and MoveMistake.
 	Doubts  []string
 	Mistake string
-	// Chosen counts the chosen definitions, whether or not they move.
+	// Chosen is the number of selected definitions, whether or not they move.
 	Chosen int
 }
 
-// maxMoved is the largest number of definitions in one move: as many as one batch can edit.
+// maxMoved is the maximum number of definitions in one move: as many as one batch can edit.
 const maxMoved = 10_000
 
-// PlanMove plans a move on a state. It returns the errors of Selector.Names, and a *ChangedError if the move is not
-// what the caller was shown.
+// PlanMove plans a move against a state. It returns the errors of Selector.Names, and a *ChangedError if the move is
+// not what the caller was shown.
 func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*MovePlan, error) {
 	chosen, err := m.Chosen.Names(state)
 	if err != nil {
@@ -71,7 +71,7 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	plan := &MovePlan{Chosen: len(chosen), Moves: Move(state, leader, m.From, m.To, m.Chosen.Match, m.Chosen.Named)}
 	if n := len(plan.Edits); n > maxMoved {
 		return nil, semaphore.Invalid("selector", strconv.Itoa(n)+" definitions",
-			"must choose at most "+strconv.Itoa(maxMoved)+" definitions, the limit of one step: move them in several steps")
+			"must select at most "+strconv.Itoa(maxMoved)+" definitions, the limit per step: move them in several steps")
 	}
 	targets := editTargets(plan.Edits)
 	if err := asShown(state, m.Shown, targets); err != nil {
@@ -92,9 +92,9 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 }
 
 // Move plans the edits that move definitions from the old group, from, to the new group, to. A definition moves if it
-// admits the old group but not the new one. After the edit it admits the new group instead, and all other callers as
-// before. Definitions that do not admit the old group, or already admit the new one, are skipped silently unless named
-// reports that the operator named them.
+// admits the old group but not the new one. After the edit it admits the new group instead; nothing changes for
+// other callers. Definitions that do not admit the old group, or already admit the new one, are skipped silently unless
+// named reports that the operator named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves
 	for sd := range state.Definitions("") {
@@ -125,12 +125,12 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		}
 		pattern, ok := exchange(d.GroupPattern, from, to)
 		if !ok || patterns.Match(pattern, from) || !patterns.Match(pattern, to) {
-			leave(true, "its group pattern %q is not a plain list of groups, so taking %q out of it would change who else is admitted: set it by hand",
+			leave(true, "its group pattern %q is not a plain list of groups, so removing %q from it would change who else is admitted: edit it by hand",
 				d.GroupPattern, from)
 			continue
 		}
 		if len(pattern) > semaphore.MaxPattern {
-			leave(true, "its group pattern would have %d bytes, and the maximum is %d: set it by hand", len(pattern), semaphore.MaxPattern)
+			leave(true, "its group pattern would be %d bytes long, and the maximum is %d: edit it by hand", len(pattern), semaphore.MaxPattern)
 			continue
 		}
 		moved := *d
@@ -140,7 +140,8 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 	return m
 }
 
-// staying says which holders continue in the old group after a move. It returns the empty string if there are none.
+// staying describes the holders that continue in the old group after a move. It returns an empty string if there are
+// none.
 func staying(from string, permits []*semaphore.Permit) string {
 	if len(permits) == 0 {
 		return ""
@@ -153,9 +154,9 @@ func staying(from string, permits []*semaphore.Permit) string {
 		phrase.Count(len(permits), "holder continues", "holders continue"), from, phrase.Names(names))
 }
 
-// MoveDoubts says, in sentences for the operator, why a move with these effects is probably a mistake: no caller has
-// ever been seen in the new group, or a definition would admit no known caller. A group that is only named by
-// definitions may have no callers at all.
+// MoveDoubts explains to the operator why a move with these effects is probably a mistake: no caller has ever been seen
+// in the new group, or a definition would admit no known caller. A group that appears only in definitions may have no
+// callers at all.
 func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	if len(effects) == 0 {
 		return nil
@@ -191,7 +192,7 @@ func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 }
 
 // exchange replaces one group with another in a pattern that is a plain list of groups: "a", or "a|b|c", or either in
-// parentheses. The other groups stay as they are written.
+// parentheses. The other groups are copied verbatim.
 func exchange(pattern, from, to string) (string, bool) {
 	list, open, closing := pattern, "", ""
 	for _, prefix := range []string{"(?:", "("} {
@@ -215,7 +216,7 @@ func exchange(pattern, from, to string) (string, bool) {
 	return open + strings.Join(groups, "|") + closing, true
 }
 
-// literal returns the only text that a pattern matches.
+// literal returns the text that a pattern matches, if it matches exactly one.
 func literal(pattern string) (string, bool) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil || tree.Op != syntax.OpLiteral || tree.Flags&syntax.FoldCase != 0 {

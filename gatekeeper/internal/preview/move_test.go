@@ -14,7 +14,7 @@ import (
 
 func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 	const from, to = "prod", "dr.1"
-	for pattern, want := range map[string]string{ // "": not moved, which is a problem; "-": nothing to do
+	for pattern, want := range map[string]string{ // "": cannot be moved, which is a problem; "-": nothing to move
 		"prod":               `dr\.1`,
 		"(prod)":             `(dr\.1)`,
 		"(?:prod|east)":      `(?:dr\.1|east)`,
@@ -43,7 +43,7 @@ func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 				m := Move(c.State(), statetest.Patterns{}, from, to, every, func(string) bool { return named })
 				switch want {
 				case "":
-					if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem || !strings.Contains(m.NotMoved[0].Why, "set it by hand") {
+					if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem || !strings.Contains(m.NotMoved[0].Why, "edit it by hand") {
 						t.Fatalf("Move() = %+v, want no edit and one problem", m)
 					}
 				case "-":
@@ -55,7 +55,7 @@ func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 						t.Fatalf("Move() = %+v, want one edit with the expected pattern", m)
 					}
 					if p := m.Edits[0].Definition.GroupPattern; !(statetest.Patterns{}).Match(p, to) || (statetest.Patterns{}).Match(p, from) {
-						t.Fatalf("the new pattern %q does not move the group", p)
+						t.Fatalf("new pattern %q does not move the group", p)
 					}
 				}
 			}
@@ -70,7 +70,7 @@ func TestMove_SomeDefinitionsChosen_EditsThoseInNameOrder(t *testing.T) {
 	}
 	m := Move(c.State(), statetest.Patterns{}, "prod", "dr", func(d *semaphore.Definition) bool { return d.Name != "b" }, func(string) bool { return false })
 	if len(m.Edits) != 2 || m.Edits[0].Name != "a" || m.Edits[1].Name != "c" {
-		t.Fatalf("Move() returned edits %+v, want those of a and c", m.Edits)
+		t.Fatalf("Move() returned edits %+v, want edits of a and c", m.Edits)
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// ConfirmSettings returns why an operator must confirm a change to the settings: data beyond a lowered bound is lost.
+// ConfirmSettings returns the reasons why an operator must confirm a settings change: data beyond a lowered limit is
+// lost.
 func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
 	was, is := before.Requests.OrDefault(), after.Requests.OrDefault()
 	lower := func(fell bool, text string) {
@@ -15,15 +16,15 @@ func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
 		}
 	}
 	lower(after.JournalPerSemaphore < before.JournalPerSemaphore || after.JournalTotal < before.JournalTotal || after.JournalLife() < before.JournalLife(),
-		"entries of the journal beyond the new bound are lost, and the changes they record cannot be undone")
+		"journal entries beyond the new limit are lost, and the changes they record cannot be undone")
 	lower(after.RememberedDeletions < before.RememberedDeletions,
-		"versions of deleted definitions beyond the new bound are forgotten")
+		"versions of deleted definitions beyond the new limit are forgotten")
 	lower(is.Lifetime < was.Lifetime || is.Kept < was.Kept || is.RequestBytes < was.RequestBytes || is.EditBytes < was.EditBytes,
 		"requests are forgotten sooner, so late retries fail")
 	return reasons
 }
 
-// SettingsWarnings returns what an operator should know about a change to the settings.
+// SettingsWarnings returns warnings for the operator about a settings change.
 func SettingsWarnings(state *fsm.State, before, after fsm.Settings) []string {
 	if after.MaxDuration >= before.MaxDuration {
 		return nil
@@ -37,5 +38,5 @@ func SettingsWarnings(state *fsm.State, before, after fsm.Settings) []string {
 	if longer == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("definitions with a longer duration, min_hold or loss_delay than %v: %d; they keep it until they are edited", after.MaxDuration, longer)}
+	return []string{fmt.Sprintf("definitions whose duration, min_hold or loss_delay exceeds the new maximum of %v: %d; they are unchanged until edited", after.MaxDuration, longer)}
 }

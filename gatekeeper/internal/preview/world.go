@@ -9,16 +9,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// world is a state and the values computed from it for one plan.
+// world holds a state and the values computed from it for one plan.
 type world struct {
 	state    *fsm.State
 	patterns Patterns
 	leader   Leader
 	known    known
-	// paused holds the pauses that an undo leaves on the definitions that it also edits. A nil pause means resumed.
+	// paused holds, for each definition that an undo both edits and pauses or resumes, the pause that it leaves. nil
+	// means resumed.
 	paused map[string]*semaphore.Pause
 	lefts  map[drained]time.Duration
-	// stopped counts the holders that are named, and unnamed the holders beyond maxStopped.
+	// stopped counts the holders that are listed, and unnamed counts the holders beyond maxStopped.
 	stopped, unnamed int
 }
 
@@ -26,7 +27,7 @@ func newWorld(state *fsm.State, leader Leader) *world {
 	return &world{state: state, patterns: leader, leader: leader, known: known{state: state, patterns: leader}, lefts: make(map[drained]time.Duration)}
 }
 
-// begins is the revision of the drains that the change begins. It is above the revision of every permit.
+// begins is the revision of the drains that the change starts. It is higher than every permit's revision.
 const begins = math.MaxUint64
 
 // rule holds the inputs that decide whether the holders of one semaphore may continue, either now or after a change.
@@ -56,14 +57,14 @@ func (w *world) cordons(id semaphore.Identity) (cordons []semaphore.Cordon) {
 	return cordons
 }
 
-// edited returns the rule with another definition. The drains of earlier edits stay.
+// edited returns the rule with a different definition. The drains of earlier edits still apply.
 func (r rule) edited(d *semaphore.Definition, drain time.Duration) rule {
 	r.definition = d
 	r.drains = append(slices.Clip(r.drains), semaphore.Drain{Revision: begins, Duration: drain})
 	return r
 }
 
-// under returns the rule with a new pause, or with none.
+// under returns the rule with a new pause, or without one.
 func (r rule) under(pause *semaphore.Pause) rule {
 	if r.pause = pause; pause != nil {
 		r.pause = &semaphore.Pause{Stop: pause.Stop, Revision: begins, Drain: pause.Drain}
@@ -71,7 +72,7 @@ func (r rule) under(pause *semaphore.Pause) rule {
 	return r
 }
 
-// behind returns the rule with a cordon that catches these callers. It replaces a cordon with the same id.
+// behind returns the rule with a cordon that catches the given callers. It replaces a cordon with the same id.
 func (r rule) behind(id string, drain time.Duration, catches func(semaphore.Identity) bool) rule {
 	others := r.cordons
 	r.cordons = func(caller semaphore.Identity) []semaphore.Cordon {
@@ -84,7 +85,8 @@ func (r rule) behind(id string, drain time.Duration, catches func(semaphore.Iden
 	return r
 }
 
-// left returns how long the holder of a live permit may continue under a rule. stops is false if it need not stop.
+// left returns how long the holder of a live permit may continue under a rule. stops is false if it does not have to
+// stop.
 func (w *world) left(p *semaphore.Permit, r rule) (left time.Duration, stops bool) {
 	facts := semaphore.Facts{Definition: r.definition, Drains: r.drains, Pause: r.pause}
 	facts.Admission.Cordons = r.cordons(p.Identity)
@@ -99,15 +101,15 @@ func (w *world) left(p *semaphore.Permit, r rule) (left time.Duration, stops boo
 	return left, stops
 }
 
-// drained identifies the drains that one cause begins for one permit.
+// drained identifies the drains that one cause starts for one permit.
 type drained struct {
 	token  uint64
 	cause  semaphore.StopCause
 	cordon string
 }
 
-// stopLeft asks the leader how long a holder may continue, and adds the drains that the change begins. It asks once for
-// each cause: time passes between two answers, and the results before and after the change must be comparable.
+// stopLeft asks the leader how long a holder may continue, and adds the drains that the change starts. It asks only
+// once per cause: time passes between two answers, and the results before and after the change must be comparable.
 func (w *world) stopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == begins {
 		left, s.Drains = s.Drains[n].Duration, s.Drains[:n]

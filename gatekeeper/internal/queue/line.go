@@ -34,7 +34,7 @@ func newLine[C comparable]() *line[C] {
 	}
 }
 
-// kindOf returns the subset to which w belongs.
+// kindOf returns the subset that w belongs to.
 func (l *line[C]) kindOf(w *Waiter[C]) *kind[C] {
 	if w.Request.Worker {
 		return &l.workers
@@ -42,7 +42,7 @@ func (l *line[C]) kindOf(w *Waiter[C]) *kind[C] {
 	return &l.others
 }
 
-// next returns the first waiter that can be offered something when the given number of tasks are waiting.
+// next returns the first waiter that can be offered a permit when the given number of tasks are waiting.
 func (l *line[C]) next(tasks uint64) (*Waiter[C], bool) {
 	w, ok := l.others.ready.Min()
 	if worker, some := l.workers.ready.Min(); some && tasks > l.taking && (!ok || worker.isAhead(w.position)) {
@@ -60,10 +60,10 @@ func (l *line[C]) first(tasks uint64) *Waiter[C] {
 	return w
 }
 
-// position orders a line: first the waiters that joined while it was gathering, by claimed age, then all others by
-// arrival.
+// position orders a line: first the waiters that joined while it was gathering, by claimed waiting time, then all
+// others by arrival.
 type position struct {
-	rank time.Duration // claimed start of waiting minus the end of the gathering, negative; 0 for waiters that joined later
+	rank time.Duration // claimed start of waiting minus the end of gathering, negative; 0 for waiters that joined later
 	seq  uint64
 }
 
@@ -79,7 +79,7 @@ func upTo[C comparable](tree *btree.BTreeG[*Waiter[C]], p position) int {
 	})
 }
 
-// goesBefore orders absent waiters by when they are dropped.
+// goesBefore orders absent waiters by the time at which they are dropped.
 func (w *Waiter[C]) goesBefore(other *Waiter[C]) bool {
 	return cmp.Or(w.until.Compare(other.until), cmp.Compare(w.seq, other.seq)) < 0
 }
@@ -93,13 +93,13 @@ func (l *line[C]) busy(tasks uint64) int {
 // length returns the number of waiters in the line that are not idle.
 func (l *line[C]) length(tasks uint64) int { return l.others.all.Len() + l.busy(tasks) }
 
-// place returns the place of w, from 1, among the waiters of its line that are not idle. It is 0 if w is an idle
-// worker.
+// place returns the place of w, starting at 1, among the waiters in its line that are not idle. It returns 0 if w is an
+// idle worker.
 func (l *line[C]) place(w *Waiter[C], tasks uint64) int {
 	return w.behind(upTo(l.others.all, w.position), upTo(l.workers.all, w.position), l.busy(tasks))
 }
 
-// behind returns the place of w, given how many others and workers are at or before it, and how many workers are busy.
+// behind returns the place of w, given how many others and workers are at or before it and how many workers are busy.
 func (w *Waiter[C]) behind(others, workers, busy int) int {
 	if w.Request.Worker && workers > busy {
 		return 0

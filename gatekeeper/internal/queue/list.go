@@ -26,7 +26,7 @@ func (q *Queue[C]) Has(w *Waiter[C]) bool {
 	return w.line != nil
 }
 
-// Len returns how many waiters the line of a semaphore has, including absent waiters and idle workers, and how many of
+// Len returns how many waiters are in a semaphore's line, including absent waiters and idle workers, and how many of
 // them are workers.
 func (q *Queue[C]) Len(sem string) (all, workers int) {
 	q.mu.Lock()
@@ -37,8 +37,8 @@ func (q *Queue[C]) Len(sem string) (all, workers int) {
 	return 0, 0
 }
 
-// FirstWorker returns the weight of the first worker in the line of a semaphore, and how many other waiters are ahead
-// of it, including absent ones. ok is false if there is no worker in the line.
+// FirstWorker returns the weight of the first worker in a semaphore's line, and how many other waiters are ahead of it,
+// including absent ones. ok is false if there is no worker in the line.
 func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,7 +53,7 @@ func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return w.Request.Weight, upTo(l.others.all, w.position), true
 }
 
-// Length returns the number of waiters in the line of a semaphore when the given number of tasks are waiting. Unlike
+// Length returns the number of waiters in a semaphore's line when the given number of tasks are waiting. Unlike
 // Len, it does not count idle workers. Absent waiters count.
 func (q *Queue[C]) Length(sem string, tasks uint64) int {
 	q.mu.Lock()
@@ -83,7 +83,7 @@ func (q *Queue[C]) Total(tasks func(sem string) uint64) (total int) {
 	return total
 }
 
-// Waiting returns the waiters of a semaphore in order, so that their requests can be decided again after an edit.
+// Waiting returns a semaphore's waiters in order, so that their requests can be reevaluated after an edit.
 func (q *Queue[C]) Waiting(sem string) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,7 +93,7 @@ func (q *Queue[C]) Waiting(sem string) []*Waiter[C] {
 	return nil
 }
 
-// Semaphores returns the sorted names of the semaphores with waiters.
+// Semaphores returns the sorted names of the semaphores that have waiters.
 func (q *Queue[C]) Semaphores() []string {
 	q.mu.Lock()
 	names := make([]string, 0, len(q.lines))
@@ -105,7 +105,7 @@ func (q *Queue[C]) Semaphores() []string {
 	return names
 }
 
-// Snapshot is the state of a waiter at one moment.
+// Snapshot is the state of a waiter at a point in time.
 type Snapshot struct {
 	Key
 	Weight uint32
@@ -114,13 +114,13 @@ type Snapshot struct {
 	Joined time.Time
 	Place  int // as returned by Queue.Place
 	Cursor Cursor
-	// Absent means that no call is attached. The place is kept for a while.
+	// Absent means that no call is attached. The place is kept for Linger.
 	Absent bool
 	// Offered means that its grant is being proposed.
 	Offered bool
 }
 
-// Cursor is the position of a waiter among all waiters of a leadership. It stays valid after the waiter has left.
+// Cursor is a waiter's position among all waiters in a leader's term. It remains valid after the waiter has left.
 type Cursor struct {
 	Semaphore string
 	Rank      time.Duration
@@ -128,9 +128,9 @@ type Cursor struct {
 }
 
 // Waiters lists the waiters of the semaphores whose names match, by name and in order. It returns at most limit
-// waiters, and only those after the cursor; the zero Cursor is before the first. tasks returns the number of tasks that
-// are waiting for a semaphore's workers. Each line is consistent, but different lines may be read at different moments,
-// so that the queue is never locked for longer than one line takes.
+// waiters, and only those after the cursor; the zero Cursor is before the first. tasks returns the number of tasks
+// waiting for a semaphore's workers. Each line is consistent, but different lines may be read at different times, so
+// that the queue is never locked for longer than it takes to read one line.
 func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int, tasks func(sem string) uint64) []Snapshot {
 	var out []Snapshot
 	names := q.Semaphores()

@@ -39,7 +39,7 @@ func (m *model) find(k Key) *modelWaiter {
 	return nil
 }
 
-// beside reports whether the acquirer has another acquisition waiting. Acquisitions with a firing or by a worker do not
+// beside reports whether the acquirer has another acquisition waiting. Acquisitions by workers or with a firing do not
 // count.
 func (m *model) beside(k Key) bool {
 	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing && !w.worker })
@@ -146,7 +146,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 		q := New[*call]()
 		m := &model{lines: map[string][]*modelWaiter{}}
 		now := start
-		if rapid.Bool().Draw(t, "gathers") {
+		if rapid.Bool().Draw(t, "gathering") {
 			m.gather = start.Add(3 * time.Second)
 			q.Gather(m.gather)
 		}
@@ -163,7 +163,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				k, c := drawKey(t), &call{}
 				weight := uint32(rapid.IntRange(1, 4).Draw(t, "weight"))
 				claim := time.Duration(rapid.IntRange(-1, 800).Draw(t, "claim")) * time.Second
-				join, alone, firing := q.Join, rapid.Bool().Draw(t, "alone"), rapid.Bool().Draw(t, "firing")
+				join, alone, firing := q.Join, rapid.Bool().Draw(t, "exclusive"), rapid.Bool().Draw(t, "firing")
 				if alone {
 					join = q.JoinAlone
 				}
@@ -177,7 +177,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				w := m.find(k)
 				if w == nil && alone && !firing && !worker && m.beside(k) {
 					if real != nil || replaced != nil {
-						t.Fatalf("JoinAlone(%v) added a second waiter of its acquirer", k)
+						t.Fatalf("JoinAlone(%v) added a second waiter for the acquirer", k)
 					}
 					return
 				}
@@ -259,7 +259,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 								t.Fatalf("Place(%v) = %d of %d, want %d of %d", w.key, place, length, want, all)
 							}
 							if q.Ahead(sem, &w.key, tasks) != m.ahead(sem, i, tasks) || q.Call(w.real) != w.call {
-								t.Fatalf("%v at the front: %v; Ahead() differs, or Call() = %p, want %p", w.key, i == 0, q.Call(w.real), w.call)
+								t.Fatalf("%v at position %d: Ahead() differs from the model, or Call() = %p, want %p", w.key, i, q.Call(w.real), w.call)
 							}
 						}
 					}
@@ -267,11 +267,11 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 						t.Fatalf("Waiting() = %v, want %v", got, want)
 					}
 					if all, _ := q.Len(sem); all != len(want) || q.Length(sem, 1) != m.length(sem, line, 1) {
-						t.Fatalf("Len() = %d, Length() with a task = %d, want %d in line", all, q.Length(sem, 1), len(want))
+						t.Fatalf("Len() = %d, Length() with one task = %d, want %d in line", all, q.Length(sem, 1), len(want))
 					}
 					for tasks := range uint64(2) {
 						if got := q.Ahead(sem, nil, tasks); got != m.ahead(sem, len(line), tasks) {
-							t.Fatalf("Ahead() of a new waiter = %v, want the opposite", got)
+							t.Fatalf("Ahead() for a new waiter = %v, want the opposite", got)
 						}
 					}
 				}
@@ -294,7 +294,7 @@ func full(n int) *Queue[*call] {
 	return q
 }
 
-// BenchmarkQueue_LongLine measures the operations on a line of ten thousand waiters.
+// BenchmarkQueue_LongLine measures operations on a line of ten thousand waiters.
 func BenchmarkQueue_LongLine(b *testing.B) {
 	const n = 10_000
 	b.Run("leave and join", func(b *testing.B) {

@@ -2,11 +2,11 @@ package queue
 
 // Offer marks and returns the waiters that can be granted, from the front: as many as fit into the free permits, minus
 // those already being offered, and at most as many workers as there are waiting tasks. It stops at the first waiter
-// that does not fit. It skips absent waiters, and workers for which there is no task. The caller must later call Leave
-// or Return for each of the returned waiters.
+// that does not fit. It skips absent waiters, and workers without a task. The caller must later call Leave or Return
+// for each of the returned waiters.
 //
-// Call Offer again after a waiter has left or has been returned: until then its permits counted as offered, even if the
-// state already counted them as used.
+// Call Offer again after a waiter has left or has been returned: until then its permits count as offered, even if the
+// state already counts them as used.
 func (q *Queue[C]) Offer(sem string, free, tasks uint64) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -43,8 +43,8 @@ func (l *line[C]) settle(w *Waiter[C]) {
 	}
 }
 
-// Return puts a waiter whose grant was refused back in its place, where it can be offered again. If it has been absent
-// for longer than Linger, the next Expire drops it.
+// Return puts a waiter whose grant was refused back in its place, where it can be offered a permit again. If it has
+// been absent for longer than Linger, the next Expire drops it.
 func (q *Queue[C]) Return(w *Waiter[C]) {
 	var none C
 	q.mu.Lock()
@@ -67,9 +67,10 @@ func (q *Queue[C]) Offered(w *Waiter[C]) bool {
 	return w.offered
 }
 
-// Ahead reports whether any waiter is ahead of the waiter with that key, including absent waiters and those being
-// offered. If the key is nil or unknown, it reports whether there is any waiter in the line. Workers count only if
-// tasks are waiting or a worker is being offered. Call Expire first, so that expired places do not count.
+// Ahead reports whether any waiter is ahead of the waiter with the given key, including absent waiters and those being
+// offered a permit. If the key is nil or unknown, it reports whether there are any waiters in the line. Workers count
+// only if tasks are waiting or a worker is being offered a permit. Call Expire first, so that expired places do not
+// count.
 func (q *Queue[C]) Ahead(sem string, k *Key, tasks uint64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 const (
 	// Linger is how long an absent waiter keeps its place.
 	Linger = 5 * time.Second
-	// MaxWaitedBefore limits how long a waiter can claim to have waited at an earlier leader.
+	// MaxWaitedBefore limits how long a waiter can claim to have waited under an earlier leader.
 	MaxWaitedBefore = 10 * time.Minute
 )
 
@@ -36,29 +36,30 @@ type Waiter[C comparable] struct {
 	Key
 	Request  semaphore.Request
 	Metadata map[string]string
-	// Joined is when the waiter claims to have started waiting: when it joined, minus the time that it waited before,
-	// which is capped.
+	// Joined is when the waiter claims to have started waiting: the time at which it joined, minus the time that it
+	// says it had waited before, which is capped.
 	Joined time.Time
 
-	// position in the line, fixed while in it
+	// position in the line, fixed while the waiter is in the line
 	position
 
 	// guarded by the queue's lock
 	call    C         // zero if absent
-	until   time.Time // the time until which the place of an absent waiter is kept
+	until   time.Time // the time until which an absent waiter's place is kept
 	offered bool
 	line    *line[C] // nil after it has left
 }
 
 // Queue holds the waiters of one leader. C is the type of a waiting call, usually a pointer; its zero value means no
-// call. The methods may be called from any goroutine. Methods that take a Waiter have no effect after it has left.
+// call. The methods may be called from any goroutine. Methods that take a Waiter have no effect once it has left.
 type Queue[C comparable] struct {
 	mu      sync.Mutex // guards the fields below and the mutable fields of the waiters
 	waiters map[Key]*Waiter[C]
 	lines   map[string]*line[C] // only nonempty lines
-	// hosts counts the waiters that are not workers and have no firing. It has no zero counts.
+	// hosts counts the waiters that are not workers and have no firing. Zero counts are removed.
 	hosts map[host]int
-	// absent holds the waiters without a call that are not being offered, ordered by when they are dropped.
+	// absent holds the waiters that have no call and are not being offered a permit, ordered by the time at which they
+	// are dropped.
 	absent *btree.BTreeG[*Waiter[C]]
 	gather time.Time
 	seq    uint64
@@ -79,8 +80,8 @@ func (q *Queue[C]) reset() {
 	q.gather = time.Time{}
 }
 
-// Gather makes the lines gather until that time: waiters that join before then are placed by the age that they claim.
-// It must be called on an empty queue, at the beginning of a leadership.
+// Gather makes the lines gather until the given time: waiters that join before then are placed by the waiting time that
+// they claim. It must be called on an empty queue, at the beginning of a term.
 func (q *Queue[C]) Gather(until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,10 +95,10 @@ func (q *Queue[C]) Gathering(now time.Time) bool {
 	return now.Before(q.gather)
 }
 
-// Join attaches call to the waiter with that key. An existing waiter keeps its place, request and metadata. replaced is
-// then the previously attached call, or the zero C; the caller of Join must notify that call that it no longer waits. A
-// new waiter goes to the end of its line, or, while the lines are gathering, behind all waiters that claim to have
-// waited at least as long.
+// Join attaches call to the waiter with the given key. An existing waiter keeps its place, request and metadata.
+// replaced is then the previously attached call, or the zero C; the caller of Join must notify that call that it has
+// been replaced. A new waiter goes to the end of its line, or, while the lines are gathering, behind all waiters that
+// claim to have waited at least as long.
 func (q *Queue[C]) Join(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -106,9 +107,9 @@ func (q *Queue[C]) Join(
 	return q.join(k, req, metadata, call, now, waitedBefore)
 }
 
-// JoinAlone is like Join, but refuses a second waiter of an acquirer: if another acquisition for the same semaphore,
-// group and acquirer is waiting, it does nothing and returns a nil w. Requests from workers and requests with a firing
-// neither count nor are refused.
+// JoinAlone is like Join, but refuses a second waiter from the same acquirer: if another acquisition for the same
+// semaphore, group and acquirer is waiting, it does nothing and returns a nil w. Requests from workers and requests
+// with a firing do not count and are never refused.
 func (q *Queue[C]) JoinAlone(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -157,8 +158,8 @@ func (q *Queue[C]) join(
 	return w, replaced
 }
 
-// Detach records that call has ended without a result, because the client will retry it or its connection broke. If it
-// is still the attached call, the waiter becomes absent, and its place is kept for Linger.
+// Detach records that call has ended without a result, because the client will retry it or its connection broke. If
+// call is still attached, the waiter becomes absent, and its place is kept for Linger.
 func (q *Queue[C]) Detach(w *Waiter[C], call C, now time.Time) {
 	var none C
 	q.mu.Lock()
@@ -173,16 +174,16 @@ func (q *Queue[C]) Detach(w *Waiter[C], call C, now time.Time) {
 	}
 }
 
-// Call returns the call that is attached to w: the zero C if w is absent, and the last attached call if it has left.
+// Call returns the call attached to w: the zero C if w is absent, and the last attached call if w has left.
 func (q *Queue[C]) Call(w *Waiter[C]) C {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return w.call
 }
 
-// Leave removes the waiter with that key from its line because it was granted, denied or cancelled. It returns the
-// attached call, or the zero C if the waiter was absent, and whether there was such a waiter. A later Join with the
-// same key creates a new waiter.
+// Leave removes the waiter with the given key from its line because it was granted, denied or cancelled. It returns the
+// attached call, or the zero C if the waiter was absent, and reports whether there was such a waiter. A later Join with
+// the same key creates a new waiter.
 func (q *Queue[C]) Leave(k Key) (call C, known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -209,7 +210,7 @@ func (q *Queue[C]) Expire(now time.Time) []*Waiter[C] {
 	}
 }
 
-// NextExpiry returns when Expire next has to drop a waiter, or false if no waiter is absent.
+// NextExpiry returns the time at which Expire will next drop a waiter, or false if no waiter is absent.
 func (q *Queue[C]) NextExpiry() (time.Time, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -220,8 +221,7 @@ func (q *Queue[C]) NextExpiry() (time.Time, bool) {
 	return w.until, true
 }
 
-// Clear empties the queue at the end of a leadership and stops gathering. It returns all waiters, in no particular
-// order.
+// Clear empties the queue at the end of a term and stops gathering. It returns all waiters, in no particular order.
 func (q *Queue[C]) Clear() []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -22,7 +22,7 @@ func key(sem string, n int) Key {
 	return Key{Semaphore: sem, Identity: semaphore.Identity{Group: "g", Acquirer: strconv.Itoa(n)}, RequestID: "r"}
 }
 
-// join adds a new waiter with that weight to the line of "s".
+// join adds a new waiter with the given weight to the line of semaphore "s".
 func join(q *Queue[*call], n int, weight uint32, now time.Time) (*Waiter[*call], *call) {
 	c := &call{strconv.Itoa(n)}
 	w, _ := q.Join(key("s", n), semaphore.Request{Semaphore: "s", Weight: weight}, nil, c, now, 0)
@@ -51,7 +51,7 @@ func TestOffer_FirstDoesNotFit_OffersNothing(t *testing.T) {
 	join(q, 2, 1, start)
 	wantNumbers(t, "4 free", q.Offer("s", 4, 0))
 	wantNumbers(t, "5 free", q.Offer("s", 5, 0), 1)
-	wantNumbers(t, "5 free, all of them being offered", q.Offer("s", 5, 0))
+	wantNumbers(t, "5 free, all being offered", q.Offer("s", 5, 0))
 	wantNumbers(t, "6 free, 5 of them being offered", q.Offer("s", 6, 0), 2)
 	wantNumbers(t, "another semaphore", q.Offer("other", 100, 0))
 }
@@ -64,7 +64,7 @@ func TestOffer_SeveralFit_AreOfferedTogetherInOrder(t *testing.T) {
 	wantNumbers(t, "7 free", q.Offer("s", 7, 0), 1, 2, 3)
 	q.Leave(key("s", 1))
 	wantNumbers(t, "after one was granted", q.Offer("s", 5, 0))
-	wantNumbers(t, "and one slot freed", q.Offer("s", 6, 0), 4)
+	wantNumbers(t, "after one slot was freed", q.Offer("s", 6, 0), 4)
 }
 
 func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
@@ -95,12 +95,12 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 	next := &call{"next"}
 	again, replaced := q.Join(w.Key, semaphore.Request{Weight: 7}, nil, next, start.Add(time.Hour), 0)
 	if again != w || replaced != c || q.Call(w) != next {
-		t.Errorf("second Join() = %p (first %p), replaced %v, Call() = %v, want the same waiter with the new call", again, w, replaced, q.Call(w))
+		t.Errorf("second Join() = %p (first %p), replaced %v, Call() = %v; want the same waiter with the new call", again, w, replaced, q.Call(w))
 	}
 	if place, length := q.Place(w, 0); place != 1 || length != 2 {
 		t.Errorf("Place() = %d of %d, want 1 of 2", place, length)
 	}
-	q.Detach(w, c, start) // the end of the replaced call has no effect
+	q.Detach(w, c, start) // detaching the replaced call has no effect
 	wantNumbers(t, "offered", q.Offer("s", 1, 0), 1)
 	if w.Request.Weight != 1 {
 		t.Errorf("the second Join changed the request: %+v", w.Request)
@@ -113,15 +113,15 @@ func TestDetach_Absent_KeepsItsPlaceForAWhileAndIsSkipped(t *testing.T) {
 	join(q, 2, 1, start)
 	q.Detach(w, c, start)
 	if !q.Ahead("s", &Key{Semaphore: "s"}, 0) || q.Call(w) != nil {
-		t.Error("the absent waiter does not count, or has a call")
+		t.Error("the absent waiter does not count, or still has a call")
 	}
 	wantNumbers(t, "offered while the first is absent", q.Offer("s", 1, 0), 2)
 	wantNumbers(t, "dropped too early", q.Expire(start.Add(Linger-1)))
 	if at, ok := q.NextExpiry(); !ok || !at.Equal(start.Add(Linger)) {
-		t.Errorf("NextExpiry() = %v, %v, want Linger after the start", at, ok)
+		t.Errorf("NextExpiry() = %v, %v, want Linger after start", at, ok)
 	}
 
-	back, replaced := q.Join(w.Key, w.Request, nil, &call{"back"}, start.Add(Linger-1), 0)
+	back, replaced := q.Join(w.Key, w.Request, nil, &call{"rejoined"}, start.Add(Linger-1), 0)
 	if back != w || replaced != nil {
 		t.Errorf("Join() of the absent waiter = %p (first %p), replaced %v, want the same waiter and no call replaced", back, w, replaced)
 	}
@@ -139,7 +139,7 @@ func TestExpire_AfterLinger_DropsTheWaiter(t *testing.T) {
 	join(q, 2, 1, start)
 	wantNumbers(t, "dropped", q.Expire(start.Add(Linger)), 1)
 	if q.Ahead("s", &Key{"s", semaphore.Identity{Group: "g", Acquirer: "2"}, "r"}, 0) {
-		t.Error("Ahead() of the second waiter = true after the first was dropped")
+		t.Error("Ahead() for the second waiter = true after the first was dropped")
 	}
 	if place, length := q.Place(w, 0); place != 0 || length != 0 {
 		t.Errorf("Place() of the dropped waiter = %d of %d, want 0 of 0", place, length)
@@ -179,7 +179,7 @@ func TestGather_OrdersByCappedClaimedAgeUntilItEnds(t *testing.T) {
 	q := New[*call]()
 	q.Gather(start.Add(time.Second))
 	if !q.Gathering(start) || q.Gathering(start.Add(time.Second)) {
-		t.Error("Gathering() is wrong at the start or at the end")
+		t.Error("Gathering() is wrong at the start or the end of gathering")
 	}
 	for n, claim := range []time.Duration{0, time.Minute, time.Hour, 2 * time.Hour, -time.Hour, time.Second} {
 		q.Join(key("s", n), semaphore.Request{Weight: 1}, nil, &call{}, start, claim)
@@ -220,12 +220,12 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 	}
 	all := func(string) bool { return true }
 	if got := q.Waiters(all, Cursor{}, 2, noTasks); len(got) != 2 || got[1].Semaphore != "a" {
-		t.Errorf("Waiters() with limit 2 = %+v, want both of a", got)
+		t.Errorf("Waiters() with limit 2 = %+v, want both waiters for a", got)
 	}
-	// The last listed waiter may leave. The next page still starts after its position.
+	// The last waiter on a page may leave. The next page still starts after its position.
 	q.Leave(got[0].Key)
 	if next := q.Waiters(all, got[0].Cursor, 10, noTasks); len(next) != 3 || next[0].Weight != 3 || next[0].Place != 1 || next[1].Semaphore != "b" {
-		t.Errorf("Waiters() of the next page = %+v, want the other three", next)
+		t.Errorf("Waiters() for the next page = %+v, want the other three", next)
 	}
 	if next := q.Waiters(all, got[2].Cursor, 10, noTasks); len(next) != 0 {
 		t.Errorf("Waiters() after the last one = %+v, want none", next)
@@ -266,7 +266,7 @@ func TestQueue_IdleWorkers_DoNotCountInPlaces(t *testing.T) {
 	}
 }
 
-// joinWorker is like join, for a worker.
+// joinWorker is like join, but for a worker.
 func joinWorker(q *Queue[*call], n int, weight uint32) *Waiter[*call] {
 	w, _ := q.Join(key("s", n), semaphore.Request{Semaphore: "s", Weight: weight, Worker: true}, nil, &call{strconv.Itoa(n)}, start, 0)
 	return w
@@ -292,15 +292,15 @@ func TestOffer_WorkerWithoutATask_DoesNotBlock(t *testing.T) {
 	join(q, 2, 1, start)
 	other := key("s", 2)
 	if q.Ahead("s", &other, 0) || !q.Ahead("s", nil, 0) {
-		t.Error("Ahead() counts a worker without a task, or does not count a caller")
+		t.Error("Ahead() counts a worker without a task, or ignores a caller")
 	}
 	if !q.Ahead("s", &other, 1) {
 		t.Error("Ahead() does not count a worker with a task")
 	}
-	wantNumbers(t, "not enough for the worker, with a task", q.Offer("s", 1, 1))
-	wantNumbers(t, "not enough for the worker, without a task", q.Offer("s", 1, 0), 2)
+	wantNumbers(t, "too few permits for the worker, with a task", q.Offer("s", 1, 1))
+	wantNumbers(t, "too few permits for the worker, without a task", q.Offer("s", 1, 0), 2)
 	q.Leave(other)
-	wantNumbers(t, "enough for the worker", q.Offer("s", 2, 1), 1)
+	wantNumbers(t, "enough permits for the worker", q.Offer("s", 2, 1), 1)
 	if !q.Ahead("s", nil, 0) {
 		t.Error("Ahead() does not count a worker that is being offered the last task")
 	}
@@ -314,7 +314,7 @@ func TestOffer_WorkerWithoutATask_DoesNotBlock(t *testing.T) {
 func TestFirstWorker_CountsTheOthersAheadOfIt(t *testing.T) {
 	q := New[*call]()
 	if _, _, ok := q.FirstWorker("s"); ok {
-		t.Error("FirstWorker() of an empty line = true")
+		t.Error("FirstWorker() for an empty line = true")
 	}
 	join(q, 1, 1, start)
 	if _, _, ok := q.FirstWorker("s"); ok {

@@ -1,7 +1,7 @@
-// Package selector parses the part of a call that selects semaphores: globs of names, and label requirements in the
-// syntax of Kubernetes.
+// Package selector parses the part of a call that selects semaphores: name globs, and label requirements in Kubernetes
+// syntax.
 //
-// It implements the rules of both syntaxes and does not depend on the API's messages. Its errors are
-// *semaphore.FieldError, with the paths of the fields that the caller passes, and *NoDefinitionError and
-// *NothingChosenError, which suggest what was probably meant.
+// It implements both syntaxes and does not depend on the API's messages. Its errors are *semaphore.FieldError, with the
+// field paths that the caller passes in, and *NoDefinitionError and *NothingChosenError, which suggest what was
+// probably meant.
 package selector

@@ -16,10 +16,10 @@ const (
 	maxGlobs = 100
 )
 
-// Globs selects by name. An empty Globs selects all.
+// Globs selects semaphores by name. An empty Globs selects all of them.
 type Globs []*glob
 
-// ParseGlobs compiles the globs of a call. field is their field in the request, for errors.
+// ParseGlobs compiles the globs of a call. field is the name of their field in the request, for error messages.
 func ParseGlobs(field string, texts []string) (Globs, error) {
 	if len(texts) > maxGlobs {
 		return nil, semaphore.Invalid(field, strconv.Itoa(len(texts))+" globs", "must be at most "+strconv.Itoa(maxGlobs)+" globs")
@@ -35,16 +35,16 @@ func ParseGlobs(field string, texts []string) (Globs, error) {
 	return set, nil
 }
 
-// Match reports whether a name matches one of the globs.
+// Match reports whether a name matches any of the globs.
 func (s Globs) Match(name string) bool {
 	return len(s) == 0 || slices.ContainsFunc(s, func(g *glob) bool { return g.match(name) })
 }
 
-// glob is a compiled shell pattern for names: * matches any sequence of characters, ? any single one, and [abc], [a-z]
-// and [^a-z] (or [!a-z]) one of a set. Everything else, including a slash, matches literally. There is no escape
-// character, because semaphore names do not contain *?[].
+// glob is a compiled shell pattern for names: * matches any sequence of characters, ? any single character, and [abc],
+// [a-z] and [^a-z] (or [!a-z]) a single character from a set. Everything else, including a slash, matches literally.
+// There is no escape character, because semaphore names do not contain *?[].
 type glob struct {
-	name  string // the whole text if it is plain; then there are no steps
+	name  string // the whole text if it is plain, in which case there are no steps
 	steps []globStep
 }
 
@@ -54,9 +54,9 @@ func plain(text string) bool { return !strings.ContainsAny(text, "*?[]") }
 // globStep matches a single character, or any sequence of characters.
 type globStep struct {
 	kind   globKind
-	char   rune        // of a globChar
-	ranges []runeRange // of a globClass
-	not    bool        // of a globClass: matches a character outside of the ranges
+	char   rune        // for globChar
+	ranges []runeRange // for globClass
+	not    bool        // for globClass: matches characters outside the ranges
 }
 
 type globKind uint8
@@ -70,11 +70,11 @@ const (
 
 type runeRange struct{ low, high rune }
 
-// compileGlob returns the compiled glob, or the rule that text violates.
+// compileGlob compiles a glob. broken is the rule that text violates, or empty.
 func compileGlob(text string) (g *glob, broken string) {
 	switch {
 	case text == "":
-		return nil, "must not be empty; omit it to select all"
+		return nil, "must not be empty: omit it to select all"
 	case len(text) > maxGlob:
 		return nil, "must be at most " + strconv.Itoa(maxGlob) + " bytes, not " + strconv.Itoa(len(text))
 	case !utf8.ValidString(text):
@@ -108,7 +108,7 @@ func compileGlob(text string) (g *glob, broken string) {
 }
 
 // compileClass parses a set. text starts after the [, and the returned rest starts after the ]. The first ] always ends
-// the set. A - at the start or the end is literal.
+// the set. A - at the start or end is literal.
 func compileClass(text string) (step globStep, rest, broken string) {
 	body, rest, closed := strings.Cut(text, "]")
 	if !closed {
@@ -136,8 +136,8 @@ func compileClass(text string) (step globStep, rest, broken string) {
 	return step, rest, ""
 }
 
-// match reports whether the whole name matches, in at most len(steps) * len(name) steps. After a mismatch it extends
-// only the last * by one character, because an earlier * could not reach further.
+// match reports whether the whole name matches. It takes at most len(steps) * len(name) steps. After a mismatch it
+// extends only the last * by one character, because extending an earlier * could not match more.
 func (g *glob) match(name string) bool {
 	if g.name != "" {
 		return name == g.name

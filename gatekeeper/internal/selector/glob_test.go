@@ -84,10 +84,10 @@ func FuzzGlob(f *testing.F) {
 			return
 		}
 		if len(g.steps) > len(text) {
-			t.Fatalf("glob %q has %d steps, more than bytes", text, len(g.steps))
+			t.Fatalf("glob %q has %d steps, more than it has bytes", text, len(g.steps))
 		}
 		if got, expected := g.match(name), asRegexp(g).MatchString(name); got != expected {
-			t.Fatalf("glob %q on %q: got %v, want %v as for its regular expression", text, name, got, expected)
+			t.Fatalf("glob %q on %q: got %v, but the equivalent regular expression gives %v", text, name, got, expected)
 		}
 	})
 }

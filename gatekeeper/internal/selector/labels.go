@@ -14,7 +14,7 @@ import (
 // maxLabels is the maximum length of label requirements in bytes.
 const maxLabels = 4096
 
-// labels selects definitions by label: all requirements must hold. Without requirements it selects all.
+// labels selects definitions by label: all requirements must hold. Without requirements it selects every definition.
 type labels []requirement
 
 // requirement is a condition on one label. An absent label has no value, so k!=v and k notin (v) hold.
@@ -37,8 +37,8 @@ func (s labels) match(of semaphore.Labels) bool {
 	return true
 }
 
-// matchOf reports whether the semaphore of that name has a definition with matching labels. Without requirements, it
-// also matches a name whose definition was deleted.
+// matchOf reports whether the named semaphore has a definition with matching labels. Without requirements, it also
+// matches a name whose definition was deleted.
 func (s labels) matchOf(state *fsm.State, name string) bool {
 	if len(s) == 0 {
 		return true
@@ -85,12 +85,13 @@ func quoted(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// parseLabels parses requirements in the syntax of Kubernetes. field is their field in the request, for errors.
+// parseLabels parses requirements in Kubernetes syntax. field is the name of their field in the request, for error
+// messages.
 //
 //	team=data, tier!=test, zone in (a, b), zone notin (c), critical, !legacy
 //
-// A value may contain spaces, as in cron=*/7 * * * *. A value with one of =,!()" must be quoted, with \" and \\ for "
-// and \.
+// A value may contain spaces, as in cron=*/7 * * * *. A value that contains one of =,!()" must be quoted, with \" and
+// \\ for " and \.
 func parseLabels(field, text string) (labels, error) {
 	if len(text) > maxLabels {
 		return nil, semaphore.Invalid(field, text, "must be at most "+strconv.Itoa(maxLabels)+" bytes, not "+strconv.Itoa(len(text)))
@@ -103,7 +104,7 @@ func parseLabels(field, text string) (labels, error) {
 	return s, nil
 }
 
-// labelsParser parses at pos. It stops at the first error, after which its methods do nothing.
+// labelsParser parses text starting at pos. After the first error, its methods do nothing.
 type labelsParser struct {
 	text   string
 	pos    int
@@ -171,7 +172,7 @@ func (p *labelsParser) key() string {
 	return key
 }
 
-// value parses a value. It may be empty, as in k= and k in (a,), and may contain spaces.
+// value parses a value, which may be empty, as in k= and k in (a,), and may contain spaces.
 func (p *labelsParser) value() string {
 	if p.broken != "" || p.pos == len(p.text) || p.text[p.pos] != '"' {
 		return p.until(isReserved)
@@ -197,7 +198,7 @@ func (p *labelsParser) value() string {
 // isReserved reports whether a character is part of the syntax.
 func isReserved(r rune) bool { return strings.ContainsRune("=,!()\"", r) }
 
-// plain parses a text without spaces or reserved characters, such as a key.
+// plain parses text without spaces or reserved characters, such as a key.
 func (p *labelsParser) plain() string {
 	return p.until(func(r rune) bool { return isReserved(r) || unicode.IsSpace(r) })
 }
@@ -218,7 +219,7 @@ func (p *labelsParser) until(ends func(rune) bool) string {
 	return strings.TrimRightFunc(rest[:end], unicode.IsSpace)
 }
 
-// word accepts a keyword that is not the prefix of a longer word.
+// word accepts a keyword unless it is only the prefix of a longer word.
 func (p *labelsParser) word(word string) bool {
 	rest, ok := strings.CutPrefix(p.text[p.pos:], word)
 	if next, _ := utf8.DecodeRuneInString(rest); !ok || rest != "" && next != '(' && !unicode.IsSpace(next) {

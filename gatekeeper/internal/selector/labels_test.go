@@ -92,7 +92,7 @@ func TestLabels_Invalid_ErrorNamesThePosition(t *testing.T) {
 	}
 }
 
-// FuzzLabels checks that requirements survive formatting and parsing.
+// FuzzLabels checks that requirements survive being formatted and parsed again.
 func FuzzLabels(f *testing.F) {
 	for _, s := range []string{"a=b", "a!=b,c", "x in (a,b)", "!x,y notin (1)", `k="a\"b\\"`, `k=" a,b ",c in (,"=","d e"),d=`, "in in (in)"} {
 		f.Add(s)
@@ -104,10 +104,10 @@ func FuzzLabels(f *testing.F) {
 		}
 		again, err := parseLabels("labels", s.String())
 		if err != nil {
-			t.Fatalf("parseLabels accepts %q, but not its String() %q: %v", text, s.String(), err)
+			t.Fatalf("parseLabels accepts %q but not its String() %q: %v", text, s.String(), err)
 		}
 		if again.String() != s.String() {
-			t.Fatalf("String() = %q before and %q after parsing it, want the same", s.String(), again.String())
+			t.Fatalf("String() = %q, but %q after parsing that, want them equal", s.String(), again.String())
 		}
 	})
 }

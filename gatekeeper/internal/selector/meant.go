@@ -17,10 +17,10 @@ import (
 
 // The errors in this file suggest the definition that was probably meant. Each search scans all definitions, which
 // takes about 10 ms for 100,000 of them. Therefore only operators' calls get suggestions: edits, pauses, previews,
-// lists, Explain, and GetDefinition while there are few definitions. Denials have none, because a misspelled job may
-// call TryAcquire very often, from many hosts.
+// lists, Explain, and GetDefinition while there are few definitions. Denials get none, because a job with a misspelled
+// name may call TryAcquire very often, from many hosts.
 
-// NoDefinitionError says that there is no definition with that name.
+// NoDefinitionError means that there is no definition with the given name.
 type NoDefinitionError struct {
 	Name string
 	// Meant is the most similar existing name, or "" if none is similar.
@@ -31,8 +31,8 @@ func (e *NoDefinitionError) Error() string {
 	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Meant)
 }
 
-// Meant returns the existing name that the caller probably meant, given a name that has no definition. It returns "" if
-// none is similar. It considers only names for which sees returns true, or all if sees is nil.
+// Meant returns the existing name that the caller probably meant by a name without a definition. It returns "" if none
+// is similar. It considers only names for which sees returns true, or all names if sees is nil.
 func Meant(state *fsm.State, name string, sees func(state *fsm.State, name string) bool) string {
 	return nearest.Among(name, names(state, sees))
 }
@@ -47,17 +47,17 @@ func names(state *fsm.State, sees func(state *fsm.State, name string) bool) iter
 	}
 }
 
-// NothingChosenError means that a selector selects no definitions. For a listing, that is a valid result. A change
+// NothingChosenError means that a selector matches no definitions. For a listing, that is a valid result. A change
 // fails, because the selector probably has a typo, and a script must not mistake that for success.
 type NothingChosenError struct {
-	// Chosen are the names and globs of the selector. Labels are its label requirements.
+	// Chosen lists the names and globs in the selector. Labels contains its label requirements.
 	Chosen []string
 	Labels string
-	// Meant is the glob or the requirements that the caller probably meant. It is empty if nothing is similar.
+	// Meant is the glob or label requirements that the caller probably meant. It is empty if nothing is similar.
 	Meant string
 }
 
-// maxQuoted limits how many names and globs an error quotes, and for how many globs or label requirements it looks for
+// maxQuoted limits how many names and globs an error quotes, and how many globs or label requirements get a search for
 // a suggestion.
 const maxQuoted = 10
 
@@ -81,7 +81,7 @@ func (e *NothingChosenError) Error() string {
 	return text + phrase.DidYouMean(e.Meant)
 }
 
-// nothing returns the error for a selector that selects no definitions.
+// nothing returns the error for a selector that matches no definitions.
 func (s *Selector) nothing(state *fsm.State) error {
 	e := &NothingChosenError{Chosen: s.given, Labels: s.text}
 	for _, glob := range s.given[:min(len(s.given), maxQuoted)] { // each search scans all definitions
@@ -95,8 +95,8 @@ func (s *Selector) nothing(state *fsm.State) error {
 	return e
 }
 
-// nearestGlob returns the glob with its literal prefix replaced by a similar prefix of a known name. It returns "" if
-// no prefix is similar, or if the glob does not start with a literal.
+// nearestGlob returns the glob with its literal prefix replaced with a similar prefix of a known name. It returns "" if
+// no prefix is similar, or if the glob does not start with a literal prefix.
 func nearestGlob(glob string, known iter.Seq[string]) string {
 	n := strings.IndexAny(glob, "*?[")
 	if n <= 0 {
@@ -120,9 +120,9 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 	return meant + glob[n:]
 }
 
-// nearestLabels returns the requirements with one value replaced so that they select a definition. The replacement is
-// the most similar label of the definitions that meet all the other requirements. It returns "" if none is similar.
-// Only a requirement with a single value is replaced, because the others have no nearest label.
+// nearestLabels returns the requirements with one of them replaced so that they select a definition. The replacement is
+// the most similar label among the definitions that meet all the other requirements. It returns "" if none is similar.
+// Only a requirement with a single value can be replaced, because the others have no nearest label.
 func (s *Selector) nearestLabels(state *fsm.State) string {
 	for i, r := range s.labels[:min(len(s.labels), maxQuoted)] {
 		if r.not || len(r.values) != 1 {

@@ -31,7 +31,7 @@ func TestNearestGlob_MistypedPrefix_IsCorrected(t *testing.T) {
 	}
 }
 
-// A suggestion must select a definition, and must never negate what was asked for.
+// A suggestion must select a definition, and must never be the opposite of what was requested.
 func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 	c := statetest.New(t)
 	define := func(name string, labels map[string]string) {
@@ -71,7 +71,7 @@ func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 	}
 }
 
-// Each search scans all definitions, so only the first requirements and globs get suggestions.
+// Each search scans all definitions, so only the first few requirements and globs get suggestions.
 func TestNames_NothingSelected_SuggestsForTheFirstFewOnly(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
@@ -135,14 +135,14 @@ func TestNames_NothingSelected_SuggestsASimilarName(t *testing.T) {
 
 	all := new(Selector)
 	if names, err := all.Names(c.State()); err != nil || len(names) != 2 {
-		t.Errorf("Names() of an empty selector = %q, %v, want both names", names, err)
+		t.Errorf("Names() with an empty selector = %q, %v, want both names", names, err)
 	}
 	if _, err := all.Names(statetest.New(t).State()); err == nil || err.Error() != "there are no definitions" {
-		t.Errorf("Names() with a selector for all definitions of an empty state = %v, want an error", err)
+		t.Errorf("Names() with an empty selector and an empty state = %v, want an error", err)
 	}
 }
 
-// Unlike a change, a listing that must match may have any number of definitions.
+// Unlike a change, a listing that must match something may match any number of definitions.
 func TestMustMatch_MoreDefinitionsThanAChangeMayHave_Passes(t *testing.T) {
 	c := statetest.New(t)
 	var edits fsm.EditBatch
@@ -163,10 +163,10 @@ func TestMustMatch_MoreDefinitionsThanAChangeMayHave_Passes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.MustMatch(c.State()); err != nil && err.Error() != text || err == nil && text != "" {
-			t.Errorf("MustMatch() of %q = %v, want %s", names, err, text)
+			t.Errorf("MustMatch() for %q = %v, want %s", names, err, text)
 		}
 	}
 	if _, err := new(Selector).Names(c.State()); err == nil {
-		t.Error("Names() of more than maxChosen definitions = nil error")
+		t.Error("Names() with more than maxChosen definitions = nil error")
 	}
 }

@@ -12,10 +12,10 @@ import (
 // maxSearch is the maximum length of a search in bytes.
 const maxSearch = 256
 
-// Search selects definitions by words. An empty Search selects all.
+// Search selects definitions by words. An empty Search selects all of them.
 type Search []string
 
-// ParseSearch splits a search into words. field is its field in the request, for errors.
+// ParseSearch splits a search into words. field is the name of its field in the request, for error messages.
 func ParseSearch(field, text string) (Search, error) {
 	switch {
 	case len(text) > maxSearch:
@@ -26,7 +26,8 @@ func ParseSearch(field, text string) (Search, error) {
 	return strings.Fields(strings.ToLower(text)), nil
 }
 
-// Match reports whether every word occurs in the name, the description, or a label written key=value. Case is ignored.
+// Match reports whether every word occurs in the name, the description, or a label written as key=value. Case is
+// ignored.
 func (s Search) Match(d *semaphore.Definition) bool {
 	for _, word := range s {
 		in := func(text string) bool { return strings.Contains(strings.ToLower(text), word) }

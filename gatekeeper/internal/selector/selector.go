@@ -11,19 +11,19 @@ import (
 // maxChosen is the maximum number of definitions in one change.
 const maxChosen = 100_000
 
-// Selector selects semaphores by name and by the labels of their definitions. An empty Selector selects all.
+// Selector selects semaphores by name and by the labels of their definitions. An empty Selector selects all of them.
 type Selector struct {
 	given  []string // the globs, unparsed
 	plain  []string // the sorted names, if every glob is a plain name
 	text   string   // the label requirements, unparsed
 	names  Globs
 	labels labels
-	// within limits the selection to what the caller may see. nil means no limit.
+	// within limits the selection to what the caller may see. nil means that the caller may see everything.
 	within func(state *fsm.State, name string) bool
 }
 
-// Within limits the selection to the semaphores for which sees returns true. The result behaves as if the others did
-// not exist. If sees is nil, Within returns s unchanged.
+// Within returns a selector limited to the semaphores for which sees returns true. It behaves as if the others did not
+// exist. If sees is nil, Within returns s unchanged.
 func (s *Selector) Within(sees func(state *fsm.State, name string) bool) *Selector {
 	if sees == nil {
 		return s
@@ -33,12 +33,12 @@ func (s *Selector) Within(sees func(state *fsm.State, name string) bool) *Select
 	return &bounded
 }
 
-// Sees reports whether the semaphore of that name is within the limit.
+// Sees reports whether the caller may see the named semaphore.
 func (s *Selector) Sees(state *fsm.State, name string) bool {
 	return s.within == nil || s.within(state, name)
 }
 
-// Parse parses the fields names and labels of the message at that path. The path is empty for the request itself.
+// Parse parses the names and labels fields of the message at the given path. The path is empty for the request itself.
 func Parse(path string, names []string, labels string) (s *Selector, err error) {
 	if path != "" {
 		path += "."
@@ -68,7 +68,7 @@ func ParseChoice(path string, m interface {
 	case m.GetAll() && chosen:
 		return nil, semaphore.Invalid(path, "", "must not combine all with names or labels")
 	case !m.GetAll() && !chosen:
-		return nil, semaphore.Invalid(path, "", "must say which definitions: names, labels or all")
+		return nil, semaphore.Invalid(path, "", "must specify which definitions: names, labels or all")
 	}
 	return s, nil
 }
@@ -81,14 +81,14 @@ func (s *Selector) Match(d *semaphore.Definition) bool {
 // MatchLabels reports whether these labels meet the label requirements.
 func (s *Selector) MatchLabels(l semaphore.Labels) bool { return s.labels.match(l) }
 
-// MatchNow reports whether the semaphore of that name is currently selected. Without label requirements it needs no
+// MatchNow reports whether the named semaphore is currently selected. Without label requirements it does not need a
 // definition.
 func (s *Selector) MatchNow(state *fsm.State, name string) bool {
 	return s.names.Match(name) && s.labels.matchOf(state, name) && s.Sees(state, name)
 }
 
 // MatchEntry reports whether a journal entry concerns a semaphore that is selected now, or was selected before or after
-// the entry. Only a selector without names and labels selects entries about cordons.
+// the entry. Entries about cordons match only a selector without names and labels.
 func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
 	if e.Semaphore != "" && !s.Sees(state, e.Semaphore) {
 		return false
@@ -100,8 +100,8 @@ func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
 		e.Before != nil && s.labels.match(e.Before.Labels) || e.After != nil && s.labels.match(e.After.Labels))
 }
 
-// MatchEvent reports whether an event concerns a semaphore that is selected before or after it. An event about a permit
-// has no definition, so the one in the state is used. A cordon concerns every semaphore.
+// MatchEvent reports whether an event concerns a semaphore that is selected before or after the event. An event about a
+// permit has no definition, so the current definition is used. A cordon concerns every semaphore.
 func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 	switch {
 	case e.Semaphore == "":
@@ -115,7 +115,7 @@ func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 		e.Before != nil && s.labels.match(e.Before.Definition.Labels)
 }
 
-// Named reports whether a semaphore was selected by its name, rather than by a glob or its labels.
+// Named reports whether a semaphore was selected by name, rather than by a glob or by its labels.
 func (s *Selector) Named(name string) bool { return slices.Contains(s.given, name) }
 
 // Defined returns a *NoDefinitionError for the first name without a definition.
@@ -144,8 +144,8 @@ func (s *Selector) Absent(state *fsm.State) error {
 }
 
 // Names returns the sorted names of the selected definitions. It returns a *NoDefinitionError if a name in the selector
-// has no definition, a *NothingChosenError if nothing is selected, and a *semaphore.FieldError if there are more
-// definitions than one change may have.
+// has no definition, a *NothingChosenError if nothing is selected, and a *semaphore.FieldError if more definitions are
+// selected than one change may contain.
 func (s *Selector) Names(state *fsm.State) ([]string, error) {
 	if err := s.Absent(state); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (s *Selector) Names(state *fsm.State) ([]string, error) {
 		return nil, s.nothing(state)
 	}
 	if len(chosen) > maxChosen {
-		return nil, semaphore.Invalid("selector", "", "must choose at most 100 000 definitions: split the change")
+		return nil, semaphore.Invalid("selector", "", "must select at most 100,000 definitions: split the change")
 	}
 	return chosen, nil
 }
@@ -174,8 +174,8 @@ func (s *Selector) MustMatch(state *fsm.State) error {
 	return s.nothing(state)
 }
 
-// Definitions returns the selected definitions in the order of their names, starting at from. Plain names are looked
-// up, so that a page that watches thirty of 100,000 definitions costs no more than thirty.
+// Definitions returns the selected definitions in name order, starting at from. Plain names are looked up directly, so
+// a page that watches 30 of 100,000 definitions costs only 30 lookups.
 func (s *Selector) Definitions(state *fsm.State, from string) iter.Seq[*fsm.StoredDefinition] {
 	return func(yield func(*fsm.StoredDefinition) bool) {
 		candidates := state.Definitions(from)
@@ -200,8 +200,8 @@ func (s *Selector) lookUp(state *fsm.State, from string) iter.Seq[*fsm.StoredDef
 	}
 }
 
-// Holders returns the permits of the selected semaphores in the order of (semaphore, token), starting at from and
-// token. Plain names are looked up.
+// Holders returns the permits of the selected semaphores ordered by semaphore and token, starting at from and token.
+// Plain names are looked up directly.
 func (s *Selector) Holders(state *fsm.State, from string, token uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		if len(s.plain) == 0 {

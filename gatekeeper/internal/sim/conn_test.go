@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// conn is one end of a connection. It needs no goroutine: sent data waits at the receiver's end until it is due.
+// conn is one end of a connection. It needs no goroutine: data that has been sent waits at the receiver until it is
+// due.
 type conn struct {
 	net    *network
 	host   *host
@@ -22,7 +23,7 @@ type conn struct {
 	deadline time.Time
 }
 
-// packet is the data of one write. A packet without data is the end of the stream.
+// packet holds the data of one write. A packet without data marks the end of the stream.
 type packet struct {
 	data []byte
 	due  time.Time
@@ -35,7 +36,7 @@ func (c *conn) poke() {
 	}
 }
 
-// break_ breaks the connection immediately for this end. The caller must hold the network's mutex.
+// break_ breaks this end of the connection immediately. The caller must hold the network's mutex.
 func (c *conn) break_() {
 	c.broken, c.in = true, nil
 	delete(c.net.conns, c)
@@ -62,7 +63,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// take reads the data that is due. If there is none, it returns the maximum time to wait; 0 means forever.
+// take reads the data that is due. If there is none, it returns the maximum time to wait; 0 means no limit.
 func (c *conn) take(p []byte) (n int, wait time.Duration, changed <-chan struct{}, err error) {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // disk stores a member's log, votes and snapshots. A write takes some time, and is lost if the machine loses power
-// before it is complete. The disk can be stalled, outlives its server, and records when each entry was first written.
+// before it completes. The disk can be stalled, outlives its server, and records when each entry was first written.
 type disk struct {
 	*raft.InmemStore
 	latency time.Duration // of a write
@@ -20,12 +20,12 @@ type disk struct {
 	resumed   chan struct{} // closed while the disk is not stalled
 	written   map[entryID]time.Time
 	replaced  []raft.Log          // entries that were deleted from the end of the log
-	compacted map[uint64]raft.Log // by index, entries that the member has applied and then compacted into a snapshot
+	compacted map[uint64]raft.Log // by index, entries that the member applied and then compacted into a snapshot
 	snapshots []*snapshot         // completed snapshots, newest last
-	installed int                 // number of snapshots received from a leader
+	installed int                 // number of snapshots received from leaders
 }
 
-// entryID identifies an entry: two entries with the same index and term are equal.
+// entryID identifies an entry: two entries with the same index and term are identical.
 type entryID struct{ index, term uint64 }
 
 func newDisk(latency time.Duration) *disk {
@@ -52,7 +52,7 @@ func (d *disk) stall() (resume func()) {
 	}
 }
 
-// powerOff loses all writes that are not complete, and all later ones until powerOn.
+// powerOff loses all incomplete writes, and all later writes until powerOn.
 func (d *disk) powerOff() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,7 +75,7 @@ func (d *disk) powerOn() {
 
 var errOff = errors.New("the machine has lost power")
 
-// wait waits until a write that begins now is complete. It returns errOff if the write is lost.
+// wait waits until a write that starts now is complete. It returns errOff if the write is lost.
 func (d *disk) wait() error {
 	d.mu.Lock()
 	goOn, off := d.resumed, d.off
@@ -150,8 +150,8 @@ func (d *disk) SetUint64(key []byte, value uint64) error {
 	return d.InmemStore.SetUint64(key, value)
 }
 
-// entry returns the entry that the member has at an index, or had before its own snapshot covered it. It does not
-// return entries that the member received in a snapshot.
+// entry returns the member's log entry at an index, including entries that the member's own snapshot now covers. It
+// does not return entries that the member received in a snapshot.
 func (d *disk) entry(index uint64) (l raft.Log, ok bool) {
 	if d.InmemStore.GetLog(index, &l) == nil {
 		return l, true

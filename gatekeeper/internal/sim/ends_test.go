@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// firingPeriod returns the interval at which firings of a semaphore are due, or 0 if it has none.
+// firingPeriod returns the interval at which a semaphore's firings are due, or 0 if it has none.
 func firingPeriod(name string) time.Duration {
 	switch name {
 	case fires, judged:
@@ -41,19 +41,19 @@ func outcomeOf(luck *rand.Rand) gatekeeperv1.ReleaseOutcome {
 	return gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
 }
 
-// releaseOf returns the release of a token in the history's form.
+// releaseOf returns the release of a token as recorded in the history.
 func releaseOf(semaphore string, token uint64, outcome gatekeeperv1.ReleaseOutcome) history.Request {
 	return history.Releasing(semaphore, token, strings.TrimPrefix(outcome.String(), "RELEASE_OUTCOME_"))
 }
 
-// recent is a token that was granted recently, and may have ended since.
+// recent is a token that was granted recently and may have ended since.
 type recent struct {
 	semaphore string
 	token     uint64
 }
 
-// granted records a token. In some cases, a caller will judge its holder dead around the end of its job or of its
-// permit.
+// granted records a token. Sometimes a caller then judges its holder dead, around the time at which the job or the
+// permit ends.
 func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck *rand.Rand) {
 	if w.judge == nil {
 		return
@@ -76,8 +76,8 @@ func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck
 	})
 }
 
-// judges keeps judging holders dead, although the judge knows little about them. The permits of some ended long ago,
-// and those of others belong to semaphores that do not allow takeovers.
+// judges keeps judging holders dead, although the judge knows little about them. Some of the permits ended long ago,
+// and others belong to semaphores that do not allow takeovers.
 func (w *world) judges(end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, "judge")
 	for {
@@ -116,15 +116,15 @@ func (p *process) takeOver(semaphore string, token uint64, group string) {
 	answered(history.Known, history.Response{Result: history.Done}, nil)
 }
 
-// lostClaim sometimes makes a caller await the end of a firing that another holder has claimed.
+// lostClaim sometimes makes a caller wait for the end of a firing that another holder has claimed.
 func (p *process) lostClaim(w wish, token uint64, luck *rand.Rand) {
 	if p.world.judge != nil && token != 0 && luck.IntN(3) == 0 {
 		p.awaits(w.semaphore, w.due, token, luck)
 	}
 }
 
-// awaits follows another holder's claim until it ends or the run ends. Most claims are followed by a process that
-// survives every fault, and must learn how each claim ended.
+// awaits follows another holder's claim until the claim or the run ends. Most claims are followed by a process that
+// survives every fault and must be notified of how each claim ended.
 func (p *process) awaits(semaphore string, due time.Time, token uint64, luck *rand.Rand) {
 	w := p.world
 	if luck.IntN(3) > 0 {
@@ -140,7 +140,7 @@ func (p *process) awaits(semaphore string, due time.Time, token uint64, luck *ra
 			switch state := claim.GetState(); {
 			case err != nil:
 				if !errors.Is(err, client.ErrClosed) && !p.isCrashed() {
-					w.wrong("waiting for the end of %s of token %d failed with %v", semaphore, token, err)
+					w.wrong("waiting for the end of a firing of %s, claimed with token %d, failed: %v", semaphore, token, err)
 				}
 				return
 			case state == gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, state == gatekeeperv1.FiringState_FIRING_STATE_OPEN:

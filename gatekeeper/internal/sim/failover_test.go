@@ -15,9 +15,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// lostInFailover kills the leader while a permit of the given duration is held. It returns the cause with which the
-// permit's context ended, or nil if the context did not end. phase shifts the death relative to the refreshes. If reset
-// is set, connections break immediately, as when a process dies. Otherwise no peer notices, as when a host dies.
+// lostInFailover kills the leader while a permit with the given duration is held. It returns the cancellation cause of
+// the permit's context, or nil if the context was not cancelled. phase shifts the crash relative to the refreshes. If
+// reset is set, connections break immediately, as when a process dies. Otherwise peers do not notice, as when a host
+// dies.
 func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Duration, phase int, reset bool) (cause error) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{seed: uint64(phase), members: 3, profile: profile, rates: []float64{1, 1, 1, 1}})
@@ -32,7 +33,7 @@ func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Dura
 		permit, err := p.client.Semaphore("brief").TryAcquire(ctx)
 		w.must(err)
 		s := &stage{world: w}
-		pass(duration + time.Duration(phase)*duration/36) // phases cover a third of the duration, the time between two refreshes
+		pass(duration + time.Duration(phase)*duration/36) // the phases cover a third of the duration, the time between two refreshes
 		s.lead().crash(reset)
 		pass(2 * duration)
 		if permit.Context().Err() != nil {
@@ -64,8 +65,8 @@ func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
 	}
 }
 
-// A server that cannot stop because its disk is hanging may still write to its data directory. No other server may
-// start on it until the first one has stopped.
+// A server that cannot stop because its disk hangs may still write to its data directory. No other server may start on
+// that directory until the first one has stopped.
 func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
@@ -82,7 +83,7 @@ func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 		p.ask(wish{semaphore: single, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, luckOf(0, "a")) // the leader writes
 		leader.kill(true)
 		if err := leader.open(); !errors.Is(err, gatekeeper.ErrDataDirLocked) {
-			t.Errorf("open() while the disk is hanging = %v, want ErrDataDirLocked", err)
+			t.Errorf("open() while the disk hangs = %v, want ErrDataDirLocked", err)
 		}
 		goOn()
 		w.must(leader.start())

@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// chosen returns the members in the order in which a fault numbers them, with the leader first.
+// chosen returns the members in the order in which faults number them, with the leader first.
 func (w *world) chosen() []*member {
 	leader := w.serverLog.leader()
 	order := make([]*member, 0, len(w.members))
@@ -26,11 +26,11 @@ func (w *world) chosen() []*member {
 	return order
 }
 
-// breaks applies a fault and undoes it when its time is over.
+// breaks applies a fault and undoes it when its time is up.
 func (w *world) breaks(f fault) {
 	order := w.chosen()
 	m, other := order[f.first], order[f.second]
-	w.history.Put(history.Entry{Fault: &history.Fault{At: w.now(), Kind: fmt.Sprintf("%s for %v, sharp %v", f.kind, f.lasts, f.sharp), On: m.id + " " + other.id}})
+	w.history.Put(history.Entry{Fault: &history.Fault{At: w.now(), Kind: fmt.Sprintf("%s for %v, severe %v", f.kind, f.lasts, f.sharp), On: m.id + " " + other.id}})
 	w.paths.met("fault: " + path(f.kind))
 	heal := w.strike(f, m, other)
 	if heal == nil {
@@ -120,14 +120,14 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 	return nil
 }
 
-// hang stalls a disk until its server has stopped as a result, and starts another server on the disk.
+// hang stalls a disk until its server stops as a result, and then starts another server on the disk.
 func (w *world) hang(m *member) {
 	server, goOn := m.running(), m.disk.stall()
 	if server != nil {
 		select {
 		case <-server.Done():
 			w.paths.met(leftByItself)
-		case <-time.After(30 * time.Second): // the server writes nothing: it is an idle follower, or has been stopped in the meantime
+		case <-time.After(30 * time.Second): // the server writes nothing: it is an idle follower, or was stopped in the meantime
 		}
 	}
 	goOn()
@@ -135,8 +135,7 @@ func (w *world) hang(m *member) {
 	w.must(m.start())
 }
 
-// ways returns the directions between a member and the others, and optionally the clients, in which the member receives
-// or sends.
+// ways returns the links on which a member receives from or sends to the other members and, optionally, the clients.
 func (w *world) ways(m *member, clients, hears, heard bool) (ways []link) {
 	add := func(other string) {
 		if hears {

@@ -14,12 +14,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// selves are the identities that a job reuses, even if its process has crashed and calls from that process are still in
-// flight.
+// selves holds the identities that a job reuses, even if its process has crashed and calls from that process are still
+// in flight.
 type selves struct {
 	// own has a holder id, nameless has none, and shared also belongs to a job on another machine.
 	own, nameless, shared history.Identity
-	// home is the semaphore that they request most often, so that jobs that share an identity meet.
+	// home is the semaphore that they request most often, so that jobs with a shared identity compete.
 	home   string
 	weight uint32
 }
@@ -37,8 +37,8 @@ func selvesOf(machineIndex, job int) selves {
 
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
-// lives makes several acquisitions under one identity, one after another. Calls of an earlier acquisition may still be
-// in flight, and their holder may still believe that it holds a permit.
+// lives makes several acquisitions under one identity, one after another. Calls from an earlier acquisition may still
+// be in flight, and their holder may still believe that it holds a permit.
 func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	w.guise = false
 	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
@@ -62,8 +62,8 @@ func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	}
 }
 
-// insist uses the client library. When the outcome of a request is unknown, it retries immediately, with the same
-// request or with another one by the same identity while the cancel of the first is in flight.
+// insist uses the client library. When the outcome of a request is unknown, it retries immediately, either with the
+// same request or with a new one from the same identity while the cancellation of the first is in flight.
 func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	w.requestID = fmt.Sprintf("r%x", luck.Uint64())
 	for range 4 {
@@ -74,7 +74,7 @@ func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 		if asked, unknown := now.run(w, luck); !unknown {
 			return
 		} else if luck.IntN(2) == 0 {
-			asker := now // the process may have been replaced when the cancel is sent
+			asker := now // the process may have been replaced by the time the cancellation is sent
 			p.late.Go(func() { asker.takeBack(asked) })
 			w.requestID = fmt.Sprintf("r%x", luck.Uint64())
 		}
@@ -82,14 +82,14 @@ func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	}
 }
 
-// held is a token held by a caller without the client library, and the time until which the caller relies on it, by the
-// bubble's clock.
+// held is a token held by a caller that does not use the client library, and the time until which the caller relies on
+// it, by the bubble's clock.
 type held struct {
 	token uint64
 	until time.Duration
 }
 
-// poll keeps a permit by acquiring it again and again without a request id, as many clients do.
+// poll keeps a permit by acquiring it repeatedly without a request id, as many clients do.
 func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 	if !w.due.IsZero() {
 		return // requires a request id
@@ -114,21 +114,21 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 		pass(between(luck, 0, 400*time.Millisecond))
 	}
 	if last.token == 0 || luck.IntN(4) == 0 {
-		return // relies on it until the deadline, and does not release it
+		return // the caller relies on it until the deadline, and does not release it
 	}
 	now.believe(w, last.token, min(last.until, now.world.now()))
 	now.giveBack(w, last.token)
 }
 
-// ignore acquires a permit and ignores all notices about it. It believes until the deadline that it holds the permit,
-// or releases the permit or cancels the request at some moment, early or late.
+// ignore acquires a permit and ignores all notices about it. It believes that it holds the permit until the deadline,
+// or releases the permit or cancels the request at some point, early or late.
 func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	request := fmt.Sprintf("r%x", luck.Uint64())
 	after, ends := between(luck, 0, 3*time.Second), luck.IntN(3)
 	behind := luck.IntN(2) == 0
 	asking := rand.New(rand.NewPCG(luck.Uint64(), 0)) // for the acquisition, which may run concurrently
 	act := func() {
-		if behind { // another acquisition of the identity may be answered first
+		if behind { // another acquisition by the identity may be answered first
 			pass(after / 3)
 		}
 		got, ok := now.ask(w, request, 0, asking)
@@ -153,7 +153,7 @@ func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	act()
 }
 
-// asked returns the acquisition for a wish in the history's form.
+// asked returns the acquisition as recorded in the history.
 func (w *wish) asked(request string) history.Request {
 	r := history.Request{Kind: history.Acquire, Semaphore: w.semaphore, Weight: w.weight, RequestID: request, Identity: w.identity}
 	if !w.due.IsZero() {
@@ -163,7 +163,7 @@ func (w *wish) asked(request string) history.Request {
 }
 
 // ask acquires without the library's renewer, and relies on the response for as long as the rule for all callers
-// permits.
+// allows.
 func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) (held, bool) {
 	asked := w.asked(request)
 	asked.Replaces = replaces
@@ -216,7 +216,7 @@ func (p *process) believe(w wish, token uint64, until time.Duration) {
 	p.record.Belief(history.Belief{Semaphore: w.semaphore, Token: token, Weight: w.weight, From: from, Until: max(from, until)})
 }
 
-// giveBack releases a permit after the process has stopped relying on it.
+// giveBack releases a permit that the process no longer relies on.
 func (p *process) giveBack(w wish, token uint64) {
 	asked := releaseOf(w.semaphore, token, w.outcome)
 	m := &gatekeeperv1.ReleaseRequest{Token: token, Outcome: w.outcome, Failure: asked.Failure}

@@ -13,22 +13,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// truth is the outcome that the members agreed on, obtained by replaying their common log.
+// truth is what the members agreed on, obtained by replaying their common log.
 type truth struct {
 	world  *world
 	broken []string
 
 	granted map[uint64]*semaphore.Permit
 	since   map[uint64]uint64        // the term in which a token was issued
-	cooled  map[uint64]time.Duration // when the cooling of a token ended
+	cooled  map[uint64]time.Duration // when a token's slot finished cooling
 	ended   map[uint64]ending
 	changed map[change]bool
 	rules   map[string]*fsm.StoredDefinition
-	last    uint64            // the last token
-	terms   map[uint64]uint64 // the terms of the entries that made a change, by revision
+	last    uint64            // the last token granted
+	terms   map[uint64]uint64 // by revision, the term of the entry that made the change
 }
 
-// ending describes how a permit ended in the log.
+// ending describes how a permit ended according to the log.
 type ending struct {
 	kind fsm.EventKind
 	term uint64
@@ -46,7 +46,7 @@ func (tr *truth) breaks(format string, args ...any) {
 	tr.broken = append(tr.broken, fmt.Sprintf(format, args...))
 }
 
-// replay replays the entries that every member has applied, and returns the violations of the safety rules.
+// replay replays the entries that every member has applied, and returns violations of the safety rules.
 func (w *world) replay(h *history.History) []string {
 	tr := &truth{
 		world: w, granted: make(map[uint64]*semaphore.Permit), since: make(map[uint64]uint64), cooled: make(map[uint64]time.Duration),
@@ -68,7 +68,7 @@ func (w *world) replay(h *history.History) []string {
 		before := machine.State()
 		commands, err := fsm.Decode(l.Data)
 		if err != nil {
-			tr.breaks("entry %d cannot be read: %v", l.Index, err)
+			tr.breaks("entry %d cannot be decoded: %v", l.Index, err)
 			break
 		}
 		applied = fsm.Applied{}
@@ -91,7 +91,7 @@ func (w *world) replay(h *history.History) []string {
 	}
 	hash, err := machine.State().Hash()
 	if want := w.hashAt(upTo); err != nil || hexOf(hash) != want {
-		tr.breaks("replaying the log up to %d gives state %s, but the members report %s (%v)", upTo, hexOf(hash), want, err)
+		tr.breaks("replaying the log up to %d results in state %s, but the members report %s (%v)", upTo, hexOf(hash), want, err)
 	}
 	tr.compare(h)
 	runs.compare(h, machine.State())
@@ -101,8 +101,8 @@ func (w *world) replay(h *history.History) []string {
 	return tr.broken
 }
 
-// commonLog returns every entry up to an index, and reports entries in which members differ. A member need not have all
-// entries, because snapshots replace them.
+// commonLog returns all entries up to an index, and reports entries on which members differ. A member may lack entries,
+// because snapshots replace them.
 func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
 	for index := uint64(1); index <= upTo; index++ {
 		var of *member
@@ -114,7 +114,7 @@ func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
 			case of == nil:
 				of, common = m, l
 			case l.Term != common.Term || !bytes.Equal(l.Data, common.Data):
-				tr.breaks("%s and %s have different entries at index %d, and both have applied them", of.id, m.id, index)
+				tr.breaks("%s and %s have applied different entries at index %d", of.id, m.id, index)
 				return entries
 			}
 		}
@@ -127,7 +127,7 @@ func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
 	return entries
 }
 
-// writtenAt returns when an entry was first written. It can be on a follower's disk before it is on the leader's.
+// writtenAt returns the time at which an entry was first written. A follower may have written it before the leader.
 func (w *world) writtenAt(l raft.Log) time.Duration {
 	first := time.Duration(1<<63 - 1)
 	for _, m := range w.members {
@@ -168,7 +168,7 @@ func (tr *truth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 	}
 }
 
-// grant records a token that was issued.
+// grant records a newly issued token.
 func (tr *truth) grant(p *semaphore.Permit, l raft.Log) {
 	if p.Token <= tr.last {
 		tr.breaks("entry %d grants token %d after token %d", l.Index, p.Token, tr.last)
@@ -178,8 +178,8 @@ func (tr *truth) grant(p *semaphore.Permit, l raft.Log) {
 	tr.admitted(p, l)
 }
 
-// freed returns how the slot of a token was freed, or began to cool by the rules of its definition. The slot of a
-// superseded token passes to its successor, and is not free while it cools.
+// freed returns how a token's slot was freed, or started to cool as its definition requires. A superseded token's slot
+// passes to its successor, and is not free while it cools.
 func (tr *truth) freed(token uint64) (end ending, freed bool) {
 	end, freed = tr.ended[token]
 	if !freed || end.by == 0 {
@@ -195,7 +195,7 @@ func (tr *truth) freed(token uint64) (end ending, freed bool) {
 	return end, freed
 }
 
-// admitted reports grants that the patterns in force at that time do not admit.
+// admitted reports a grant that the patterns in force at the time do not admit.
 func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 	rule := tr.rules[p.Semaphore]
 	if rule == nil {
@@ -209,8 +209,8 @@ func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 	}
 }
 
-// compare reports responses that contradict the log, and slots that were freed while their holder believed that it held
-// the permit.
+// compare reports responses that contradict the log, and slots that were freed while their holder still believed that
+// it held the permit.
 func (tr *truth) compare(h *history.History) {
 	for _, b := range h.Beliefs {
 		end, ended := tr.freed(b.Token)
@@ -218,12 +218,12 @@ func (tr *truth) compare(h *history.History) {
 		case tr.granted[b.Token] == nil:
 			tr.breaks("%s believes that it holds token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
 		case ended && b.Until > end.at:
-			tr.breaks("token %d of %s ended at %v (event %d), but %s believed until %v that it held the token", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
+			tr.breaks("token %d of %s ended at %v (event %d), but %s relied on it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
 		}
 	}
 	for token, at := range tr.world.lost {
 		if end, ended := tr.ended[token]; !ended || end.at > at {
-			tr.breaks("the holder of token %d was notified at %v that its permit is lost, but the permit was live", token, at)
+			tr.breaks("the holder of token %d was notified at %v that its permit was lost, but the permit was live", token, at)
 		}
 	}
 	for i := range h.Operations {

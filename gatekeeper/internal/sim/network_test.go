@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// network connects hosts in memory, on the bubble's time. As on a real network, nobody notices an interruption. Data
-// that is sent in the meantime arrives when the network works again, unless its sender has given up by then.
+// network connects hosts in memory, in the bubble's time. As on a real network, an interruption goes unnoticed: data
+// sent in the meantime arrives when the network recovers, unless its sender has given up by then.
 type network struct {
 	mu          sync.Mutex // guards the fields below, and every host and conn
 	doors       map[string]*door
-	closedLinks map[link]int           // number of faults that keep a way closed
-	slow        map[link]time.Duration // delay that a fault adds to a way
-	loss        map[link]float64       // fraction of packets that must be sent again
+	closedLinks map[link]int           // number of faults that keep a link closed
+	slow        map[link]time.Duration // delay that a fault adds to a link
+	loss        map[link]float64       // fraction of packets that must be retransmitted
 	conns       map[*conn]struct{}
 	luck        *rand.Rand
-	changed     chan struct{} // closed and replaced whenever a way opens
+	changed     chan struct{} // closed and replaced whenever a link opens
 }
 
 // link is one direction between two machines.
 type link struct{ from, to string }
 
-// host is one life of a machine. After a crash, the machine gets a new host.
+// host is one incarnation of a machine. After a crash, the machine gets a new host.
 type host struct {
 	machine string
 	dead    bool
@@ -33,9 +33,9 @@ type host struct {
 }
 
 const (
-	// latency is the latency of every way.
+	// latency is the latency of every link.
 	latency = time.Millisecond
-	// again is the delay until a lost packet is sent again.
+	// again is the delay before a lost packet is retransmitted.
 	again = 200 * time.Millisecond
 )
 
@@ -52,18 +52,18 @@ func newNetwork(luck *rand.Rand) *network {
 	}
 }
 
-// stir wakes all goroutines that wait for a way to open. The caller must hold mu.
+// stir wakes all goroutines waiting for a link to open. The caller must hold mu.
 func (n *network) stir() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
 
-// open reports whether a way currently carries data. The caller must hold mu.
+// open reports whether a link currently carries data. The caller must hold mu.
 func (n *network) open(from, to *host) bool {
 	return from.paused == 0 && to.paused == 0 && n.closedLinks[link{from.machine, to.machine}] == 0
 }
 
-// takes returns the time that the next packet takes on a way. The caller must hold mu.
+// takes returns the time that the next packet on a link takes. The caller must hold mu.
 func (n *network) takes(w link) time.Duration {
 	d := latency + n.slow[w]
 	for p := n.loss[w]; p > 0 && n.luck.Float64() < p; {
@@ -72,7 +72,7 @@ func (n *network) takes(w link) time.Duration {
 	return d
 }
 
-// cut closes ways until the returned function is called.
+// cut closes links until the returned function is called.
 func (n *network) cut(ways []link) (heal func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -89,7 +89,7 @@ func (n *network) cut(ways []link) (heal func()) {
 	}
 }
 
-// worsen makes ways slow or lossy until the returned function is called.
+// worsen makes links slow or lossy until the returned function is called.
 func (n *network) worsen(ways []link, slow time.Duration, loss float64) (heal func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -119,8 +119,8 @@ func (n *network) pause(h *host) (resume func()) {
 	}
 }
 
-// kill ends a host's life. If told is set, its peers are notified, as when a process dies. Otherwise its peers are not
-// notified, as when a machine loses power.
+// kill shuts down a host. If notifyPeers is set, its connections break for its peers too, as when a process dies.
+// Otherwise its peers do not notice, as when a machine loses power.
 func (n *network) kill(h *host, notifyPeers bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -147,7 +147,7 @@ func (n *network) reset(a, b string) {
 	}
 }
 
-// dial connects h to an address. While a way is closed it blocks, as if waiting for a response.
+// dial connects h to an address. It blocks while a link is closed, as if waiting for a response.
 func (n *network) dial(ctx context.Context, h *host, address string) (net.Conn, error) {
 	trip := time.NewTimer(2 * latency)
 	defer trip.Stop()

@@ -14,20 +14,20 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The semaphores of every seed. The model covers everything that happens to the plain ones. Pauses, cordons and edits
-// that end automatically are applied only to the others, for which the other checks suffice.
+// The semaphores in every seed. The model covers everything that happens to the plain ones. Pauses, cordons and edits
+// that end automatically are applied only to the others, for which the other checks are sufficient.
 const (
 	single   = "single"   // one permit, edited in every way
 	several  = "several"  // three permits, taken by weight
 	lockstep = "lockstep" // one permit, never edited, with a short duration: the most sensitive to timing
-	fires    = "fires"    // firings, each claimed once
-	handed   = "handed"   // firings that are handed over after a loss, with at most two attempts each
-	judged   = "judged"   // firings that are handed over only when a caller has judged the holder dead
-	slack    = "slack"    // cools after each hold, and is held for an operator after a loss
+	fires    = "fires"    // firings that are each claimed once
+	handed   = "handed"   // firings that are handed over after a loss, with at most three attempts each
+	judged   = "judged"   // firings that are handed over only after a caller has judged the holder dead
+	slack    = "slack"    // cools after each hold; permits are held for an operator after a loss
 	timed    = "timed"    // pauses and edits that end automatically
 	shares   = "shares"   // permits that carry tasks
-	resting  = "resting"  // also carries tasks, and cools after each task, and for longer after a loss
-	guarded  = "guarded"  // also carries tasks, each for a limited time, and is held for an operator after a loss
+	resting  = "resting"  // also carries tasks; cools after each task, and for longer after a loss
+	guarded  = "guarded"  // also carries tasks, each for a limited time; permits are held for an operator after a loss
 	owners   = "owners"   // permits that keep jobs from being cancelled
 )
 
@@ -76,10 +76,10 @@ func definition(name string) *gatekeeperv1.Definition {
 	return d
 }
 
-// takeover reports whether callers may take over from a holder.
+// takeover reports whether callers may take over permits of the named semaphore.
 func takeover(name string) bool { return name == single || name == handed || name == judged }
 
-// noted returns a definition in the history's form.
+// noted returns a definition as recorded in the history.
 func noted(d *gatekeeperv1.Definition) *history.Definition {
 	return &history.Definition{
 		GroupPattern: d.GetGroupPattern(), AcquirerPattern: d.GetAcquirerPattern(), Permits: d.GetPermits(), Duration: d.GetDuration().AsDuration(),
@@ -90,7 +90,7 @@ func noted(d *gatekeeperv1.Definition) *history.Definition {
 	}
 }
 
-// operator is an operator that uses gkctl.
+// operator is an operator using gkctl.
 type operator struct {
 	*process
 	luck *rand.Rand
@@ -219,7 +219,7 @@ func (o *operator) cordon(ctx context.Context, drain time.Duration) {
 	_, _ = o.client.Operator().Cordon(ctx, req) // the servers may be unavailable
 }
 
-// holders returns the permits that are held.
+// holders returns the permits held for the named semaphores.
 func (o *operator) holders(ctx context.Context, names ...string) []*gatekeeperv1.Permit {
 	r, err := o.client.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: names})
 	if err != nil {

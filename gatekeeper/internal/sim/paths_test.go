@@ -11,30 +11,30 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// path is a rare event.
+// path is a rare event that a run should exercise.
 type path string
 
 // The paths that must occur in a run of `make sim`. A run without them proves too little.
 const (
 	expired             path = "a permit expired"
-	expiredLater        path = "a permit of an earlier leadership expired"
+	expiredLater        path = "a permit granted in an earlier term expired"
 	refreshMetExpiry    path = "a refresh arrived while an expiry was being proposed"
 	expiryMetEnd        path = "an expiry was applied after the permit had ended"
 	unknownOutcome      path = "the outcome of an acquire was unknown"
 	markedAtPromotion   path = "a leader was promoted while an expiry was uncommitted"
 	abandoned           path = "a grant was abandoned"
-	gaveBack            path = "a grant was given back by a cancel"
-	cancelledFirst      path = "a cancel arrived before its grant"
+	gaveBack            path = "a grant was returned by a cancellation"
+	cancelledFirst      path = "a cancellation arrived before the grant"
 	replayed            path = "a retried acquire was answered with its existing permit"
 	drained             path = "a drain ended"
-	drainedLater        path = "a drain ended under a later leadership"
-	lengthened          path = "a duration was lengthened under its holder"
-	shortened           path = "a duration was shortened under its holder"
+	drainedLater        path = "a drain ended in a later term"
+	lengthened          path = "a duration was lengthened while its permit was held"
+	shortened           path = "a duration was shortened while its permit was held"
 	overwritten         path = "entries of a deposed leader were overwritten"
 	lateCommand         path = "a server's own command was appended in a later term"
 	refusedAtApply      path = "a grant was refused when it was applied"
 	cooled              path = "a slot cooled"
-	cooledLater         path = "a cooling ended under a later leadership"
+	cooledLater         path = "a slot finished cooling in a later term"
 	heldForOperator     path = "a permit was held for an operator"
 	cleared             path = "an operator cleared a permit"
 	revoked             path = "a permit was revoked"
@@ -48,65 +48,65 @@ const (
 	batched             path = "a call was answered in a batch"
 	leftOpen            path = "a batch left a call open"
 	refusedRefresh      path = "a refresh was refused"
-	lostRefresh         path = "the response to a refresh said that the permit is lost"
+	lostRefresh         path = "a refresh response reported that the permit was lost"
 	reacquired          path = "an identity that held a permit acquired again"
 	cooledForOld        path = "a slot cooled for a superseded token"
-	supersededLater     path = "a superseding token was ended under a later leadership"
-	endedAfterwards     path = "a release or a cancel named a superseded token"
+	supersededLater     path = "a superseding token ended in a later term"
+	endedAfterwards     path = "a release or a cancellation named a superseded token"
 	failedRun           path = "a run failed"
 	cutShortRun         path = "a run was cut short and will not be retried"
-	lateEnd             path = "a holder reported the outcome of its job after it had lost its permit"
+	lateEnd             path = "a holder reported the outcome of its job after losing its permit"
 	handedOver          path = "a firing was handed over"
-	handedOverTaken     path = "a firing was handed over because of a takeover alone"
+	handedOverTaken     path = "a firing was handed over only because of a takeover"
 	lastAttempt         path = "the last attempt of a firing was lost"
-	takenOver           path = "a holder was taken over"
-	takeOverForbidden   path = "a takeover was refused because it is not allowed"
+	takenOver           path = "a permit was taken over from its holder"
+	takeOverForbidden   path = "a takeover was refused because takeovers are not allowed"
 	takeOverMetRelease  path = "a takeover raced with the release of its permit"
 	takeOverMetExpiry   path = "a takeover raced with the expiry of its permit"
-	takeOverEnded       path = "a takeover named a token that had ended long ago"
-	awaitedLater        path = "a caller awaited the end of a firing across a change of leader"
-	taskDone            path = "a task is done"
+	takeOverEnded       path = "a takeover named a token that had long since ended"
+	awaitedLater        path = "a caller waited for the end of a firing across a leader change"
+	taskDone            path = "a task finished"
 	taskFailed          path = "a task failed"
 	taskFailedAttempt   path = "an attempt of a task failed"
-	taskReturned        path = "a task waits again"
-	taskLostAgain       path = "the task of a lost worker was handed out again"
+	taskReturned        path = "a task went back to waiting"
+	taskLostAgain       path = "a lost worker's task was handed out again"
 	taskAgain           path = "a task was handed out again"
-	taskAgainLater      path = "a task was handed out again under a later leadership"
+	taskAgainLater      path = "a task was handed out again in a later term"
 	taskLostForGood     path = "the last attempt of a task was lost"
 	heavyTask           path = "a task took more than one permit"
 	waiterRefused       path = "a waiter was refused because too little was free"
 	staleDelete         path = "a deletion named a submission that no longer existed"
-	repeatedChange      path = "a change to tasks was retried as of the same revision"
+	repeatedChange      path = "a change to tasks was retried with the same revision"
 	jobFollowed         path = "an open job followed its submitter to another token"
 	submissionFollowed  path = "an unfinished submission followed its submitter to another token"
-	workerToCaller      path = "the permit of a task was handed over to a waiting caller"
-	callerToWorker      path = "the permit of a caller was handed over to a worker"
-	asWorker            path = "a caller was granted a permit under the identity of a worker"
+	workerToCaller      path = "a task's permit was handed over to a waiting caller"
+	callerToWorker      path = "a caller's permit was handed over to a worker"
+	asWorker            path = "a caller was granted a permit under a worker's identity"
 	taskCooled          path = "a slot cooled after its task"
-	lostTaskCooled      path = "a lost task stayed held while its slot was cooling"
-	taskHeldForOperator path = "the permit of a lost task was held for an operator"
+	lostTaskCooled      path = "a lost task remained held while its slot was cooling"
+	taskHeldForOperator path = "a lost task's permit was held for an operator"
 	taskOverheld        path = "a worker kept a permit for longer than max_hold"
 	taskRetried         path = "a failed task was retried"
 	taskDropped         path = "a failed task was dropped"
-	oldResult           path = "a result was refused because another worker has had the task since"
-	lateResult          path = "a worker's result arrived after the end of its permit"
+	oldResult           path = "a result was refused because another worker had since been given the task"
+	lateResult          path = "a worker's result arrived after its permit had ended"
 	workerKilled        path = "a worker was killed"
 	workerDrained       path = "a worker drained, and returned or ended its tasks"
 	workerHung          path = "a worker did not refresh for some time"
 	jobCancelled        path = "a job was cancelled"
 	jobTimedOut         path = "a job timed out"
-	jobTimedOutLater    path = "a job timed out, as measured by a later leadership"
+	jobTimedOutLater    path = "a job timed out in a later term"
 	jobDeleted          path = "a job was deleted"
 	jobDiffers          path = "a job was submitted with different content"
 	jobRepeated         path = "an existing job was submitted"
-	submitterGone       path = "a job was cancelled with its submitter"
+	submitterGone       path = "a job was cancelled because its submitter was gone"
 	submissionCut       path = "a submission was cut short"
 	submissionDropped   path = "an unfinished submission was dropped"
 	storageFull         path = "a submission reached the storage limit"
 	submittedInParts    path = "a job was submitted in more than one entry"
 	submittedAgain      path = "a submission was retried after an unknown outcome"
-	followedToEnd       path = "a job was followed to its end"
-	ownFiring           path = "a holder requested the firing that it already had"
+	followedToEnd       path = "a job was followed until it ended"
+	ownFiring           path = "a holder requested the firing that it had already claimed"
 	leftByItself        path = "a server stopped because its disk hung"
 	quarantined         path = "no permit was granted for some time after a recovery"
 	snapshotTaken       path = "a snapshot was taken and the log was trimmed"
@@ -190,14 +190,14 @@ func (p *paths) measure(gauges *prometheus.Registry) {
 	}
 }
 
-// entry counts the paths of one entry, given its neighbors in the log.
+// entry counts the paths taken by one entry, given its neighbors in the log.
 func (p *paths) entry(entries []raft.Log, i int, w *world) {
 	l := entries[i]
 	if l.Type != raft.LogCommand || i+1 >= len(entries) || entries[i+1].Term == l.Term {
 		return
 	}
-	// This is the last entry of a leadership. It was uncommitted at the next promotion if at most half of the members
-	// had written it by then.
+	// This is the last entry in its term. It was uncommitted at the next promotion if at most half of the members had
+	// written it by then.
 	commands, err := fsm.Decode(l.Data)
 	if err != nil || !expires(commands) {
 		return
@@ -236,7 +236,7 @@ func (p *paths) lost(w *world) {
 	}
 }
 
-// command counts the paths of a command in the log.
+// command counts the paths taken by a command in the log.
 func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.State, tr *truth) {
 	permit, _ := r.(fsm.PermitResult)
 	switch c := c.(type) {
@@ -318,14 +318,14 @@ func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.Sta
 	}
 }
 
-// owing counts ends of permits that superseded a token under an earlier leadership.
+// owing counts permits that superseded a token in an earlier term and end now.
 func (p *paths) owing(token uint64, l raft.Log, before *fsm.State, tr *truth) {
 	if old := before.Permit(token); old != nil && old.Owes && tr.since[token] != l.Term {
 		p.met(supersededLater)
 	}
 }
 
-// late counts a server's own command that was appended in a later term than the one in which it was created.
+// late counts a server's own command that was appended in a later term than it was created in.
 func (p *paths) late(made uint64, l raft.Log) {
 	if made != l.Term {
 		p.met(lateCommand)

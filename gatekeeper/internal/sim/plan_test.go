@@ -15,42 +15,42 @@ type plan struct {
 	profile gatekeeper.Profile
 	length  time.Duration
 	rates   []float64 // clock rates of the processes, one for each machine
-	// latencies are the times that a write takes, one for each member's disk. If there are none, a write takes no time.
+	// latencies holds the write latency of each member's disk. If it is empty, writes take no time.
 	latencies []time.Duration
-	// pace determines how often snapshots are taken. The zero value uses the servers' defaults, under which such a
+	// pace determines how often snapshots are taken. The zero value uses the servers' defaults, with which such a
 	// short run takes no snapshots.
 	pace   consensus.SnapshotPace
 	faults []fault
 }
 
-// fault is a temporary failure that begins at a given time.
+// fault is a temporary failure that starts at a given time.
 type fault struct {
 	at, lasts time.Duration
 	kind      faultKind
-	// first and second choose members. 0 is the current leader, and other values are other members.
+	// first and second select members. 0 is the current leader; other values are other members.
 	first, second int
-	// sharp selects the worse of two variants.
+	// sharp selects the more severe of two variants.
 	sharp bool
 }
 
 type faultKind string
 
 const (
-	crash       faultKind = "crash"        // sharp: peers are not notified
-	crashAll    faultKind = "crash all"    // all members
-	stop        faultKind = "stop"         // as an operator does
-	isolate     faultKind = "isolate"      // a member from the others; sharp: from clients too
-	oneWay      faultKind = "one way"      // a member sends but does not receive; sharp: the reverse
+	crash       faultKind = "crash"        // severe: peers are not notified
+	crashAll    faultKind = "crash all"    // all members crash
+	stop        faultKind = "stop"         // the way an operator does it
+	isolate     faultKind = "isolate"      // cuts a member off from the others; severe: from clients too
+	oneWay      faultKind = "one way"      // a member sends but does not receive; severe: the reverse
 	bridge      faultKind = "bridge"       // two members cannot reach each other, but the others reach both
-	slow        faultKind = "slow"         // everything that a member sends
-	lossy       faultKind = "lossy"        // all connections
+	slow        faultKind = "slow"         // everything that a member sends is slow
+	lossy       faultKind = "lossy"        // all connections lose packets
 	pause       faultKind = "pause"        // a member sends, receives and writes nothing
-	stall       faultKind = "stall"        // of a disk; sharp: of all disks
-	hang        faultKind = "hang"         // of a disk, permanently: the server must stop
-	transfer    faultKind = "transfer"     // of leadership
-	reset       faultKind = "reset"        // the connections of a member break
-	clientCut   faultKind = "client cut"   // one client machine from all others; sharp: it only sends
-	clientCrash faultKind = "client crash" // one process
+	stall       faultKind = "stall"        // a disk stalls; severe: all disks
+	hang        faultKind = "hang"         // a disk stalls permanently: the server must stop
+	transfer    faultKind = "transfer"     // leadership is transferred
+	reset       faultKind = "reset"        // a member's connections break
+	clientCut   faultKind = "client cut"   // cuts one client machine off from all members; severe: it can only send
+	clientCrash faultKind = "client crash" // one client process crashes
 )
 
 // faultKinds returns the kinds of faults. A kind that should occur more often is listed more often.
@@ -64,7 +64,7 @@ func faultKinds() []faultKind {
 // machines is the number of client machines.
 const machines = 4
 
-// luckOf returns the random source of one actor, which is independent of the others.
+// luckOf returns one actor's random source, which is independent of the others.
 func luckOf(seed uint64, actor string) *rand.Rand {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range []byte(actor) {

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// process is a program with a client on its own machine. It lives until its last job is done or it crashes.
+// process is a program that runs a client on a separate machine. It runs until its last job is done or it crashes.
 type process struct {
 	world    *world
 	host     *host
@@ -29,12 +29,12 @@ type process struct {
 	crashed  chan struct{}
 
 	mu       sync.Mutex               // guards the fields below; never held for long
-	believed map[uint64]time.Duration // when the process began to believe that it holds a token that it got without the library
-	last     map[place]uint64         // the last token of an identity; the process stops relying on it when it acquires again
+	believed map[uint64]time.Duration // when the process started to rely on a token that it got without the library
+	last     map[place]uint64         // an identity's last token; the process stops relying on it when it acquires again
 	stated   map[uint64]time.Duration // the time until which the last frame sent lets this process rely on a token
 }
 
-// place is an identity at a semaphore.
+// place is an identity and the semaphore that it uses.
 type place struct {
 	semaphore string
 	identity  history.Identity
@@ -71,7 +71,7 @@ func (w *world) process(machine, group string, life int, rate float64) *process 
 	return p
 }
 
-// batched counts the calls of a process's jobs that are answered in batches.
+// batched counts the calls from a process's jobs that are answered in batches.
 func (w *world) batched(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	err := invoke(ctx, method, req, reply, cc, options...)
 	if r, ok := reply.(*gatekeeperv1.BatchTryAcquireResponse); ok && err == nil {
@@ -102,8 +102,7 @@ type statingStream struct {
 	process *process
 }
 
-// SendMsg records the latest time until which the process relies on a permit if neither this frame nor a later one is
-// answered.
+// SendMsg records how long the process may rely on a permit if neither this frame nor a later one is answered.
 func (s statingStream) SendMsg(m any) error {
 	if f, ok := m.(*gatekeeperv1.KeepAliveRequest); ok {
 		for _, t := range f.GetTokens() {
@@ -125,8 +124,8 @@ func (p *process) states(duration time.Duration, tokens ...uint64) {
 	}
 }
 
-// countedAtMost returns the latest time until which the process can have relied on a token when it lost the token. A
-// frame sent after the belief was read may have stated a shorter duration.
+// countedAtMost returns the latest time until which the process can have relied on a token that it lost. A frame sent
+// after the belief was read may have specified a shorter duration.
 func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +135,7 @@ func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration 
 	return read
 }
 
-// crash ends the process. After that, the process believes, sends and receives nothing.
+// crash kills the process. A dead process believes, sends and receives nothing.
 func (p *process) crash() {
 	p.world.history.Put(history.Entry{Death: &history.Death{Client: p.record.Client(), At: p.world.now()}})
 	p.world.net.kill(p.host, true)
@@ -144,31 +143,31 @@ func (p *process) crash() {
 	_ = p.client.Close() // always nil
 }
 
-// end ends the process after its last job.
+// end stops the process after its last job.
 func (p *process) end() {
 	_ = p.client.Close() // always nil
 	p.world.net.kill(p.host, true)
 }
 
-// wish is a job's request for a permit of a semaphore, and describes how the job behaves.
+// wish is a job's request for a permit, and describes how the job behaves.
 type wish struct {
 	semaphore string
 	weight    uint32
-	due       time.Time     // of the firing to claim; zero for none
-	wait      time.Duration // maximum time in the queue; 0 means do not queue
+	due       time.Time     // due time of the firing to claim; zero for none
+	wait      time.Duration // maximum time in the queue; 0 means not to queue
 	hold      time.Duration
-	deaf      bool                        // continues after its context has ended
-	outcome   gatekeeperv1.ReleaseOutcome // the outcome that it reports when it ends
+	deaf      bool                        // continues after its context is cancelled
+	outcome   gatekeeperv1.ReleaseOutcome // the outcome that it reports when it finishes
 	refresh   bool                        // also refreshes and verifies explicitly
-	// identity and requestID are generated if they are empty, and are then unique.
+	// identity and requestID are generated, and unique, if they are empty.
 	identity  history.Identity
 	requestID string
 	leaves    bool // does not cancel a request whose outcome is unknown
-	guise     bool // the identity is that of a worker
+	guise     bool // the identity is a worker's
 }
 
-// run makes one acquisition and holds the permit that it gets. unknown reports whether the outcome of the acquisition
-// is unknown.
+// run makes one acquisition and holds the resulting permit. unknown reports whether the outcome of the acquisition is
+// unknown.
 func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown bool) {
 	if w.identity == (history.Identity{}) {
 		w.identity = history.Identity{Group: p.group, Acquirer: p.acquirer, HolderID: fmt.Sprintf("h%x", luck.Uint64())}
@@ -184,7 +183,7 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 		options = append(options, client.WithFiring(w.semaphore, w.due))
 	}
 	asked = w.asked(w.requestID)
-	asked.Replaces = p.lastOf(w) // the library may state it
+	asked.Replaces = p.lastOf(w) // the library may send it
 	asked.Wait = w.wait > 0
 	ctx, cancel := context.WithTimeout(context.Background(), max(w.wait, 3*time.Second))
 	defer cancel()
@@ -214,7 +213,7 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 		answered(history.Known, history.Response{Result: history.Granted, Token: permit.Token(), SafeUntil: p.believes(permit)}, nil)
 		p.hold(permit, w)
 	case isDenied && w.wait > 0:
-		// The caller may have been in the queue and left it, so the denial does not describe a single moment.
+		// The caller may have joined and left the queue, so the denial does not describe a single point in time.
 		answered(history.Unknown, history.Response{}, err)
 		p.takeBack(asked)
 	case isDenied:
@@ -248,7 +247,7 @@ func (p *process) setLast(w wish, token uint64) {
 	p.last[place{w.semaphore, w.identity}] = token
 }
 
-// takeBack cancels an acquisition whose outcome is unknown. The client does that only for request ids that it has
+// takeBack cancels an acquisition whose outcome is unknown. The client does that only for request ids that it
 // generated.
 func (p *process) takeBack(asked history.Request) {
 	p.record.Call(history.Request{Kind: history.Cancel, Semaphore: asked.Semaphore, Identity: asked.Identity, RequestID: asked.RequestID})
@@ -270,11 +269,12 @@ func (p *process) believes(permit *client.Permit) time.Duration {
 	return p.world.now() + time.Duration(float64(time.Until(until))/p.rate)
 }
 
-// ownDeadline is in the client's cause when no server has notified it that a permit is lost. That deadline can be
-// earlier than a previous one, because a refresh may bring a shorter duration.
+// ownDeadline occurs in the client's cause when no server has notified it that a permit is lost. That deadline can be
+// earlier than a previous one, because a refresh may return a shorter duration.
 const ownDeadline = "its deadline passed"
 
-// hold does the job of a permit, records how long the client believed that it held the permit, and releases it.
+// hold runs the job that a permit was acquired for, records how long the client believed that it held the permit, and
+// releases it.
 func (p *process) hold(permit *client.Permit, w wish) {
 	b := history.Belief{Semaphore: w.semaphore, Token: permit.Token(), Weight: w.weight, From: p.world.now()}
 	done := time.NewTimer(w.hold)
@@ -286,7 +286,7 @@ func (p *process) hold(permit *client.Permit, w wish) {
 	for until := p.believes(permit); until > 0; until = p.believes(permit) {
 		b.Until, counted = until, until
 		p.record.Belief(b)
-		lapse.Reset(b.Until - p.world.now() + time.Microsecond) // beyond the effect of rounding
+		lapse.Reset(b.Until - p.world.now() + time.Microsecond) // to allow for rounding
 		select {
 		case <-lapse.C:
 			if permit.Held() {

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// runs tracks the firings according to the log, by rules that are independent of the servers' implementation.
+// runs tracks the firings in the log, using rules that are independent of the servers' implementation.
 type runs struct {
 	*truth
 	last      map[string]*run // by semaphore and firing
@@ -20,13 +20,13 @@ type runs struct {
 	takenOver map[uint64]bool
 }
 
-// run is one holder's claim of a firing.
+// run is one holder's claim on a firing.
 type run struct {
 	permit   *semaphore.Permit
 	attempts uint32
 	state    semaphore.ClaimState
 	failure  string
-	// were lists all previous states and the current one.
+	// were lists all states so far, including the current one.
 	were []semaphore.ClaimState
 }
 
@@ -35,8 +35,7 @@ func (r *run) turn(state semaphore.ClaimState) {
 	r.were = append(r.were, state)
 }
 
-// asIfNever reports whether the firing was given back without an attempt. Servers do not remember such a claim, as if
-// it had never been made.
+// asIfNever reports whether the firing was returned without an attempt. Servers do not remember such a claim.
 func (r *run) asIfNever() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
 
 func newRuns(tr *truth) *runs {
@@ -47,7 +46,7 @@ func keyOf(name string, f *semaphore.Firing) string {
 	return name + " " + f.Name + " " + f.Due.String()
 }
 
-// command applies a command of the log, and reports a claim that is not allowed.
+// command applies a command from the log, and reports claims that are not allowed.
 func (rs *runs) command(c fsm.Command, result fsm.Result, l raft.Log) {
 	done, _ := result.(fsm.PermitResult)
 	switch c := c.(type) {
@@ -110,7 +109,7 @@ func (rs *runs) claim(p *semaphore.Permit, l raft.Log) {
 		}
 	}
 	if most := rs.most(p.Semaphore); most > 0 && r.attempts > most {
-		rs.breaks("entry %d grants firing %s to token %d in attempt %d of %d", l.Index, key, p.Token, r.attempts, most)
+		rs.breaks("entry %d grants firing %s to token %d on attempt %d of %d", l.Index, key, p.Token, r.attempts, most)
 	}
 	rs.last[key], rs.of[p.Token] = r, r
 }
@@ -139,7 +138,7 @@ func (rs *runs) cutShort(r *run, end semaphore.ClaimState) {
 	r.turn(end)
 }
 
-// late handles a release that comes after the end of its permit.
+// late handles a release that arrives after its permit has ended.
 func (rs *runs) late(r *run, c fsm.Release) {
 	over := r.state == semaphore.ClaimDone || r.state == semaphore.ClaimFailed
 	if over || rs.last[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
@@ -162,10 +161,10 @@ func (rs *runs) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
 		rs.world.paths.met(takenOver)
 		rs.takenOver[c.Token] = true
 		if p.State != semaphore.Live {
-			rs.breaks("entry %d takes over token %d, which is %s after that", l.Index, c.Token, p.State)
+			rs.breaks("entry %d takes over token %d, which is then %s", l.Index, c.Token, p.State)
 		}
 		if !takeover(p.Semaphore) {
-			rs.breaks("entry %d takes over token %d of %s, which does not allow it", l.Index, c.Token, p.Semaphore)
+			rs.breaks("entry %d takes over token %d of %s, which does not allow takeovers", l.Index, c.Token, p.Semaphore)
 		}
 	case p == nil && ended && rs.world.writtenAt(l)-end.at < 200*time.Millisecond:
 		if end.kind == fsm.Expired {
@@ -178,7 +177,7 @@ func (rs *runs) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
 	}
 }
 
-// compare compares the runs with the claims in the state, and with the ends that callers were notified of.
+// compare compares the runs with the claims in the state, and with the outcomes that callers were notified of.
 func (rs *runs) compare(h *history.History, state *fsm.State) {
 	for key, r := range rs.last {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)
@@ -200,7 +199,7 @@ func (rs *runs) compare(h *history.History, state *fsm.State) {
 	}
 }
 
-// heard reports an end that a caller was notified of but that never happened.
+// heard reports an outcome that a caller was notified of but that never happened.
 func (rs *runs) heard(op *history.Operation, answer history.Response) {
 	r := rs.of[answer.Token]
 	is := func(s semaphore.ClaimState) bool {
@@ -216,7 +215,7 @@ func (rs *runs) heard(op *history.Operation, answer history.Response) {
 	}
 }
 
-// unheard reports an end that a caller awaited but was not notified of.
+// unheard reports an outcome that a caller waited for but was not notified of.
 func (rs *runs) unheard(op *history.Operation) {
 	for _, r := range rs.last {
 		p := r.permit
@@ -228,7 +227,7 @@ func (rs *runs) unheard(op *history.Operation) {
 		}
 		over := r.state != semaphore.ClaimHeld && r.state != semaphore.ClaimOpen
 		if over || op.Request.Token != 0 && p.Token > op.Request.Token {
-			rs.breaks("%s was not notified that firing %s, which it has awaited with token %d since %v, is %s with token %d",
+			rs.breaks("%s was not notified about firing %s, for which it has been waiting with token %d since %v: it is %s with token %d",
 				op.Client, op.Request.Firing, op.Request.Token, op.At, r.state, p.Token)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// The scenarios directly recreate the dangers that the protocol rules out. In each of them, a mutant in .ci/mutants
-// breaks a promise.
+// The scenarios recreate the dangers that the protocol rules out. In each of them, a mutant in .ci/mutants violates a
+// guarantee.
 
 func TestDeposedLeader_HearsLate_StopsAnswering(t *testing.T)     { scenario(t, 12, deposed) }
 func TestRelease_AfterThePermitsEnd_FreesNothing(t *testing.T)    { scenario(t, 1, lateRelease) }
@@ -30,8 +30,8 @@ func TestSupersededHolder_NeverHears_SlotStaysTaken(t *testing.T) { scenario(t, 
 func TestLeader_LosesItsWrite_NothingWasAnswered(t *testing.T)    { scenario(t, 6, losesItsWrite) }
 func TestSlowClock_CountsNoLongerThanTheServer(t *testing.T)      { scenario(t, 1, slowClock) }
 
-// scenario plays each phase, which shifts one thing relative to the others, and fails if a promise is broken. Since the
-// times of client requests are partly random, -repeat plays all phases several times, until a promise is broken.
+// scenario plays each phase, which shifts one event relative to the others, and fails if a guarantee is violated. The
+// timing of client requests is partly random, so -repeat plays all phases several times, until a guarantee is violated.
 func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	t.Parallel()
 	for round := range option[int](t, "repeat") {
@@ -46,13 +46,13 @@ func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	}
 }
 
-// stage is the setting of a scenario: a world in which nothing happens unless a step makes it happen.
+// stage is the setting of a scenario: a world in which nothing happens except what the scenario does.
 type stage struct {
 	*world
 	a, b *process // two machines
 }
 
-// play plays one phase and returns the promises that were broken.
+// play plays one phase and returns the guarantees that were violated.
 func play(t *testing.T, phase int, act func(s *stage, phase int)) []string {
 	t.Helper()
 	var w *world
@@ -91,7 +91,7 @@ func (s *stage) together(parts ...func()) {
 	}
 }
 
-// lead returns the leader.
+// lead returns the leader, waiting until there is one.
 func (s *stage) lead() *member {
 	for range 100 {
 		if id := s.serverLog.leader(); id != "" {
@@ -99,7 +99,7 @@ func (s *stage) lead() *member {
 		}
 		pass(100 * time.Millisecond)
 	}
-	s.wrong("nobody leads")
+	s.wrong("there is no leader")
 	return s.members[0]
 }
 
@@ -120,7 +120,7 @@ func (s *stage) transfer() {
 	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // the response may be lost on purpose
 }
 
-// try requests a permit again and again until the slot is free.
+// try waits in the queue for a permit, and then holds it.
 func (s *stage) try(p *process, semaphore string, hold time.Duration) {
 	p.run(wish{semaphore: semaphore, weight: 1, wait: 8 * time.Second, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
 }
@@ -129,8 +129,8 @@ func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
 	p.run(wish{semaphore: semaphore, weight: 1, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
 }
 
-// deposed: all messages from the others reach the leader late. A transfer deposes the leader, which also learns of that
-// late. In the meantime, a holder that reaches only this leader refreshes its permit.
+// deposed: all messages from the others reach the leader late. A transfer deposes the leader, which also learns about
+// that late. In the meantime, a holder that can reach only this leader refreshes its permit.
 func deposed(s *stage, phase int) {
 	leader := s.lead()
 	defer s.only(s.a.acquirer, leader)()
@@ -174,8 +174,8 @@ func lateRelease(s *stage, _ int) {
 	)
 }
 
-// diesAnswering: the leader dies after it has answered an acquire with a grant and before the others learn that the
-// entry is committed. The next leader has the entry in its log but not in its state, and its disk stalls when it is
+// diesAnswering: the leader crashes after it has responded to an acquire with a grant, but before the others learn that
+// the entry is committed. The next leader has the entry in its log but not in its state, and its disk stalls when it is
 // elected.
 func diesAnswering(s *stage, phase int) {
 	leader := s.lead()
@@ -208,7 +208,7 @@ func diesAnswering(s *stage, phase int) {
 }
 
 // losesItsWrite: one follower has stored the entry of a grant, and the leader has not, because its disk is stalled. The
-// leader crashes, which loses the entry, and leads the other follower without it.
+// leader crashes and loses the entry, and then forms a majority with the other follower.
 func losesItsWrite(s *stage, _ int) {
 	leader := s.lead()
 	var rest []*member
@@ -243,8 +243,9 @@ func losesItsWrite(s *stage, _ int) {
 	)
 }
 
-// lateExpiry: a leader is deposed by a transfer that it does not notice. By its clock, a permit has expired that the
-// next leader has refreshed. The old leader proposes the expiry, and the entry is appended when it leads again.
+// lateExpiry: a leader is deposed by a transfer that it does not notice. By its clock, a permit has expired, although
+// the next leader has refreshed the permit. The old leader proposes the expiry, and the entry is appended when it leads
+// again.
 func lateExpiry(s *stage, phase int) {
 	leader := s.lead()
 	s.together(
@@ -273,13 +274,13 @@ func lateExpiry(s *stage, phase int) {
 	)
 }
 
-// lateAnswer: the response to an acquire takes nearly as long as the permit lasts, and then its holder is cut off.
+// lateAnswer: the response to an acquire takes almost as long as the permit lasts, and then the holder is cut off.
 func lateAnswer(s *stage, _ int) {
 	var back []link
 	for _, m := range s.members {
 		back = append(back, link{m.id, s.a.acquirer})
 	}
-	// The connections are made before the network becomes slow.
+	// The connections are established before the network becomes slow.
 	s.hold(s.a, lockstep, time.Millisecond)
 	fast := s.net.worsen(back, 800*time.Millisecond, 0)
 	s.together(
@@ -297,8 +298,8 @@ func lateAnswer(s *stage, _ int) {
 	)
 }
 
-// shortenedUnheard: a definition's duration is shortened. The holder's next frame arrives, but the response does not.
-// Then the leadership changes.
+// shortenedUnheard: a definition's duration is shortened. The holder's next frame arrives, but the response to it does
+// not. Then the leader changes.
 func shortenedUnheard(s *stage, _ int) {
 	leader := s.lead()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -313,7 +314,7 @@ func shortenedUnheard(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 20*time.Second) },
 		func() {
-			pass(1500 * time.Millisecond) // it was refreshed once, and relies on six seconds
+			pass(1500 * time.Millisecond) // the permit was refreshed once, and the holder relies on six seconds
 			short := definition(single)
 			short.Duration = durationpb.New(300 * time.Millisecond)
 			s.replace(ctx, short)
@@ -335,7 +336,7 @@ func (s *stage) replace(ctx context.Context, d *gatekeeperv1.Definition) {
 	s.operator.edit(d.GetName(), got.GetRecord().GetVersion(), d, 0, 0)
 }
 
-// revokedHolder: a holder must stop, but does not.
+// revokedHolder: a holder must stop but does not.
 func revokedHolder(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 6*time.Second) },
@@ -374,7 +375,7 @@ func takenOverHolder(s *stage, _ int) {
 	)
 }
 
-// answeredCall: a permit is held for some time, and another caller waits for it.
+// answeredCall: a permit is held for some time while another caller waits for it.
 func answeredCall(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 1500*time.Millisecond) },
@@ -404,8 +405,8 @@ func lateCancel(s *stage, _ int) {
 	)
 }
 
-// overtakenRelease: a process is restarted under the same identity, and acquires while the release of its previous life
-// is in flight.
+// overtakenRelease: a process is restarted under the same identity, and acquires while the release from its previous
+// run is in flight.
 func overtakenRelease(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -422,8 +423,8 @@ func overtakenRelease(s *stage, _ int) {
 	)
 }
 
-// unheardSuccessor: of two processes with one identity, the first relies on its permit, while the second has superseded
-// it and releases it.
+// unheardSuccessor: two processes share an identity. The first still relies on its permit after the second has
+// superseded it and released the new one.
 func unheardSuccessor(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -440,8 +441,8 @@ func unheardSuccessor(s *stage, _ int) {
 	)
 }
 
-// slowClock: a holder is cut off, and its clock runs at 0.98 of the servers' rate. That is the largest allowed
-// difference, with each of the two clocks 1% off.
+// slowClock: a holder is cut off, and its clock runs at 0.98 times the servers' rate. That is the largest difference
+// allowed, with each of the two clocks off by 1%.
 func slowClock(s *stage, _ int) {
 	slow := s.process(machine(2), "prod", 1, 0.98)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -464,7 +465,7 @@ func slowClock(s *stage, _ int) {
 	slow.end()
 }
 
-// again returns a wish with an identity that machine a uses more than once.
+// again returns an acquisition under an identity that machine a uses more than once.
 func (s *stage) again(semaphore string) wish {
 	return wish{semaphore: semaphore, weight: 1, identity: history.Identity{Group: s.a.group, Acquirer: s.a.acquirer}}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// member is one member of the cluster: a machine with a disk, on which servers run one after another.
+// member is one member of the cluster: a machine with a disk, on which one server runs after another.
 type member struct {
 	world  *world
 	id     string
 	disk   *disk
 	memory *consensus.Memory
 
-	// changing holds a token while the server is not being started or stopped. It is not a mutex, because waiting for a
+	// changing holds a value unless the server is being started or stopped. It is not a mutex, because waiting for a
 	// mutex stops the bubble's clock.
 	changing chan struct{}
 
@@ -45,18 +45,18 @@ func newMember(w *world, i int) *member {
 			return w.net.dial(ctx, m.machine(), address)
 		},
 	})
-	// The members have agreed on the cluster's id before the run begins, so that a world depends on its plan alone.
+	// The members agree on the cluster's id before the run starts, so that a world depends only on its plan.
 	dir, err := consensus.PrepareDataDir(consensus.DataDirConfig{
 		Memory: m.memory, MemberID: m.id, ClusterName: gatekeeper.DefaultClusterName, ClusterID: consensus.ClusterID{Seed: 1, Incarnation: 1},
 	})
 	if err != nil {
-		panic(err) // nothing in memory fails
+		panic(err) // in memory, this cannot fail
 	}
 	_ = dir.Close()
 	return m
 }
 
-// IP addresses need no name resolution.
+// IP addresses do not require name resolution.
 func (m *member) api() string  { return "10.0.0." + m.id[2:] + ":7420" }
 func (m *member) peer() string { return "10.0.0." + m.id[2:] + ":7421" }
 
@@ -66,7 +66,7 @@ func (m *member) change() (done func()) {
 	return func() { m.changing <- struct{}{} }
 }
 
-// start begins a new life of the machine, after the previous server has exited. It does nothing if a server is running.
+// start restarts the machine after the previous server has exited. It does nothing if a server is running.
 func (m *member) start() error {
 	defer m.change()()
 	if m.running() != nil {
@@ -115,11 +115,10 @@ func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Regi
 	m.host, m.server, m.gauges = h, server, gauges
 }
 
-// crash ends the server as a power loss does: its messages are dropped, and its disk loses the writes that are not
-// complete.
+// crash stops the server as a power loss would: its messages are dropped, and its disk loses incomplete writes.
 func (m *member) crash(notifyPeers bool) { m.cut(notifyPeers, m.disk.powerOff) }
 
-// kill ends the server as a kill does: its messages are dropped. The disk finishes the writes that it was given.
+// kill stops the server as kill -9 would: its messages are dropped. The disk finishes the writes that it was given.
 func (m *member) kill(told bool) { m.cut(told, func() {}) }
 
 func (m *member) cut(told bool, disk func()) {
@@ -134,7 +133,7 @@ func (m *member) cut(told bool, disk func()) {
 	m.end(ctx)
 }
 
-// stop stops the server in the way an operator would.
+// stop stops the server the way an operator would.
 func (m *member) stop() {
 	defer m.change()()
 	if m.running() == nil {
@@ -151,7 +150,7 @@ func (m *member) end(ctx context.Context) {
 	server, gauges := m.server, m.gauges
 	m.mu.Unlock()
 	m.world.paths.measure(gauges)
-	_ = server.Close(ctx) // errors are expected, because the server was cut off
+	_ = server.Close(ctx) // errors are expected, because the server has been cut off
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.server = nil
@@ -178,7 +177,7 @@ func (m *member) left() bool {
 	}
 }
 
-// machine returns the current life of the machine.
+// machine returns the machine's current incarnation.
 func (m *member) machine() *host {
 	m.mu.Lock()
 	defer m.mu.Unlock()

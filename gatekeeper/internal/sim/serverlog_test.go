@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// serverLog receives the logs of servers and clients, and tracks from them which server leads.
+// serverLog receives the logs of servers and clients, and uses them to track which server leads.
 type serverLog struct {
 	mu     sync.Mutex // guards the fields below
 	text   bytes.Buffer
@@ -17,8 +17,7 @@ type serverLog struct {
 	onWon  func(server string)
 }
 
-// won sets f, which is called for each server that has won an election, before the server acts on that. If f is nil,
-// nothing is called.
+// won sets the function that is called when a server has won an election, before the server acts on it. It may be nil.
 func (t *serverLog) won(f func(server string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,7 +42,7 @@ func (t *serverLog) bytes() []byte {
 	return bytes.Clone(t.text.Bytes())
 }
 
-// listener is the log handler of one server. It passes everything to the serverLog.
+// listener is one server's log handler. It passes everything on to the serverLog.
 type listener struct {
 	*serverLog
 	with   slog.Handler

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	flag.Int("seeds", 8, "number of seeds to run")
 	flag.Uint64("from", 1, "the first seed")
 	flag.Int("repeat", 1, "how many times to run each seed and each scenario")
-	flag.Duration("length", time.Minute, "virtual time of a seed before all faults are healed")
-	flag.Bool("all-paths", false, "fail when a path was never taken")
+	flag.Duration("length", time.Minute, "virtual time of a seed until all faults are healed")
+	flag.Bool("all-paths", false, "fail if a path was never taken")
 	flag.String("out", "", "directory for the histories of failed runs")
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(unanswered))
 }
@@ -42,10 +42,10 @@ func option[T any](t *testing.T, name string) T {
 	return got
 }
 
-// modelTime limits the model's search for each semaphore of a seed.
+// modelTime limits the model's search for each semaphore in a seed.
 const modelTime = 5 * time.Second
 
-// tally collects the results of many seeds.
+// tally accumulates the results of many seeds.
 type tally struct {
 	mu                    sync.Mutex // guards the fields below
 	paths                 map[path]int
@@ -55,7 +55,7 @@ type tally struct {
 	failed                map[uint64]int // by seed
 }
 
-// TestSeeds runs seeds, and logs how to repeat each one that fails.
+// TestSeeds runs seeds, and logs how to repeat each failing seed.
 func TestSeeds(t *testing.T) {
 	from, seeds, repeat := option[uint64](t, "from"), option[int](t, "seeds"), option[int](t, "repeat")
 	sum := tally{paths: make(map[path]int), failed: make(map[uint64]int), work: make(map[string]int)}
@@ -70,12 +70,12 @@ func TestSeeds(t *testing.T) {
 		}
 	})
 	for _, seed := range slices.Sorted(maps.Keys(sum.failed)) {
-		t.Logf("seed %d broke a promise in %d of %d runs; to repeat: make sim ARGS='-from %d -seeds 1 -repeat 20'", seed, sum.failed[seed], repeat, seed)
+		t.Logf("seed %d violated a guarantee in %d of %d runs; to repeat: make sim ARGS='-from %d -seeds 1 -repeat 20'", seed, sum.failed[seed], repeat, seed)
 	}
 	sum.report(t, from, seeds*repeat)
 }
 
-// seed runs and checks one seed, and keeps its history if it broke a promise.
+// seed runs and checks one seed, and saves its history if it violated a guarantee.
 func (sum *tally) seed(t *testing.T, seed uint64) {
 	w, broken, undecided := simulate(t, newPlan(seed, option[time.Duration](t, "length")))
 	failed := len(broken) > 0 || t.Failed()
@@ -83,7 +83,7 @@ func (sum *tally) seed(t *testing.T, seed uint64) {
 	if !failed {
 		return
 	}
-	t.Errorf("seed %d; kept in %s", seed, w.keep(t, option[string](t, "out")))
+	t.Errorf("seed %d failed; its history is in %s", seed, w.keep(t, option[string](t, "out")))
 	for i, b := range broken {
 		if i == 20 {
 			t.Errorf("and %d more", len(broken)-i)
@@ -112,11 +112,11 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 	}
 }
 
-// unanswered is the place where a goroutine is blocked if it asked Raft for something just before Raft shut down. Some
-// of Raft's futures never complete.
+// unanswered is the function in which a goroutine blocks if it called Raft just before Raft shut down. Some of Raft's
+// futures never complete.
 const unanswered = "github.com/hashicorp/raft.(*deferError).Error"
 
-// inBubble is like synctest.Test, but lets goroutines that wait for such a future remain.
+// inBubble is like synctest.Test, but tolerates goroutines that are still waiting for such a future.
 func inBubble(t *testing.T, live func(t *testing.T)) {
 	var bubble []byte // as it appears in stacks
 	defer func() {
@@ -139,7 +139,7 @@ func inBubble(t *testing.T, live func(t *testing.T)) {
 	})
 }
 
-// simulate runs a plan in a bubble, and returns the promises that were broken.
+// simulate runs a plan in a bubble, and returns the guarantees that were violated.
 func simulate(t *testing.T, p *plan) (w *world, broken []string, undecided int) {
 	inBubble(t, func(t *testing.T) {
 		w = newWorld(p)
@@ -167,7 +167,7 @@ func (w *world) check() (broken []string, undecided int) {
 	return broken, len(linear.Undecided)
 }
 
-// keep writes the history and the logs to a directory.
+// keep writes the history and the logs to a directory, and returns its path.
 func (w *world) keep(t *testing.T, dir string) string {
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), "gatekeeper-sim")
@@ -182,7 +182,7 @@ func (w *world) keep(t *testing.T, dir string) string {
 		func() error { return os.WriteFile(filepath.Join(dir, "log.txt"), w.serverLog.bytes(), 0o644) },
 	} {
 		if err := each(); err != nil {
-			t.Errorf("keep the history: %v", err)
+			t.Errorf("save the history: %v", err)
 		}
 	}
 	return dir
@@ -190,7 +190,7 @@ func (w *world) keep(t *testing.T, dir string) string {
 
 // report logs the results of the run, and fails it for paths that were not taken.
 func (sum *tally) report(t *testing.T, from uint64, runs int) {
-	t.Logf("seeds from %d, %d runs: %v of virtual time, %d operations, %d searches of the model not finished, %d seeds with broken promises",
+	t.Logf("seeds from %d, %d runs: %v of virtual time, %d operations, %d model searches not finished, %d seeds with violated guarantees",
 		from, runs, sum.virtual, sum.operations, sum.undecided, len(sum.failed))
 	t.Logf("shared work: %d jobs, %d tasks, %d executions, %d handed out again (%d of them lost by their workers), %d results recorded",
 		sum.work["jobs"], sum.work["tasks"], sum.work["executions"], sum.work["handed-out-again"], sum.work["lost"], sum.work["results"])

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// snapshot is a snapshot on a disk, and also its sink while it is being written. It is listed once it is complete, as
-// on a real disk.
+// snapshot is a snapshot on a disk, and also the sink while it is being written. As on a real disk, it is listed once
+// it is complete.
 type snapshot struct {
 	disk *disk
 	meta raft.SnapshotMeta
@@ -21,8 +21,8 @@ type snapshot struct {
 // keptSnapshots is the number of snapshots kept, as on a real disk.
 const keptSnapshots = 2
 
-// Create begins a snapshot. It is either the member's own, which covers a log that the member has, or one sent by a
-// leader, which covers a log that the member does not have.
+// Create starts a snapshot. It is either the member's own, which covers log entries that the member has, or one sent by
+// a leader, which covers entries that the member does not have.
 func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
 	if err := d.wait(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (d *disk) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 			return &meta, io.NopCloser(bytes.NewReader(s.Bytes())), nil
 		}
 	}
-	return nil, nil, fmt.Errorf("no snapshot %s", id)
+	return nil, nil, fmt.Errorf("there is no snapshot %s", id)
 }
 
 // ID is the snapshot's name.
@@ -82,7 +82,7 @@ func (s *snapshot) Close() error {
 	if !own {
 		d.installed++
 	}
-	for i := s.meta.Index; own && i > 0; i-- { // a member with the last entry has all of them, and has applied them
+	for i := s.meta.Index; own && i > 0; i-- { // a member that has the last entry has all earlier ones, and has applied them
 		var l raft.Log
 		if _, before := d.compacted[i]; before || d.GetLog(i, &l) != nil {
 			break

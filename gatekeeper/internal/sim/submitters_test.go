@@ -41,14 +41,15 @@ func (p *program) submits(end <-chan struct{}) {
 	}
 }
 
-// submitsOne submits a job until the outcome is known, each time from the process that is alive at that time.
+// submitsOne retries the submission of a job until the outcome is known, each time from the process that is running at
+// the time.
 func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	spec := &gatekeeperv1.JobSpec{
 		Id: id, Semaphore: workplaces()[luck.IntN(3)], MaxResult: new(uint32(64)), MaxAttempts: []uint32{0, 1, 2, 10}[luck.IntN(4)], RetryFailed: luck.IntN(2) == 0, Priority: luck.Int32N(3),
 	}
 	size, submitter, again := 10, luck.IntN(4) == 0, luck.IntN(2) == 0
 	if luck.IntN(5) == 0 || submitter && again {
-		size = 60_000 // several entries
+		size = 60_000 // spans several entries
 	}
 	var tasks [][]byte
 	for i := range 1 + luck.IntN(9) {
@@ -82,7 +83,7 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 			}
 			switch luck.IntN(6) {
 			case 0: // the same id with different content
-				_ = now.submit(spec, append(slices.Clip(tasks), []byte("more")), false, luck) // the outcome is recorded
+				_ = now.submit(spec, append(slices.Clip(tasks), []byte("more")), false, luck) // the history records the outcome
 			case 1, 2: // the same job again, possibly after its end, from another process
 				pass(between(luck, 0, 5*time.Second))
 				_ = p.now().submit(spec, tasks, false, luck)
@@ -105,7 +106,7 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	}
 }
 
-// limitWork limits the storage for jobs, so that a few large jobs reach the limit, even in the middle of a submission.
+// limitWork limits the storage for jobs, so that a few large jobs reach the limit, even partway through a submission.
 func (o *operator) limitWork() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -115,7 +116,7 @@ func (o *operator) limitWork() {
 	o.world.must(err)
 }
 
-// submit sends a job in messages of random size. If cut is set, it stops in the middle.
+// submit sends a job in messages of random size. If cut is set, it stops partway through.
 func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, luck *rand.Rand) error {
 	c, hangUp := p.to(luck)
 	defer hangUp()
@@ -175,13 +176,13 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, l
 	return nil
 }
 
-// followed contains everything that a stream of a job has delivered.
+// followed holds everything that the streams of a job have delivered.
 type followed struct {
 	job   *gatekeeperv1.Job
 	tasks map[uint32]*gatekeeperv1.Task
 }
 
-// follows follows a job until it is over, on one server after another.
+// follows follows a job until it ends, on one server after another.
 func (p *process) follows(id string, submitted uint64, luck *rand.Rand) {
 	f, after := followed{tasks: make(map[uint32]*gatekeeperv1.Task)}, uint64(0)
 	answered := p.record.Call(history.Request{Kind: history.FollowJob, Job: &history.Job{ID: id}})
@@ -225,8 +226,8 @@ func (p *process) followsOnce(f *followed, after *uint64, id string, submitted u
 	}
 }
 
-// changesJob makes the changes to a job that an operator may make. The job may be deleted, over, or without failed
-// tasks.
+// changesJob makes a change to a job that an operator might make. The job may have been deleted, may have ended, or may
+// have no failed tasks.
 func (p *process) changesJob(id string, luck *rand.Rand) {
 	c, hangUp := p.to(luck)
 	defer hangUp()
@@ -249,8 +250,8 @@ func (p *process) changesJob(id string, luck *rand.Rand) {
 	}
 }
 
-// changesTasks retries or drops failed tasks, often only those that had failed when it looked. It then makes the same
-// call again, which must change nothing.
+// changesTasks retries or drops failed tasks, often only those that had failed when it last checked. It then repeats
+// the call, which must have no effect.
 func (p *process) changesTasks(ctx context.Context, c gatekeeperv1.WorkServiceClient, what history.Kind, id string, indexes []uint32, luck *rand.Rand) {
 	asOf := uint64(0)
 	if luck.IntN(3) > 0 {
@@ -281,7 +282,7 @@ func (p *process) changesTasks(ctx context.Context, c gatekeeperv1.WorkServiceCl
 	switch tasks, done := change(); {
 	case !done || p.isCrashed():
 	case tasks > 0:
-		p.world.wrong("a second call of %s as of revision %d changed %d tasks of job %q", what, asOf, tasks, id)
+		p.world.wrong("a second %s call as of revision %d changed %d tasks of job %q", what, asOf, tasks, id)
 	default:
 		p.world.paths.met(repeatedChange)
 	}
@@ -305,8 +306,8 @@ func (p *process) deletes(id string, luck *rand.Rand) {
 	}
 }
 
-// submissionOf chooses the submission of an id to delete. That is any submission (0), the current one, or the previous
-// one, as in a late call.
+// submissionOf chooses which submission under an id to delete: any submission (0), the current one, or the previous
+// one, as a late call would.
 func (p *process) submissionOf(ctx context.Context, c gatekeeperv1.WorkServiceClient, id string, luck *rand.Rand) (revision uint64, before bool) {
 	draw := luck.IntN(3)
 	if draw == 0 {
@@ -345,7 +346,7 @@ func (p *process) changes(what history.Kind, job *history.Job, act func() error)
 	return false
 }
 
-// jobsEnd waits until every job has ended, and reads all of them.
+// jobsEnd waits until every job has ended, and then reads all of them.
 func (w *world) jobsEnd() {
 	luck := luckOf(w.plan.seed, "jobs end")
 	for range 300 {

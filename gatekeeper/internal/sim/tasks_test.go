@@ -13,24 +13,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// shared tracks the tasks according to the log, and compares them with the results that callers saw. Package check
-// detects violations that callers alone can see.
+// shared tracks the tasks in the log, and compares them with the results that callers saw. Package check detects
+// violations that are visible to callers alone.
 type shared struct {
 	*truth
 	holder   map[work.Ref]uint64
 	handed   map[uint64]work.Ref
 	recorded map[work.Ref]taskEnd
-	all      map[uint64]taskEnd      // by token, every end that has ever been recorded
-	jobs     map[uint64]made         // by the revision of the submission
-	last     map[work.Ref]*work.Task // with its last state, including tasks of deleted jobs
+	all      map[uint64]taskEnd      // by token, every outcome ever recorded
+	jobs     map[uint64]made         // by revision of the submission
+	last     map[work.Ref]*work.Task // the last state of each task, including tasks of deleted jobs
 	terms    map[work.Ref]uint64
-	attempts map[uint64]string // by token, failures of attempts after which the task waits again
+	attempts map[uint64]string // by token, failed attempts after which the task went back to waiting
 
-	deleted  map[uint64]bool       // by the revision of the submission
+	deleted  map[uint64]bool       // by revision of the submission
 	deletes  map[string][]uint64   // by job id, the submissions named by deletions
 	contents map[string][][]string // by job id, the task lists of complete submissions
-	reported map[taskEnd]bool      // the ends that workers reported
-	stopped  map[uint64]bool       // tokens whose workers reported that they have stopped
+	reported map[taskEnd]bool      // the outcomes that workers reported
+	stopped  map[uint64]bool       // tokens whose workers reported that they had stopped
 }
 
 // made is a job in the log.
@@ -39,7 +39,7 @@ type made struct {
 	tasks []string
 }
 
-// taskEnd is the end of a task.
+// taskEnd is the outcome of a task.
 type taskEnd struct {
 	token  uint64
 	failed bool
@@ -71,10 +71,10 @@ func newShared(tr *truth, h *history.History) *shared {
 	return s
 }
 
-// endIn returns the end that a worker reported.
+// endIn returns the outcome that a worker reported.
 func endIn(r history.Request) taskEnd { return taskEnd{r.Token, r.Failed, r.Content} }
 
-// event applies an event of the log, and reports any task that is handed out or ends when that is not allowed.
+// event applies an event from the log, and reports tasks that are handed out or end when they must not.
 func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 	switch e.Kind {
 	case fsm.JobSubmitted:
@@ -108,7 +108,7 @@ func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 				continue
 			}
 			s.world.paths.met(taskRetried)
-			s.last[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // the state may already have the task with its next worker, because one entry can do both
+			s.last[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // in the state, the next worker may already have the task, because one entry can do both
 		}
 	case fsm.JobCancelled:
 		switch e.Job.Cancel.Cause {
@@ -129,7 +129,7 @@ func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 		}
 		s.deleted[e.Job.Submitted] = true
 		if named := s.deletes[e.Job.ID]; !slices.Contains(named, 0) && !slices.Contains(named, e.Job.Submitted) {
-			s.breaks("entry %d deletes job %q of revision %d, but deletions named %v", l.Index, e.Job.ID, e.Job.Submitted, named)
+			s.breaks("entry %d deletes job %q submitted at revision %d, but deletions named %v", l.Index, e.Job.ID, e.Job.Submitted, named)
 		}
 	case fsm.SupersededEvent:
 		s.superseded(e.Permit, state)
@@ -148,7 +148,7 @@ func (s *shared) submitted(j *work.Job, l raft.Log, state *fsm.State) {
 		s.world.paths.met(submittedInParts)
 	}
 	if !slices.ContainsFunc(s.contents[j.ID], func(c []string) bool { return slices.Equal(c, tasks) }) {
-		s.breaks("entry %d creates job %q of %d tasks, for which no submission was completed", l.Index, j.ID, len(tasks))
+		s.breaks("entry %d creates job %q with %d tasks, for which no submission was completed", l.Index, j.ID, len(tasks))
 	}
 }
 
@@ -157,10 +157,10 @@ func (s *shared) handOut(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 		s.breaks("entry %d hands task %v to token %d, while token %d holds it", l.Index, t.Ref, t.Token, token)
 	}
 	if end, over := s.recorded[t.Ref]; over {
-		s.breaks("entry %d hands task %v to token %d, although its end is recorded: %+v", l.Index, t.Ref, t.Token, end)
+		s.breaks("entry %d hands task %v to token %d, although its outcome is recorded: %+v", l.Index, t.Ref, t.Token, end)
 	}
 	if j.State != work.Open || !j.MayAttempt(t.Attempts-1) {
-		s.breaks("entry %d hands task %v to token %d in attempt %d of %d, while its job is in state %d", l.Index, t.Ref, t.Token, t.Attempts, j.MaxAttempts, j.State)
+		s.breaks("entry %d hands task %v to token %d on attempt %d of %d, while its job is in state %d", l.Index, t.Ref, t.Token, t.Attempts, j.MaxAttempts, j.State)
 	}
 	if before := s.last[t.Ref]; before != nil {
 		if why := s.runs(state, before.Token); why != "" {
@@ -188,7 +188,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 	switch {
 	case t.State == work.Waiting:
 		if why := s.runs(state, t.Token); why != "" {
-			s.breaks("entry %d makes task %v wait again, while token %d %s", l.Index, t.Ref, t.Token, why)
+			s.breaks("entry %d returns task %v to waiting, while token %d %s", l.Index, t.Ref, t.Token, why)
 		}
 		if t.Failure == "" {
 			s.world.paths.met(taskReturned)
@@ -199,18 +199,18 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 		return
 	case t.State == work.Failed && strings.HasPrefix(t.Failure, "the permit of its worker was lost"):
 		if j.MayAttempt(t.Attempts) {
-			s.breaks("entry %d fails task %v in attempt %d of %d", l.Index, t.Ref, t.Attempts, j.MaxAttempts)
+			s.breaks("entry %d fails task %v on attempt %d of %d", l.Index, t.Ref, t.Attempts, j.MaxAttempts)
 		}
 		s.world.paths.met(taskLostForGood)
 	case !s.reported[end]:
-		s.breaks("entry %d records %+v of task %v, which its worker never reported", l.Index, end, t.Ref)
+		s.breaks("entry %d records %+v for task %v, which its worker never reported", l.Index, end, t.Ref)
 	case end.failed:
 		s.world.paths.met(taskFailed)
 	default:
 		s.world.paths.met(taskDone)
 	}
 	if before, over := s.recorded[t.Ref]; over {
-		s.breaks("entry %d records %+v of task %v after %+v", l.Index, end, t.Ref, before)
+		s.breaks("entry %d records %+v for task %v after %+v", l.Index, end, t.Ref, before)
 	}
 	if !held {
 		s.world.paths.met(lateResult)
@@ -218,7 +218,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 	s.recorded[t.Ref], s.all[t.Token] = end, end
 }
 
-// compare compares the log with the notifications that callers got, and reports tasks that have not ended.
+// compare compares the log with the responses that callers received, and reports jobs that have not ended.
 func (s *shared) compare(h *history.History, state *fsm.State) {
 	for i := range h.Operations {
 		op := &h.Operations[i]
@@ -227,13 +227,13 @@ func (s *shared) compare(h *history.History, state *fsm.State) {
 		case !ok:
 		case answer.Result == history.Submitted:
 			if made, ok := s.jobs[answer.Revision]; !ok || made.id != r.Job.ID || !slices.Equal(made.tasks, r.Job.Tasks) {
-				s.breaks("job %q of %d tasks was acknowledged at revision %d, where the log has %q of %d tasks", r.Job.ID, len(r.Job.Tasks), answer.Revision, made.id, len(made.tasks))
+				s.breaks("job %q with %d tasks was acknowledged at revision %d, where the log has %q with %d tasks", r.Job.ID, len(r.Job.Tasks), answer.Revision, made.id, len(made.tasks))
 			}
 		case r.Kind == history.DeleteJob && r.Job.Submission != 0 && !s.deleted[r.Job.Submission]:
-			s.breaks("the deletion of job %q of revision %d was acknowledged, but is not in the log", r.Job.ID, r.Job.Submission)
+			s.breaks("the deletion of job %q submitted at revision %d was acknowledged, but is not in the log", r.Job.ID, r.Job.Submission)
 		case answer.Result == history.Recorded:
 			if got := s.all[r.Token]; got != endIn(r) && (!r.Failed || s.attempts[r.Token] != r.Failure) {
-				s.breaks("a worker was notified that %+v is recorded, but the log has %+v", endIn(r), got)
+				s.breaks("a worker was notified that %+v was recorded, but the log has %+v", endIn(r), got)
 			}
 		case answer.Result == history.Unrecorded:
 			if ref, ok := s.handed[r.Token]; ok && s.last[ref].Token > r.Token {
@@ -249,12 +249,12 @@ func (s *shared) compare(h *history.History, state *fsm.State) {
 			continue
 		}
 		if t == nil || t.Token != end.token || string(t.Result) != end.result || (t.State == work.Failed) != end.failed {
-			s.breaks("%+v of task %v was recorded, but the state has %+v", end, ref, t)
+			s.breaks("%+v was recorded for task %v, but the state has %+v", end, ref, t)
 		}
 	}
 	for j := range state.Jobs(0) {
 		if j.State == work.Open || j.State == work.Receiving || !j.Over() {
-			s.breaks("job %q never ends: state %d, %d waiting, %d held", j.ID, j.State, j.Waiting(), j.Held)
+			s.breaks("job %q never ended: state %d, %d waiting, %d held", j.ID, j.State, j.Waiting(), j.Held)
 		}
 	}
 }
@@ -281,7 +281,7 @@ func (s *shared) superseded(p *semaphore.Permit, state *fsm.State) {
 	}
 }
 
-// cools counts a task's slot that is cooling.
+// cools counts a slot that cools after its task.
 func (s *shared) cools(p *semaphore.Permit, state *fsm.State) {
 	switch t := state.TaskOf(p.Token); {
 	case p.Ended == semaphore.EndReleased:

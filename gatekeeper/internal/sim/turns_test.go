@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// turns tracks the order in which the log grants permits to callers and workers, which share one queue.
+// turns tracks the order in which the log grants permits to callers and workers, which share a queue.
 type turns struct {
 	*truth
 	tasks *shared
@@ -29,7 +29,7 @@ func newTurns(tr *truth, tasks *shared, h *history.History) *turns {
 	return ts
 }
 
-// event tracks the weight in use, and reports grants that exceed the number of permits in the definition in force.
+// event tracks the weight in use, and reports grants that exceed the permits of the definition in force.
 func (ts *turns) event(e *fsm.Event, l raft.Log) {
 	switch e.Kind {
 	case fsm.Granted:
@@ -44,9 +44,9 @@ func (ts *turns) event(e *fsm.Event, l raft.Log) {
 	}
 }
 
-// entry reports waiters that were overtaken: an entry frees a permit and hands it over, the first waiter is refused
+// entry reports waiters that were overtaken: an entry frees a permit and hands it over, but the first waiter is refused
 // because it is too heavy, and a lighter waiter behind it gets the permit. Grants decided before the entry was created
-// are not part of the handover, because their callers may not be in the queue yet.
+// are not part of the handover, because their callers may not have been in the queue yet.
 func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
 	freed := make(map[string]uint64)       // the last token that freed its slot, by semaphore
 	refused := make(map[string]*fsm.Grant) // the last waiter that was refused because too little was free

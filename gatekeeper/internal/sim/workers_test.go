@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// to connects to one of the servers, without using the client library.
+// to connects to a random server without using the client library.
 func (p *process) to(luck *rand.Rand) (gatekeeperv1.WorkServiceClient, func()) {
 	m := p.world.members[luck.IntN(len(p.world.members))]
 	conn, err := grpc.NewClient("passthrough:///"+m.api(), grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -30,17 +30,17 @@ func (p *process) to(luck *rand.Rand) (gatekeeperv1.WorkServiceClient, func()) {
 	return gatekeeperv1.NewWorkServiceClient(conn), func() { _ = conn.Close() }
 }
 
-// workerID is the holder id of all workers. The servers append a part for each task.
+// workerID is the holder id of all workers. The servers append a suffix for each task.
 const workerID = "w"
 
-// sawWorker records the identity under which a task was handed out.
+// sawWorker records the identity that a task was handed out to.
 func (w *world) sawWorker(id history.Identity) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
 	w.worker = id
 }
 
-// workers runs workers on a machine, one life after another, under one identity.
+// workers runs one worker process after another on a machine, all under one identity.
 func (w *world) workers(index int, end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, fmt.Sprint("worker ", index))
 	for life := 1; ; life++ {
@@ -88,7 +88,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// working is one stream of a worker.
+// working is one of a worker's streams.
 type working struct {
 	*process
 	semaphore string
@@ -166,8 +166,8 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	}
 }
 
-// does works on a task for some time and refreshes its permit, or hangs for longer than the permit lasts. Then it ends
-// the task.
+// does works on a task for some time and refreshes its permit, or hangs for longer than the permit lasts. Then it
+// reports the outcome.
 func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *rand.Rand) {
 	permit := g.GetGrant().GetPermit()
 	token, w, duration := permit.GetToken(), wish{semaphore: k.semaphore, weight: permit.GetWeight()}, permit.GetDuration().AsDuration()
@@ -222,7 +222,7 @@ func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *ra
 	if k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_End{End: end}}) == nil && luck.IntN(4) > 0 {
 		return
 	}
-	// The stream may be broken, so the worker reports the end again, with a release, possibly much later.
+	// The stream may be broken, so the worker reports the outcome again, with a release, possibly much later.
 	pass(between(luck, 0, 2*time.Second))
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
@@ -238,7 +238,7 @@ func identityOf(p *gatekeeperv1.Permit) history.Identity {
 	return history.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
 }
 
-// endOf returns the response to the report that a task has ended.
+// endOf returns the response to a worker's report that its task has ended.
 func endOf(asked history.Request, recorded bool) history.Response {
 	switch {
 	case asked.NotRun, asked.CutShort:
@@ -249,7 +249,7 @@ func endOf(asked history.Request, recorded bool) history.Response {
 	return history.Response{Result: history.Unrecorded}
 }
 
-// refreshes keeps a permit alive, and reports whether the holder still has it.
+// refreshes refreshes a permit, and reports whether the holder still has it.
 func (k *working) refreshes(w wish, token uint64, duration time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -276,7 +276,7 @@ func (k *working) counts(w wish, token uint64, until time.Duration) {
 	k.believe(w, token, until)
 }
 
-// stopBelieving ends a belief, unless it has already ended.
+// stopBelieving ends a belief unless it has already ended.
 func (k *working) stopBelieving(w wish, token uint64) {
 	k.mu.Lock()
 	until, ok := k.until[token]

@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// world is everything that a seed creates: a cluster, its clients, and the records of what they did.
+// world holds everything that is created from a seed: a cluster, its clients, and a record of what they did.
 type world struct {
 	plan      *plan
 	start     time.Time
@@ -30,23 +30,23 @@ type world struct {
 	members   []*member
 	programs  []*program
 	operator  *operator
-	judge     *process // judges other holders dead, rightly or wrongly, and lives to the end; nil in scenarios
+	judge     *process // declares other holders dead, rightly or wrongly, and runs until the end; nil in scenarios
 
-	life     context.Context //nolint:containedctx // for calls that await ends of firings
+	life     context.Context //nolint:containedctx // for calls waiting for firings to end
 	die      context.CancelFunc
 	awaiting sync.WaitGroup
-	late     sync.WaitGroup // takeovers in flight, and callers that follow a job
+	late     sync.WaitGroup // takeovers in flight, and callers following a job
 
 	seenMu sync.Mutex               // guards the fields below
-	lost   map[uint64]time.Duration // when holders were notified that their token is lost
+	lost   map[uint64]time.Duration // when the holder of each token was notified that it was lost
 	failed []string                 // failures of operations that must always succeed
 
-	submissions map[string]uint64 // by job id, the newest revision that was seen
+	submissions map[string]uint64 // the newest revision seen of each job, by id
 
-	recents []recent         // tokens
+	recents []recent         // recently granted tokens
 	worker  history.Identity // the identity under which a task was last handed out
 
-	indexes   map[string]uint64 // by member, the last applied index at the end
+	indexes   map[string]uint64 // each member's last applied index at the end
 	clusterID string
 	lived     time.Duration // virtual time at the end
 	settled   time.Duration // when all members had applied the same entries
@@ -62,7 +62,7 @@ func newWorld(p *plan) *world {
 	return w
 }
 
-// notifiedLost records that a server has notified a holder of the loss of its permit before the permit's deadline.
+// notifiedLost records that a server notified a holder of the loss of its permit before the permit's deadline.
 func (w *world) notifiedLost(token uint64) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -72,8 +72,8 @@ func (w *world) notifiedLost(token uint64) {
 // now returns the time since the start of the run.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
-// wrong records something that must never happen, no matter what faults occur. It does not fail the bubble's test, so
-// that the history is kept first.
+// wrong records something that must never happen, no matter what faults occur. It does not fail the test right away, so
+// that the history can be saved first.
 func (w *world) wrong(format string, args ...any) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// live runs the complete plan, within a bubble.
+// live runs the complete plan inside a bubble.
 func (w *world) live() {
 	for _, m := range w.members {
 		w.must(m.start())
@@ -120,7 +120,7 @@ func (w *world) live() {
 	close(end)
 	working.Wait()
 	for _, m := range w.members {
-		if m.left() { // consecutive stalls of a disk may last as long as a hang
+		if m.left() { // consecutive disk stalls may last as long as a hang
 			m.stop()
 		}
 		w.must(m.start())
@@ -129,10 +129,10 @@ func (w *world) live() {
 	w.late.Wait()
 	close(workersEnd)
 	sharing.Wait()
-	pass(10 * time.Second) // the last permits end
+	pass(10 * time.Second) // for the last permits to end
 	w.settle()
 	w.settled = w.now()
-	pass(2 * time.Second) // and callers learn of it
+	pass(2 * time.Second) // for callers to notice
 	w.die()
 	w.awaiting.Wait()
 	w.judge.end()
@@ -143,7 +143,7 @@ func (w *world) live() {
 	}
 }
 
-// settle waits until every member has applied the same entries, and asks each for the hash of its state.
+// settle waits until every member has applied the same entries, and records the hash of each member's state.
 func (w *world) settle() {
 	for range 100 {
 		pass(time.Second)
@@ -151,7 +151,7 @@ func (w *world) settle() {
 			return
 		}
 	}
-	w.wrong("a hundred seconds after the last fault, the members still have not applied the same entries: %v", w.indexes)
+	w.wrong("100 seconds after the last fault, the members still have not applied the same entries: %v", w.indexes)
 }
 
 func (w *world) agree() bool {
@@ -176,7 +176,7 @@ func (w *world) agree() bool {
 	return len(all) == len(w.members)
 }
 
-// hashAt returns the hash that members reported at an index, or "".
+// hashAt returns the state hash that members reported at an index, or "".
 func (w *world) hashAt(index uint64) string {
 	for _, e := range w.history.Entries() {
 		if e.State != nil && e.State.Index == index {
@@ -191,7 +191,7 @@ func hexOf(hash [32]byte) string { return hex.EncodeToString(hash[:]) }
 // machine returns the name of a client machine.
 func machine(i int) string { return fmt.Sprintf("app%d", i) }
 
-// program runs on one client machine. It consists of a process and, after a crash, a new process.
+// program is what runs on one client machine: a process, which is replaced by a new one after a crash.
 type program struct {
 	world *world
 	index int
@@ -201,7 +201,7 @@ type program struct {
 	life    int
 	ended   bool
 
-	late sync.WaitGroup // messages that are sent late
+	late sync.WaitGroup // delayed messages
 }
 
 func newProgram(w *world, i int) *program {
@@ -210,13 +210,13 @@ func newProgram(w *world, i int) *program {
 	return p
 }
 
-// begin starts a process. The caller must hold mu, unless there is no concurrent access yet.
+// begin starts a process. The caller must hold mu, unless nothing else can access p yet.
 func (p *program) begin() {
 	p.life++
 	p.process = p.world.process(machine(p.index), groupOf(p.index), p.life, p.world.plan.rates[p.index])
 }
 
-// crash ends the process and starts another one.
+// crash kills the process and starts another one.
 func (p *program) crash() {
 	p.mu.Lock()
 	if p.ended {
@@ -235,7 +235,7 @@ func (p *program) now() *process {
 	return p.process
 }
 
-// jobs is the number of jobs that a program runs at the same time.
+// jobs is the number of jobs that a program runs concurrently.
 const jobs = 3
 
 // work runs jobs until the end.
@@ -269,7 +269,7 @@ func (p *program) work(end <-chan struct{}, submitting *sync.WaitGroup) {
 	last.end()
 }
 
-// wish draws the request of a job.
+// wish draws a random request for a job.
 func (w *world) wish(luck *rand.Rand) wish {
 	names := append(semaphores(), workplaces()...)
 	got := wish{semaphore: names[luck.IntN(len(names))], weight: 1, hold: between(luck, 10*time.Millisecond, 2*time.Second), deaf: luck.IntN(4) == 0, outcome: outcomeOf(luck)}
@@ -290,14 +290,15 @@ func (w *world) wish(luck *rand.Rand) wish {
 			got.guise = got.identity.HolderID != ""
 		}
 	}
-	if period := firingPeriod(got.semaphore); period > 0 { // all machines ask for these
+	if period := firingPeriod(got.semaphore); period > 0 { // all machines request these
 		got.due = w.start.Add(w.now().Truncate(period)).UTC()
 	}
 	return got
 }
 
-// guise draws a worker's identity: the one under which it offers to work, or that of its last task. No other caller
-// may get the latter before the task has ended. guise returns an empty identity if no task has been handed out yet.
+// guise picks an identity of a worker: the one under which it offers to work, or that of its last task. Servers must
+// not grant another caller a permit under the latter before the task has ended. The identity is empty if no task has
+// been handed out yet.
 func (w *world) guise(luck *rand.Rand) history.Identity {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -308,7 +309,7 @@ func (w *world) guise(luck *rand.Rand) history.Identity {
 	return id
 }
 
-// outcome returns the outcome of a failed call as far as its caller knows it.
+// outcome returns the outcome of a failed call as far as its caller can tell.
 func outcome(err error) history.Outcome {
 	if errors.Is(err, client.ErrOutcomeUnknown) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return history.Unknown
@@ -319,7 +320,7 @@ func outcome(err error) history.Outcome {
 	return history.Refused
 }
 
-// reasonOf returns the machine-readable reason of a server's error, or "".
+// reasonOf returns the machine-readable reason in a server's error, or "".
 func reasonOf(err error) string {
 	for _, d := range status.Convert(err).Details() {
 		if i, ok := d.(*errdetails.ErrorInfo); ok {

@@ -1,4 +1,4 @@
-// Package statetest provides a state machine for tests of packages that read a state.
+// Package statetest provides a state machine for tests of packages that read its state.
 package statetest
 
 import (
@@ -58,8 +58,8 @@ func (c *Cluster) Do(cmd fsm.Command) uint64 {
 	return c.State().Revision()
 }
 
-// Define creates a definition with 10 permits that admits everybody, or replaces the existing one. set can modify it
-// first.
+// Define creates a definition with 10 permits that admits every caller, or replaces the existing one. set, if not nil,
+// modifies it first.
 func (c *Cluster) Define(name string, set func(*semaphore.Definition)) uint64 {
 	c.T.Helper()
 	return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change(name, set)}, Author: "alice"})
@@ -88,7 +88,7 @@ func (c *Cluster) Deletion(name string) fsm.Change {
 	return fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: c.State().Definition(name).Version}
 }
 
-// Grant grants a permit of weight 1, and returns its token.
+// Grant grants a permit of weight 1 and returns its token.
 func (c *Cluster) Grant(name, group, acquirer string) uint64 {
 	c.T.Helper()
 	r, _ := c.Apply(fsm.Grant{
@@ -101,7 +101,7 @@ func (c *Cluster) Grant(name, group, acquirer string) uint64 {
 	return r.Permit.Token
 }
 
-// Saw records sightings of callers, each a group and an acquirer.
+// Saw records sightings of callers. Each caller is a group and an acquirer.
 func (c *Cluster) Saw(callers ...[2]string) {
 	c.T.Helper()
 	var list []fsm.Sighting
@@ -111,7 +111,7 @@ func (c *Cluster) Saw(callers ...[2]string) {
 	c.Apply(fsm.Sight{Term: 1, Sightings: list})
 }
 
-// Patterns matches patterns as the keeper does, and stands in for a leader.
+// Patterns matches patterns the way the keeper does, and takes the place of a leader.
 type Patterns struct{}
 
 // Match reports whether pattern matches the whole name.
@@ -125,7 +125,7 @@ func (p Patterns) Catches(group, acquirer string, id semaphore.Identity) bool {
 	return group != "" && p.Match(group, id.Group) || acquirer != "" && p.Match(acquirer, id.Acquirer)
 }
 
-// StopLeft returns the full duration of the longest drain, as a leader does at the start of all drains.
+// StopLeft returns the full duration of the longest drain, like a leader at the start of all drains.
 func (Patterns) StopLeft(_ *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	for _, d := range s.Drains {
 		left = max(left, d.Duration)

@@ -1,18 +1,19 @@
-// Package timers ends temporary changes while this server leads: drains, pauses and cordons with an end time, edits
-// whose old values are restored, and the quarantine after a recovery.
+// Package timers ends temporary changes while this server is the leader: drains, pauses and cordons with an end time,
+// temporary edits, and the quarantine after a recovery. It also applies the timeouts and the retention of jobs.
 //
 // # Two clocks
 //
-// A drain and the quarantine after a recovery are durations. They run on the monotonic clock, from the moment at which
-// the change was applied here, or in full from the promotion if an earlier leader started them. Setting a clock never
-// shortens them; a change of leaders makes them longer.
+// Some timers, such as drains and the quarantine after a recovery, are durations. They run on the monotonic clock, from
+// the moment the change was applied on this server, or in full from its promotion if they started under an earlier
+// leader. Setting a clock never shortens them; a change of leader makes them longer.
 //
-// The other timers are due at instants that people choose. They follow the wall clock, which is read again every few
-// seconds so that a clock change is noticed.
+// The other timers are due at a point in time, which is usually chosen by a person. They follow the wall clock, which
+// is read again every few seconds so that clock changes are noticed.
 //
-// # Commands name the change that they end
+// # Commands name the change they end
 //
 // A timer that is due becomes a log command with the term and the change to end. The command does nothing if that
-// change has been replaced or ended manually, or if another server leads when the command is appended. A command may
-// therefore be proposed again whenever its outcome is unknown, and a timer may be stale: the state decides.
+// change has been replaced or ended manually, or if another server is the leader when the command is appended. A
+// command can therefore be proposed again whenever its outcome is unknown, and a stale timer does no harm: the state
+// decides.
 package timers

@@ -17,14 +17,14 @@ const (
 	drainEnd       kind = iota + 1 // the drain of an edit or a pause of a semaphore
 	cordonDrainEnd                 // the drain of a cordon
 	permitDrainEnd                 // the drain of a revoked permit
-	editEnd                        // the old values of fields are restored
+	editEnd                        // a temporary edit is reverted
 	pauseEnd
 	cordonEnd
 	quarantineEnd // the quarantine after a recovery
-	submissionEnd // a submission that nobody continued
+	submissionEnd // an abandoned submission
 	jobTimeout
 	jobRetention
-	ownEnd // the semaphore that was created for a finished job
+	ownEnd // the semaphore created for a job that has finished
 )
 
 // end identifies a timer by the change that it ends.
@@ -63,11 +63,28 @@ func (e end) holds(state *fsm.State) bool {
 	return false
 }
 
-// by is the author of commands that the server itself proposes.
+// ofJob reports whether a job's timer still has something to end.
+func (e end) ofJob(state *fsm.State) bool {
+	j := state.JobOf(e.job)
+	switch {
+	case j == nil:
+		return false
+	case e.kind == submissionEnd:
+		return j.State == work.Receiving && uint64(j.Tasks) == e.change
+	case e.kind == jobTimeout:
+		return j.State == work.Open
+	case e.kind == jobRetention:
+		return j.Over() && j.Revision == e.change
+	}
+	own := state.OwnSemaphore(j)
+	return j.Over() && own != nil && own.Version == e.change
+}
+
+// by is the author of commands proposed by the server itself.
 const by = "gatekeeper"
 
-// commands returns the commands for the timers that are due, and the timers that each command covers. The names of one
-// change share a command.
+// commands returns the commands for the timers that are due, and the timers that each command covers. Names that belong
+// to the same change share a command.
 func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [][]end) {
 	slices.SortFunc(due, func(a, b end) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change), cmp.Compare(a.name, b.name), cmp.Compare(a.token, b.token), cmp.Compare(a.job, b.job))
@@ -111,10 +128,10 @@ func command(ends []end, term uint64, now time.Time) fsm.Command {
 	case submissionEnd, jobRetention:
 		return fsm.DeleteJob{Job: first.job, Term: term, At: now}
 	case jobTimeout:
-		return fsm.CancelJob{Job: first.job, Term: term, Cause: work.CancelTimeout, Author: by, Reason: "its timeout has passed", At: now}
+		return fsm.CancelJob{Job: first.job, Term: term, Cause: work.CancelTimeout, Author: by, Reason: "job timed out", At: now}
 	case ownEnd:
 		change := fsm.Change{Kind: fsm.Delete, Name: first.name, ExpectedVersion: first.change}
-		return fsm.EditBatch{Changes: []fsm.Change{change}, Author: by, Reason: "its job is over", At: now}
+		return fsm.EditBatch{Changes: []fsm.Change{change}, Author: by, Reason: "job finished", At: now}
 	default:
 		return fsm.EndQuarantine{Term: term, At: now}
 	}

@@ -10,10 +10,10 @@ import (
 // SubmissionTimeout is how long an unfinished submission waits for its next tasks before it is dropped.
 const SubmissionTimeout = time.Minute
 
-// ofJob adds the timers of a job. The timeouts of a job and of a submission are durations. The time until which a
-// finished job is kept is an instant. A job that is retried after it has finished gets its full timeout again. An
-// unfinished submission is identified by its number of tasks, because the revision of its job also changes when its
-// submitter acquires again.
+// ofJob adds the timers of a job. The timeouts of a job and of a submission are durations. The retention of a finished
+// job ends at a point in time. A job that is retried after it has finished gets its full timeout again. An unfinished
+// submission is identified by its number of tasks, because the revision of its job also changes when its submitter
+// acquires again.
 func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {
 	case j.State == work.Receiving:
@@ -23,7 +23,7 @@ func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	case j.Over():
 		delete(t.known, end{kind: jobTimeout, job: j.Number})
 		retention := end{kind: jobRetention, change: j.Revision, job: j.Number}
-		if j.EndedAt.IsZero() { // the command that cancelled it had no time
+		if j.EndedAt.IsZero() { // the command that cancelled it has no time
 			t.note(retention, t.from(j.Revision, now).Add(j.KeptFor()), time.Time{})
 		} else {
 			t.note(retention, time.Time{}, j.EndedAt.Add(j.KeptFor()))
@@ -32,21 +32,4 @@ func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 			t.note(end{kind: ownEnd, change: own.Version, name: j.Own, job: j.Number}, now, time.Time{})
 		}
 	}
-}
-
-// ofJob implements holds for the timers of a job.
-func (e end) ofJob(state *fsm.State) bool {
-	j := state.JobOf(e.job)
-	switch {
-	case j == nil:
-		return false
-	case e.kind == submissionEnd:
-		return j.State == work.Receiving && uint64(j.Tasks) == e.change
-	case e.kind == jobTimeout:
-		return j.State == work.Open
-	case e.kind == jobRetention:
-		return j.Over() && j.Revision == e.change
-	}
-	own := state.OwnSemaphore(j)
-	return j.Over() && own != nil && own.Version == e.change
 }

@@ -17,9 +17,9 @@ import (
 const (
 	// recheck is how often the wall clock is read while a timer depends on it.
 	recheck = 5 * time.Second
-	// retryUnknown is how long to wait before a command whose outcome is unknown is proposed again.
+	// retryUnknown is the delay before a command whose outcome is unknown is proposed again.
 	retryUnknown = time.Second
-	// chunk limits the names in one command.
+	// chunk is the maximum number of names in one command.
 	chunk = 1000
 	// minSweep is the minimum number of timers that triggers a sweep.
 	minSweep = 1024
@@ -39,7 +39,7 @@ type Timers struct {
 	*epoch.Room // its lock guards all fields below except cfg
 
 	cfg Config
-	// promoted is when the epoch began, and before is the last revision that had been applied by then.
+	// promoted is when the epoch began, and before is the last revision applied by then.
 	promoted time.Time
 	before   uint64
 	// known holds the time at which each timer is due.
@@ -80,7 +80,7 @@ func (t *Timers) forget() {
 	t.known, t.spans, t.dates = nil, nil, nil
 }
 
-// Applied processes the events of an entry. It is subscribed to the state machine and sees every entry in order.
+// Applied processes the events of an entry. It is subscribed to the state machine and receives every entry in order.
 func (t *Timers) Applied(e fsm.Applied) {
 	if len(e.Events) == 0 {
 		return
@@ -161,7 +161,7 @@ func (t *Timers) ofPermit(p *semaphore.Permit, now time.Time) {
 	}
 }
 
-// from returns the start of a change's duration: now, or the promotion if the change was applied before it.
+// from returns the start of a change's duration: now, or the promotion if the change was applied before that.
 func (t *Timers) from(change uint64, now time.Time) time.Time {
 	if change <= t.before {
 		return t.promoted
@@ -219,7 +219,7 @@ func (t *Timers) collect() (due []end, next time.Duration) {
 	}
 	now := time.Now()
 	due = take(&t.spans, due, now)
-	due = take(&t.dates, due, now.Round(0))         // without the monotonic reading
+	due = take(&t.dates, due, now.Round(0))         // strip the monotonic reading
 	due = slices.DeleteFunc(due, func(e end) bool { // dropped, and perhaps added again for a later time
 		at, ok := t.known[e]
 		return !ok || at.After(now)
@@ -235,7 +235,7 @@ func (t *Timers) collect() (due []end, next time.Duration) {
 	return due, next
 }
 
-// over returns a function that drops a timer if its change has ended or was replaced, and reports whether it did.
+// over returns a function that drops a timer if its change has ended or been replaced, and reports whether it did so.
 func (t *Timers) over() func(end) bool {
 	state := t.cfg.State()
 	return func(e end) bool {
@@ -257,8 +257,8 @@ func (t *Timers) sweep() {
 	t.sweepAt = max(minSweep, 2*len(t.known))
 }
 
-// propose proposes the commands of the timers that are due. It drops the timers whose commands were applied, and
-// schedules the others again.
+// propose proposes the commands for the timers that are due. It drops the timers whose commands were applied, and
+// reschedules the others.
 func (t *Timers) propose(e *epoch.Epoch, due []end) {
 	cmds, ends := commands(due, e.Term, time.Now())
 	e.Propose(func(i int, err error) {

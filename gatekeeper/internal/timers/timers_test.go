@@ -62,8 +62,8 @@ func TestEnd_OfADrain_RunsInFullFromThePromotion(t *testing.T) {
 
 func TestEnd_OfAReplacedChange_IsNotProposed(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
-		if b.byHand == nil || b.name == "drain of a revoke" {
-			return // a second revoke can be in effect alongside the first
+		if b.byHand == nil || b.name == "revoke drain" {
+			return // two revokes can be in effect at the same time
 		}
 		b.begin(w, time.Hour)
 		w.Sleep(time.Minute)
@@ -124,7 +124,7 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 		}
 		before := w.State().Revision()
 		if after := w.do(lost[0]); after != before {
-			t.Fatal("the first command had an effect when it was applied late")
+			t.Fatal("the first command had an effect even though it was applied late")
 		}
 	})
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
@@ -181,7 +181,7 @@ func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
 						state := w.State()
 						if sd := state.Definition(name); sd.Pause != nil || len(state.Ends(name))+len(state.Drains(name)) > 0 ||
 							kind == "edit" && sd.Definition.GroupPattern != ".*" {
-							t.Fatalf("the change of %s has not ended: %+v", name, sd)
+							t.Fatalf("the change to %s has not ended: %+v", name, sd)
 						}
 					}
 				})
@@ -197,7 +197,7 @@ func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 		w.wantKnown(0)
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
-		b.begin(w, time.Minute) // while another server leads
+		b.begin(w, time.Minute) // while another server is the leader
 		w.wantKnown(0)
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
@@ -271,8 +271,8 @@ func TestQuarantine_RunsInFullFromThePromotion(t *testing.T) {
 	})
 }
 
-// If an undo restores a definition, the timers of its pause and of its temporary edit run again, and both commands are
-// proposed.
+// If an undo restores a definition, the timers of its pause and its temporary edit are restored too, and both commands
+// are proposed.
 func TestEnd_OfAChangeRestoredByAnUndo_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("s")
@@ -305,12 +305,12 @@ func TestEnd_OfADrainStartedByTheEndOfAnEdit_IsProposed(t *testing.T) {
 		w.Sleep(time.Minute + time.Millisecond)
 		w.WantProposed(1)
 		if n := len(w.State().Drains("s")); n != 1 {
-			t.Fatalf("%d drains after the edit has ended, want 1", n)
+			t.Fatalf("got %d drains after the edit ended, want 1", n)
 		}
 		w.Sleep(time.Hour + time.Millisecond)
 		w.WantProposed(1)
 		if n := len(w.State().Drains("s")); n != 0 {
-			t.Errorf("%d drains after the drain has ended, want 0", n)
+			t.Errorf("got %d drains after the drain ended, want 0", n)
 		}
 	})
 }

@@ -20,7 +20,7 @@ type world struct {
 	timers *Timers
 }
 
-// inWorld runs a test with virtual time and Timers that lead in term 1 at the newest feature level.
+// inWorld runs a test with virtual time, and with the Timers of a leader in term 1 at the newest feature level.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// do applies an operator's change and returns the revision.
+// do applies an operator's change and returns the new revision.
 func (w *world) do(cmd fsm.Command) uint64 {
 	w.T.Helper()
 	w.Do(cmd)
@@ -96,20 +96,20 @@ func dated() []begun {
 
 func drains() []begun {
 	return []begun{
-		{"drain of an edit", func(w *world, lasts time.Duration) { w.edit("dr", lasts, time.Time{}, "job") },
+		{"edit drain", func(w *world, lasts time.Duration) { w.edit("dr", lasts, time.Time{}, "job") },
 			func(s *fsm.State) bool { return len(s.Drains("job")) > 0 }, nil},
-		{"drain of a pause", func(w *world, lasts time.Duration) {
+		{"pause drain", func(w *world, lasts time.Duration) {
 			w.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: lasts})
 		}, func(s *fsm.State) bool { p := s.Definition("job").Pause; return p != nil && p.Drain > 0 }, fsm.Resume{Names: []string{"job"}}},
-		{"drain of a cordon", func(w *world, lasts time.Duration) {
+		{"cordon drain", func(w *world, lasts time.Duration) {
 			w.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Drain: lasts})
 		}, func(s *fsm.State) bool { return len(s.Cordons()) > 0 && s.Cordons()[0].Drain > 0 }, fsm.Uncordon{ID: "c"}},
-		{"drain of a revoke", func(w *world, lasts time.Duration) { w.do(fsm.Revoke{Token: 1, Drain: lasts}) },
+		{"revoke drain", func(w *world, lasts time.Duration) { w.do(fsm.Revoke{Token: 1, Drain: lasts}) },
 			func(s *fsm.State) bool { p := s.Permit(1); return p != nil && p.StopOrder().Drain > 0 }, fsm.Release{Token: 1}},
 	}
 }
 
-// inEach runs a test for each of the changes, with a semaphore "job" and its permit with token 1.
+// inEach runs a test for each change, with a semaphore "job" that has one permit with token 1.
 func inEach(t *testing.T, list []begun, test func(w *world, b begun)) {
 	t.Helper()
 	for _, b := range list {

@@ -8,23 +8,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// takePause ends a pause, or restores the one that it had replaced.
+// takePause ends a pause, or restores the one it replaced.
 func (p *planner) takePause(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
 	switch {
 	case current == nil:
-		p.noteOf(name, "it has been deleted since.")
+		p.noteOf(name, "it has since been deleted.")
 	case current.Pause == nil:
 		p.noteOf(name, "that pause has already ended.")
 	case current.Pause.Revision != entry.Revision && current.Pause.Origin() != entry.Revision:
-		p.noteOf(name, "it has been paused again since, by %s with change %d, and stays paused.", current.Pause.Author, current.Pause.Revision)
+		p.noteOf(name, "it has since been paused again by %s with change %d, and remains paused.", current.Pause.Author, current.Pause.Revision)
 	default:
 		p.pause(name, p.pauseBack(name, p.pauseUnder(name, entry)))
 	}
 }
 
-// pauseUnder returns the pause that the entry's pause had replaced. If that one was undone, it returns the one before
+// pauseUnder returns the pause that the entry's pause replaced. If that one has been undone, it returns the one before
 // it, and so on.
 func (p *planner) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pause {
 	under := entry.Details().PauseBefore
@@ -41,13 +41,13 @@ func (p *planner) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pa
 	return under
 }
 
-// pauseBack returns the pause to restore, or nil if there was none or it would already have ended.
+// pauseBack returns the pause to restore, or nil if there was none or it would have expired by now.
 func (p *planner) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause {
 	if was == nil {
 		return nil
 	}
 	if p.over(was.Until) {
-		p.noteOf(name, "its earlier pause would have ended by now.")
+		p.noteOf(name, "its earlier pause would have expired by now.")
 		return nil
 	}
 	again := *was
@@ -70,7 +70,7 @@ func (p *planner) takeResume(entry *fsm.JournalEntry) {
 	case current.Pause != nil && samePause(current.Pause, was):
 		p.noteOf(name, "its pause has already been restored.")
 	case current.Pause != nil:
-		p.conflict("%s: it has been paused again since, by %s", name, current.Pause.Author)
+		p.conflict("%s: it has since been paused again by %s", name, current.Pause.Author)
 	default:
 		if back := p.pauseBack(name, was); back != nil {
 			p.pause(name, back)
@@ -82,14 +82,14 @@ func samePause(a, b *semaphore.Pause) bool {
 	return a.Reason == b.Reason && a.Until.Equal(b.Until) && a.Stop == b.Stop
 }
 
-// pause sets the pause of a name, or ends it if back is nil.
+// pause sets a semaphore's pause, or ends it if the argument is nil.
 func (p *planner) pause(name string, back *semaphore.Pause) {
 	now := *p.definition(name)
 	now.Pause = back
 	p.set(name, undoSemaphore{&now, p.ends(name)})
 }
 
-// appendPause adds the change to a name's pause, from was to now. Names with equal pauses share one element.
+// appendPause adds the change to a semaphore's pause. Names with equal pauses share one element.
 func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, was, now *semaphore.Pause) []fsm.UndoPause {
 	key, expected := semaphore.Pause{}, uint64(0)
 	if now != nil {
@@ -108,7 +108,7 @@ func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, 
 	return list
 }
 
-// addPauseNotes adds a note for each change of pauses.
+// addPauseNotes adds a note for each change to pauses.
 func (p *planner) addPauseNotes() {
 	if p.out.Command == nil {
 		return
@@ -121,12 +121,12 @@ func (p *planner) addPauseNotes() {
 		if x.Pause == nil {
 			p.note("Resumed: %s.", phrase.Names(names))
 		} else {
-			p.note("Paused as before: %s: %s.", phrase.Names(names), phrase.Pause(x.Pause))
+			p.note("Pause restored: %s: %s.", phrase.Names(names), phrase.Pause(x.Pause))
 		}
 	}
 }
 
-// takeCordon ends a cordon, or restores the one that it had replaced.
+// takeCordon ends a cordon, or restores the one it replaced.
 func (p *planner) takeCordon(entry *fsm.JournalEntry) {
 	id := entry.Cordon.ID
 	current := p.cordonNow(id)
@@ -134,7 +134,7 @@ func (p *planner) takeCordon(entry *fsm.JournalEntry) {
 	case current == nil:
 		p.note("cordon %q: it has already ended.", id)
 	case current.Revision != entry.Revision && current.Origin() != entry.Revision:
-		p.note("cordon %q: it has been set again since, by %s with change %d, and stays.", id, current.Author, current.Revision)
+		p.note("cordon %q: it has since been set again by %s with change %d, and remains.", id, current.Author, current.Revision)
 	default:
 		p.cordon(id, p.cordonBack(p.cordonUnder(entry)))
 	}
@@ -164,7 +164,7 @@ func (p *planner) cordonBack(was *fsm.Cordon) *fsm.Cordon {
 		return nil
 	}
 	if p.over(was.Until) {
-		p.note("cordon %q: the earlier one would have ended by now.", was.ID)
+		p.note("cordon %q: the earlier one would have expired by now.", was.ID)
 		return nil
 	}
 	again := *was
@@ -181,7 +181,7 @@ func (p *planner) takeUncordon(entry *fsm.JournalEntry) {
 	case current != nil && sameCordon(current, was):
 		p.note("cordon %q: it has already been restored.", was.ID)
 	case current != nil:
-		p.conflict("cordon %q: it has been set again since, by %s", was.ID, current.Author)
+		p.conflict("cordon %q: it has since been set again by %s", was.ID, current.Author)
 	default:
 		if back := p.cordonBack(was); back != nil {
 			p.cordon(was.ID, back)
@@ -193,7 +193,7 @@ func (p *planner) cordon(id string, back *fsm.Cordon) {
 	if back == nil {
 		p.note("Cordon %q is lifted.", id)
 	} else {
-		p.note("Cordon %q is as before: %s.", id, phrase.Closed(back.Author, back.Reason, back.Until))
+		p.note("Cordon %q is restored: %s.", id, phrase.Closed(back.Author, back.Reason, back.Until))
 	}
 	if _, planned := p.cordons[id]; !planned {
 		p.cordonOrder = append(p.cordonOrder, id)

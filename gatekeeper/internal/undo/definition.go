@@ -10,16 +10,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// takeCreation deletes the definition that the change created, if it has not been changed since.
+// takeCreation deletes the definition that the change created, unless it has been changed since.
 func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
 	if current == nil {
-		p.noteOf(name, "it has been deleted since.")
+		p.noteOf(name, "it has since been deleted.")
 		return
 	}
 	if p.recreated(name) {
-		p.noteOf(name, "it has been deleted since; the current definition was created by change %d, and stays.", current.CreatedRevision)
+		p.noteOf(name, "it has since been deleted; the current definition was created by change %d, and remains.", current.CreatedRevision)
 		return
 	}
 	if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
@@ -29,8 +29,8 @@ func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	p.edit(fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version}})
 }
 
-// recreated reports whether the definition that the change concerned has been deleted since, and another definition of
-// that name, possibly an equal one, has been created. A definition that an undo restored counts as the deleted one.
+// recreated reports whether the changed definition has since been deleted and another one, possibly identical, created
+// under the same name. A definition restored by an undo counts as the original.
 func (p *planner) recreated(name string) bool {
 	created := p.definition(name).CreatedRevision
 	for created > p.change {
@@ -57,8 +57,8 @@ func (p *planner) deletionUndone(name string, created uint64) uint64 {
 	return 0
 }
 
-// createdBefore returns the change that created the definition that had this name before the given change. It returns 0
-// if the journal does not go back far enough.
+// createdBefore returns the change that created the definition that existed before the given change, or 0 if the
+// journal does not go back far enough.
 func (p *planner) createdBefore(name string, change uint64) uint64 {
 	for entry := range p.state.JournalBackward(name, change) {
 		if entry.Kind == fsm.Created {
@@ -68,31 +68,31 @@ func (p *planner) createdBefore(name string, change uint64) uint64 {
 	return 0
 }
 
-// deletedSince adds the conflict that the definition has been deleted since, and possibly replaced by another.
+// deletedSince adds the conflict that the definition has since been deleted, and possibly replaced by another.
 func (p *planner) deletedSince(name string) {
 	if current := p.definition(name); current != nil {
-		p.conflict("%s: it has been deleted since; the current definition was created by change %d", name, current.CreatedRevision)
+		p.conflict("%s: it has since been deleted; the current definition was created by change %d", name, current.CreatedRevision)
 	} else {
-		p.conflict("%s: it has been deleted since", name)
+		p.conflict("%s: it has since been deleted", name)
 	}
 }
 
-// takeDeletion restores a definition with its pause and temporary edits, as they would now be.
+// takeDeletion restores a definition with its pause and temporary edits, as of now.
 func (p *planner) takeDeletion(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	if current := p.definition(name); current != nil {
-		p.conflict("%s: it has been created again since, at version %d by %s", name, current.Version, current.UpdatedBy)
+		p.conflict("%s: it has since been re-created, at version %d by %s", name, current.Version, current.UpdatedBy)
 		return
 	}
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Create, Name: name}}
 	e.Definition, e.EndsBack = p.byNow(name, entry.Before, entry.Details().EndsGone)
 	if e.Pause = p.pauseBack(name, entry.Pause); e.Pause != nil {
-		p.noteOf(name, "it comes back paused, as it was: %s.", phrase.Pause(e.Pause))
+		p.noteOf(name, "it is restored in its paused state: %s.", phrase.Pause(e.Pause))
 	}
 	p.edit(e)
 }
 
-// takeEdit restores the fields that the change set, unless one of them has been set again since.
+// takeEdit restores the fields that the change set, unless any of them has been set again since.
 func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
@@ -119,17 +119,17 @@ func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 	}
 	e.Definition, e.EndsBack = p.byNow(name, restored, more.EndsGone)
 	if len(semaphore.Changed(current.Definition, e.Definition)) == 0 && len(e.EndsGone)+len(e.EndsBack) == 0 {
-		p.noteOf(name, "nothing is left to undo.")
+		p.noteOf(name, "there is nothing left to undo.")
 		return
 	}
 	if entry.Kind == fsm.RevertedEvent {
-		p.noteOf(name, "the temporary values are restored, and now stay.")
+		p.noteOf(name, "the temporary values are restored, and are now permanent.")
 	}
 	p.edit(e)
 }
 
 // setAgain returns which of the fields were set again after the change, and the first entry that did so. An entry
-// counts even if it set the value that the field had before, because somebody wanted that value. Entries that were
+// counts even if it set a field back to an earlier value, because somebody wanted that value. Entries that have been
 // undone, their undos, and temporary edits that have ended do not count.
 func (p *planner) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
 	for later := range p.state.Journal(entry.Semaphore, entry.Revision+1) {
@@ -147,7 +147,7 @@ func (p *planner) setAgain(entry *fsm.JournalEntry, fields []string) (again []st
 	return nil, nil
 }
 
-// undoesLater reports whether an entry belongs to an undo that concerns only changes after the one being undone.
+// undoesLater reports whether an entry belongs to an undo of only changes that came after the one being undone.
 func (p *planner) undoesLater(entry *fsm.JournalEntry) bool {
 	if entry.Change != nil && len(entry.Change.AlsoUndoes) > 0 && entry.Change.AlsoUndoes[0] <= p.change {
 		return false
@@ -155,8 +155,7 @@ func (p *planner) undoesLater(entry *fsm.JournalEntry) bool {
 	return entry.Details().Undoes > p.change
 }
 
-// byNow returns a definition and its temporary edits as they would now be: the old values of edits that have ended are
-// restored.
+// byNow returns a definition and its temporary edits as of now: edits that have since expired are reverted.
 func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEnd) (*semaphore.Definition, []*fsm.EditEnd) {
 	ends = slices.Clone(ends)
 	for {
@@ -171,7 +170,7 @@ func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEn
 		}
 		ended := ends[over]
 		ends = slices.Delete(ends, over, over+1)
-		p.noteOf(name, "the temporary values of change %d have ended by now, and do not come back.", ended.Revision)
+		p.noteOf(name, "the temporary values of change %d have since expired and are not restored.", ended.Revision)
 		// As when a temporary edit ends on time, an old value that has become invalid is not restored.
 		back, _ := semaphore.Revert(d, ended.Before, ended.After)
 		if back.Validate(p.state.Settings().MaxDuration) != nil {
@@ -183,7 +182,7 @@ func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEn
 		}
 	}
 	for _, end := range ends {
-		p.noteOf(name, "the values of change %d end at %s, as before.", end.Revision, phrase.Instant(end.Until))
+		p.noteOf(name, "the values of change %d still expire at %s.", end.Revision, phrase.Instant(end.Until))
 	}
 	return d, ends
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undoFirings is the firing memory of a semaphore as the plan leaves it so far.
+// undoFirings holds the firing memory of a semaphore as the plan leaves it so far.
 type undoFirings struct {
-	// claims are the claims of the firings that the plan changes. nil means that the firing is forgotten.
+	// claims are the claims of the firings that the plan changes. A nil claim means that the firing is forgotten.
 	claims map[semaphore.Firing]*semaphore.Claim
 	order  []semaphore.Firing // order of claims
 	mark   time.Time
@@ -33,7 +33,7 @@ func (p *planner) claim(name string, firing semaphore.Firing) *semaphore.Claim {
 	return p.state.Claim(name, firing)
 }
 
-// takeFirings restores forgotten firings, or forgets again the firings that an undo restored.
+// takeFirings restores forgotten firings, or again forgets the firings that an undo restored.
 func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	name, change := entry.Semaphore, entry.Details().Firings
 	forgotten := entry.Kind == fsm.FiringsForgotten
@@ -41,9 +41,9 @@ func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	for _, was := range change.Claims {
 		switch now := p.claim(name, was.Firing); {
 		case now != nil && now.Token != was.Token:
-			p.conflict("%s: firing %s has been claimed again since, by %s in %s (token %d)",
+			p.conflict("%s: firing %s has since been claimed again by %s in %s (token %d)",
 				name, phrase.Firing(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
-			return // an entry is undone as a whole or not at all
+			return // an entry is undone completely or not at all
 		case (now == nil) == forgotten:
 			set = append(set, was)
 		}
@@ -66,22 +66,22 @@ func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	case !forgotten && f.mark.Equal(change.MarkAfter):
 		f.mark, moved = change.MarkBefore, true
 	default:
-		p.noteOf(name, "firings up to %s have been forgotten by now, and stay forgotten.", phrase.Instant(f.mark))
+		p.noteOf(name, "firings up to %s have since been forgotten, and remain forgotten.", phrase.Instant(f.mark))
 	}
 	switch {
 	case len(set) == 0 && !moved:
-		p.noteOf(name, "nothing is left to undo.")
+		p.noteOf(name, "there is nothing left to undo.")
 	case forgotten:
 		p.noteOf(name, "%s remembered again.", phrase.Count(len(set), "firing is", "firings are"))
 	default:
 		p.noteOf(name, "%s forgotten again.", phrase.Count(len(set), "firing is", "firings are"))
 	}
 	if moved {
-		p.noteOf(name, "firings that are due until %s count as forgotten.", phrase.Instant(f.mark))
+		p.noteOf(name, "firings due up to %s count as forgotten.", phrase.Instant(f.mark))
 	}
 }
 
-// buildFirings returns the part of the command that turns the current firing memories into those of the plan.
+// buildFirings returns the part of the command that turns the current firing memories into the planned ones.
 func (p *planner) buildFirings() (list []fsm.UndoFirings) {
 	for _, name := range p.firingOrder {
 		f, u := p.firings[name], fsm.UndoFirings{Semaphore: name}

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due returns a firing of "job" that is due that many seconds after the test's now.
+// due returns a firing of "job" that is due the given number of seconds after the test's start.
 func due(seconds int) semaphore.Firing {
 	return semaphore.Firing{Name: "f", Due: time.Unix(1_800_000_000, 0).UTC().Add(time.Duration(seconds) * time.Second)}
 }
@@ -30,7 +30,7 @@ func (c *cluster) run(f semaphore.Firing) {
 	c.Do(fsm.Release{Token: r.Permit.Token})
 }
 
-// poisoned fills the memory with firings from a host whose clock is ahead, so that the low-water mark is in the future
+// poisoned fills the memory with firings from a host whose clock is fast, so that the low-water mark is in the future
 // too.
 func poisoned(c *cluster) uint64 {
 	c.Define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
@@ -54,7 +54,7 @@ func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
 	change := c.forget(time.Time{}, due(9000), due(9100))
 	c.run(due(9100))
 	u := c.undo(change)
-	if len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "firing f@2027-01-15T10:31:40Z has been claimed again since, by a in prod (token 4)") || u.Command != nil {
+	if len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "firing f@2027-01-15T10:31:40Z has since been claimed again by a in prod (token 4)") || u.Command != nil {
 		t.Errorf("NewPlan() = %+v, want a conflict", u)
 	}
 }
@@ -95,7 +95,7 @@ func TestUndo_OfForgottenFirings_AfterTheMarkRose_DoesNotLowerIt(t *testing.T) {
 	}
 }
 
-// Several changes to one firing memory are undone in one step, the newest first.
+// Several changes to one firing memory are undone in one step, newest first.
 func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)

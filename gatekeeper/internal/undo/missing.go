@@ -6,17 +6,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Missing describes the parts of a change that the journal has forgotten.
+// Missing describes the parts of a change that are no longer in the journal.
 type Missing struct {
 	Change uint64
 	// Names are the semaphores whose entries are missing. Cordons is the number of missing cordon entries.
 	Names   []string
 	Cordons int
-	// Unknown means that entries are missing, or may be, and the journal does not show which.
+	// Unknown means that entries are missing or may be missing, and the journal does not show which ones.
 	Unknown bool
 }
 
-// MissingOf returns the parts of a change that the journal has forgotten, or nil if it has the whole change.
+// MissingOf returns the parts of a change that are no longer in the journal, or nil if the journal has all of it.
 func MissingOf(state *fsm.State, change uint64) *Missing {
 	entries := entriesOf(state, change)
 	out := &Missing{Change: change}
@@ -107,7 +107,7 @@ func undosOf(state *fsm.State) undos {
 }
 
 // UndoneBy indexes the journal of a state. It returns a function that maps a journal entry to the change that undid it,
-// or to 0 if there is none or that change was undone too.
+// or to 0 if there is none or that change has itself been undone.
 func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	all := undosOf(state)
 	return func(e *fsm.JournalEntry) uint64 {
@@ -119,8 +119,8 @@ func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	}
 }
 
-// of returns the undo of a change's effect on a semaphore or cordon, or nil if there is none or it has been undone too.
-// It ignores undos for which without returns true.
+// of returns the undo of a change's effect on a semaphore or cordon, or nil if there is none or it has itself been
+// undone. It skips undos for which the function returns true.
 func (u undos) of(change uint64, what about, without func(change uint64, what about) bool) *undo {
 	for _, by := range slices.Backward(u[change]) {
 		if by.partial && !by.covers[what] || without(by.entry.Revision, what) || by.entry.Revision <= change {

@@ -20,7 +20,7 @@ func (c *cluster) plan(what Request) *Plan {
 	return u
 }
 
-// move edits the groups of semaphores in one change.
+// move sets the group pattern of several semaphores in one change.
 func (c *cluster) move(to string, names ...string) uint64 {
 	c.T.Helper()
 	var batch []fsm.Change
@@ -45,7 +45,8 @@ func permits(n uint32) func(*semaphore.Definition) {
 	return func(d *semaphore.Definition) { d.Permits = n }
 }
 
-// The journal keeps 100 entries for each semaphore. A hundred runs of a job must not prevent an undo of its move.
+// The journal keeps 100 entries for each semaphore. A hundred runs of a job must not prevent its move from being
+// undone.
 func TestUndo_OfAMove_AfterManyRuns_IsComplete(t *testing.T) {
 	c := newCluster(t)
 	c.Define("busy", statetest.Group("prod"))
@@ -56,7 +57,7 @@ func TestUndo_OfAMove_AfterManyRuns_IsComplete(t *testing.T) {
 	}
 	u := c.undo(moved)
 	if u.Missing != nil {
-		t.Errorf("the journal has forgotten %+v, want nothing", u.Missing[0])
+		t.Errorf("Missing = %+v, want nil", u.Missing[0])
 	}
 	c.carryOut(u)
 	c.wantGroups("prod", "prod")
@@ -96,10 +97,10 @@ func TestUndo_ChangeBeforeLevel3_MissingEntriesAreUnknown(t *testing.T) {
 	c.Do(fsm.RaiseFeatureLevel{Level: 3})
 	late := c.Define("quiet", statetest.Group("test"))
 	if m := MissingOf(c.State(), early); m == nil || !m.Unknown {
-		t.Errorf("MissingOf() of the early change = %+v", m)
+		t.Errorf("MissingOf() of the early change = %+v, want Unknown", m)
 	}
 	if m := MissingOf(c.State(), late); m != nil {
-		t.Errorf("MissingOf() of the late change = %+v", m)
+		t.Errorf("MissingOf() of the late change = %+v, want nil", m)
 	}
 }
 
@@ -127,7 +128,7 @@ func TestUndo_SkipConflicts_LeavesThemAndUndoesTheRest(t *testing.T) {
 	c.carryOut(c.undo(moved))
 	c.wantGroups("prod", "prod", "prod")
 	if u := c.undo(moved); u.Command != nil || u.UndoneBy == 0 {
-		t.Errorf("plan after everything was undone = %+v", u)
+		t.Errorf("plan after everything was undone = %+v, want no command", u)
 	}
 }
 
@@ -141,7 +142,7 @@ func TestUndo_OnlyConflicts_AreNotSkipped(t *testing.T) {
 	}
 }
 
-// Several changes to one semaphore are undone in one step, even if they build on each other.
+// Several changes to the same semaphore are undone in one step, even if they build on each other.
 func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
@@ -151,7 +152,7 @@ func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
 	changes := []uint64{
 		c.move("dr", "a", "b"),
 		c.Define("a", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "dr", 77 }),
-		c.Do(fsm.Pause{Names: []string{"a"}, Reason: "dark", Author: "ann"}),
+		c.Do(fsm.Pause{Names: []string{"a"}, Reason: "outage", Author: "ann"}),
 		c.move("test", "a"),
 		c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr"}),
 		c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("b")}}),
@@ -176,9 +177,9 @@ func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
 	}
 	again := c.plan(Request{Changes: changes})
 	if again.Command != nil || again.UndoneBy != done[0] {
-		t.Errorf("second plan = %+v, want no command and the undo that was carried out", again)
+		t.Errorf("second plan = %+v, want no command, and the previous undo in UndoneBy", again)
 	}
-	// The undo can also be undone as one change.
+	// The undo can itself be undone as one change.
 	c.carryOut(c.undo(done[0]))
 	c.wantGroups("test", ".*", "prod")
 	if sd := c.State().Definition("a"); sd.Definition.Permits != 77 || sd.Pause != nil {
@@ -191,7 +192,7 @@ func TestUndo_OfSeveralChanges_EditAndPauseOfOneSemaphore(t *testing.T) {
 	c.Define("a", statetest.Group("prod"))
 	c.Grant("a", "prod", "x")
 	edited := c.move("dr", "a")
-	paused := c.Do(fsm.Pause{Names: []string{"a"}, Reason: "dark"})
+	paused := c.Do(fsm.Pause{Names: []string{"a"}, Reason: "outage"})
 	u := c.plan(Request{Changes: []uint64{edited, paused}})
 	effects, _ := preview.Effects(c.State(), statetest.Patterns{}, preview.Change{Undo: u.Command})
 	if len(effects) != 1 {
@@ -219,6 +220,6 @@ func TestUndo_OneOfSeveralChangesIsForgotten(t *testing.T) {
 	}
 	u := c.plan(Request{Changes: []uint64{gone, last}, Partial: true})
 	if len(u.Missing) != 1 || u.Missing[0].Change != gone || u.Command == nil || !u.Command.Partial {
-		t.Fatalf("plan with Partial = %+v, want a partial command and the forgotten change", u)
+		t.Fatalf("plan with Partial = %+v, want a partial command and the missing change", u)
 	}
 }

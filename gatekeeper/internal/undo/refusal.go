@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 )
 
-// ConflictError says why changes cannot be undone. Nothing was done.
+// ConflictError means that changes cannot be undone because of conflicts. Nothing was done.
 type ConflictError struct {
 	Changes   []uint64
 	Conflicts []string
@@ -20,7 +20,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s cannot be undone, and nothing was done: %s", changesText(e.Changes), phrase.List(e.Conflicts))
 }
 
-// IncompleteError lists the parts of the changes that the journal has forgotten. Nothing was done.
+// IncompleteError lists the parts of the changes that are no longer in the journal. Nothing was done.
 type IncompleteError struct{ Missing []string }
 
 func (e *IncompleteError) Error() string {
@@ -47,7 +47,7 @@ func (p *Plan) Expect(shown, id string) error {
 	if shown == "" || shown == id {
 		return nil
 	}
-	return p.conflict("the undo would no longer do what was shown: preview it again")
+	return p.conflict("the undo would no longer have the effect that was previewed: preview it again")
 }
 
 // Overtaken returns the *ConflictError for a plan that the state machine refused.
@@ -68,13 +68,13 @@ func (p *Plan) conflict(conflicts ...string) error {
 	return &ConflictError{p.request.Changes, conflicts}
 }
 
-// ID returns an id for the command and the versions that it expects. Equal plans have equal ids; author, reason and
-// request id do not matter.
+// ID returns an id for the command and the versions that it expects. Equal plans have equal ids, regardless of their
+// author, reason and request id.
 func (p *Plan) ID() (string, error) {
 	return fsm.PlanID(*p.Command)
 }
 
-// Reason returns the reason for an undo whose caller gives none.
+// Reason returns the default reason for an undo.
 func (r *Request) Reason() string { return "undo of " + changesText(r.Changes) }
 
 // changesText lists changes.
@@ -95,7 +95,7 @@ func changesText(changes []uint64) string {
 	return text
 }
 
-// text describes the parts of the change that the journal has forgotten.
+// text describes the parts of the change that are no longer in the journal.
 func (m *Missing) text() string {
 	const most = 20
 	parts := slices.Clone(m.Names[:min(most, len(m.Names))])
@@ -108,9 +108,9 @@ func (m *Missing) text() string {
 	what := strings.Join(parts, ", ")
 	switch {
 	case m.Unknown && what == "":
-		what = "some of what it changed"
+		what = "some of the objects it changed"
 	case m.Unknown:
-		what += " and perhaps more"
+		what += " and possibly more"
 	}
 	return fmt.Sprintf("the journal has forgotten what change %d did to %s", m.Change, what)
 }

@@ -18,32 +18,32 @@ type Plan struct {
 	Command *fsm.Undo
 	// UndoneBy is the change that has already undone all of the changes, or 0.
 	UndoneBy uint64
-	// Notes describe, for people, the effects of the command other than edits, and the parts that no longer need an
-	// undo.
+	// Notes are human-readable. They describe the effects of the command other than edits, and the parts that no longer
+	// need to be undone.
 	Notes []string
 	// Conflicts describe later changes that prevent the undo. A plan with conflicts must not be carried out.
 	Conflicts []string
-	// Skipped are the conflicts that are skipped. What they name stays unchanged.
+	// Skipped lists the conflicts that are skipped. The objects they name remain unchanged.
 	Skipped []string
-	// Missing lists the parts of the changes that the journal has forgotten. A plan with missing parts must not be
-	// carried out, unless it may be partial.
+	// Missing lists the parts of the changes that are no longer in the journal. A plan with missing parts must not be
+	// carried out unless a partial undo was requested.
 	Missing []*Missing
 
 	request Request
 }
 
-// Request says which changes to undo, and how.
+// Request specifies which changes to undo, and how.
 type Request struct {
-	// Changes has at least one change.
+	// Changes lists at least one change.
 	Changes []uint64
 	// Drain, if positive, replaces the drains of restored pauses and cordons.
 	Drain time.Duration
-	// Partial undoes the parts of the changes that the journal still has. SkipConflicts skips the parts that have been
-	// changed since.
+	// Partial undoes the parts of the changes that are still in the journal. SkipConflicts skips the parts that have
+	// been changed since.
 	Partial, SkipConflicts bool
 }
 
-// NoSuchChangeError says that the journal does not contain a change.
+// NoSuchChangeError means that the journal does not contain a change.
 type NoSuchChangeError struct {
 	Change uint64
 	// Oldest is the oldest change in the journal, or 0 if the journal is empty.
@@ -52,17 +52,17 @@ type NoSuchChangeError struct {
 
 func (e *NoSuchChangeError) Error() string {
 	if e.Oldest == 0 {
-		return fmt.Sprintf("there is no change %d in the journal: it is empty", e.Change)
+		return fmt.Sprintf("there is no change %d in the journal, which is empty", e.Change)
 	}
-	return fmt.Sprintf("there is no change %d in the journal, which begins with %d: gkctl history lists what can be undone", e.Change, e.Oldest)
+	return fmt.Sprintf("there is no change %d in the journal, which starts at change %d: gkctl history lists the changes that can be undone", e.Change, e.Oldest)
 }
 
-// NewPlan plans the undo of changes as of now: the newest first, and all as one change. An edit is undone field by
-// field, unless a field has been set again since. A pause, a resume, a cordon or the end of a cordon is undone as a
-// whole if it is still in effect. The earlier state is restored as it would now be. This includes the pause or cordon
-// that was replaced and, for a deletion, the pause and the temporary edits of the definition. Nothing is done for
-// changes that have already been undone, so a retried undo has no effect and never undoes itself. The error is a
-// *NoSuchChangeError.
+// NewPlan plans the undo of changes as of now: newest first, and all as one change. An edit is undone field by field,
+// unless a field has been set again since. A pause, a resume, a cordon or the end of a cordon is undone as a whole if
+// it is still in effect. The earlier state is restored, except for anything that would have expired by now. This
+// includes the pause or cordon that was replaced and, for a deletion, the pause and the temporary edits of the
+// definition. Changes that have already been undone are left alone, so a retried undo has no effect and never undoes
+// itself. The error is a *NoSuchChangeError.
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
 		out:   Plan{request: what},
@@ -128,23 +128,23 @@ func noSuchChange(state *fsm.State, change uint64) error {
 	return e
 }
 
-// planner is the state of planning an undo.
+// planner holds the state of an undo while it is being planned.
 type planner struct {
 	state  *fsm.State
 	change uint64 // being undone
 	drain  time.Duration
 	now    time.Time
 	undos  undos
-	taken  map[taken]bool // what this plan undoes so far
-	// semaphores and cordons are the modified ones as the plan leaves them. order and cordonOrder are the orders in
-	// which the planner modified them.
+	taken  map[taken]bool // what the plan undoes so far
+	// semaphores and cordons hold the modified objects as the plan leaves them so far. order and cordonOrder list them
+	// in the order in which they were first modified.
 	semaphores         map[string]*undoSemaphore
 	cordons            map[string]*fsm.Cordon
 	order, cordonOrder []string
 	firings            map[string]*undoFirings // by semaphore
 	firingOrder        []string
-	texts              []string            // texts about single names, in order
-	about              map[string][]string // the names to which each text applies
+	texts              []string            // notes about individual names, in order
+	about              map[string][]string // the names to which each note applies
 	out                Plan
 }
 
@@ -160,19 +160,19 @@ type undoSemaphore struct {
 	ends       []*fsm.EditEnd
 }
 
-// undone returns the undo of a change's effect on a semaphore or cordon, or nil.
+// undone returns the undo of a change's effect on a semaphore or cordon, or nil if there is none.
 func (p *planner) undone(change uint64, what about) *undo {
 	return p.undos.of(change, what, func(change uint64, what about) bool {
 		return change == p.change || p.taken[taken{change, what}]
 	})
 }
 
-// gone reports whether a change's effect on a semaphore or cordon has been undone, or is undone by this plan.
+// gone reports whether a change's effect on a semaphore or cordon has already been undone, or is undone by this plan.
 func (p *planner) gone(change uint64, what about) bool {
 	return p.taken[taken{change, what}] || p.undone(change, what) != nil
 }
 
-// missing returns the result of MissingOf for the change, without the parts that have already been undone.
+// missing is like MissingOf for the current change, but omits the parts that have already been undone.
 func (p *planner) missing() *Missing {
 	m := MissingOf(p.state, p.change)
 	if m == nil {
@@ -188,8 +188,8 @@ func (p *planner) missing() *Missing {
 	return m
 }
 
-// takeAll undoes the entries of one change, except for those that have already been undone. If all of them have been
-// undone, it returns the undo that did so.
+// takeAll undoes the entries of one change, except those that have already been undone. If all of them have been, it
+// returns the undo that did so.
 func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	var by *undo
 	var names []string
@@ -215,8 +215,8 @@ func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	return nil
 }
 
-// definition, ends and cordonNow return the definition and the ends of a semaphore, and a cordon, as the plan leaves
-// them so far.
+// definition, ends and cordonNow return a semaphore's definition, its edit ends, and a cordon, as the plan leaves them
+// so far.
 func (p *planner) definition(name string) *fsm.StoredDefinition {
 	if s := p.semaphores[name]; s != nil {
 		return s.definition
@@ -246,11 +246,11 @@ func (p *planner) set(name string, now undoSemaphore) {
 	p.semaphores[name] = &now
 }
 
-// build creates the command that leads from the current state to that of the plan.
+// build creates the command that turns the current state into the planned one.
 func (p *planner) build(changes []uint64) {
 	newest := changes[len(changes)-1]
 	command := fsm.Undo{Change: newest, Also: changes[:len(changes)-1], Drain: p.drain}
-	pauses := make(map[semaphore.Pause]int) // indexes into command.Pauses; the zero Pause stands for none
+	pauses := make(map[semaphore.Pause]int) // indexes into command.Pauses; the zero Pause means none
 	for _, name := range p.order {
 		before, now := p.state.Definition(name), p.semaphores[name]
 		after := now.definition
@@ -323,7 +323,7 @@ func (p *planner) take(entry *fsm.JournalEntry) {
 	case fsm.FiringsForgotten, fsm.FiringsRemembered:
 		p.takeFirings(entry)
 	default:
-		p.conflict("change %d is not an edit, pause, resume, cordon or forgetting of firings, so it cannot be undone", entry.Revision)
+		p.conflict("change %d is not an edit, pause, resume, cordon or forget-firings change, so it cannot be undone", entry.Revision)
 	}
 }
 

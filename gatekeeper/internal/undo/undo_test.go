@@ -39,7 +39,7 @@ func (c *cluster) carryOut(u *Plan) (changes []uint64) {
 	return changes
 }
 
-// undoable has changes of "job" or a cordon, and how to prepare the state for each.
+// undoable lists changes to "job" or to a cordon, each with the setup it needs.
 var undoable = map[string]struct {
 	prepare, change func(c *cluster) uint64
 }{
@@ -49,16 +49,16 @@ var undoable = map[string]struct {
 		return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
 	}},
 	"pause that replaces another": {func(c *cluster) uint64 {
-		return c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Stop: true, Drain: time.Minute, Until: c.Now.Add(time.Hour), Author: "ann"})
+		return c.Do(fsm.Pause{Names: []string{"job"}, Reason: "outage", Stop: true, Drain: time.Minute, Until: c.Now.Add(time.Hour), Author: "ann"})
 	}, func(c *cluster) uint64 {
-		return c.Do(fsm.Pause{Names: []string{"job", "other"}, Reason: "moon", Author: "bob"})
+		return c.Do(fsm.Pause{Names: []string{"job", "other"}, Reason: "maintenance", Author: "bob"})
 	}},
 	"cordon that replaces another": {func(c *cluster) uint64 {
-		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Reason: "dark", Author: "ann", Drain: time.Minute})
+		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Reason: "outage", Author: "ann", Drain: time.Minute})
 	}, func(c *cluster) uint64 { return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Author: "bob"}) }},
 	"delete while paused and temporarily edited": {func(c *cluster) uint64 {
 		c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour), Drain: time.Minute})
-		return c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
+		return c.Do(fsm.Pause{Names: []string{"job"}, Reason: "outage", Author: "ann"})
 	}, func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }},
 	"delete": {nil, func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }},
 	"batch": {nil, func(c *cluster) uint64 {
@@ -66,12 +66,12 @@ var undoable = map[string]struct {
 	}},
 	"pause": {nil, func(c *cluster) uint64 { return c.Do(fsm.Pause{Names: []string{"job", "other"}, Stop: true}) }},
 	"resume": {func(c *cluster) uint64 {
-		c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Stop: true, Until: c.Now.Add(time.Hour)})
-		return c.Do(fsm.Pause{Names: []string{"other"}, Reason: "moon"})
+		c.Do(fsm.Pause{Names: []string{"job"}, Reason: "outage", Stop: true, Until: c.Now.Add(time.Hour)})
+		return c.Do(fsm.Pause{Names: []string{"other"}, Reason: "maintenance"})
 	}, func(c *cluster) uint64 { return c.Do(fsm.Resume{Names: []string{"job", "other"}}) }},
 	"cordon": {nil, func(c *cluster) uint64 { return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod"}) }},
 	"uncordon": {func(c *cluster) uint64 {
-		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", AcquirerPattern: "a", Reason: "dark", Until: c.Now.Add(time.Hour)})
+		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", AcquirerPattern: "a", Reason: "outage", Until: c.Now.Add(time.Hour)})
 	}, func(c *cluster) uint64 { return c.Do(fsm.Uncordon{ID: "c"}) }},
 	"forget firings":                {poisoned, func(c *cluster) uint64 { return c.forget(c.Now, due(9000), due(9100)) }},
 	"forget firings below the mark": {poisoned, func(c *cluster) uint64 { return c.forget(time.Time{}, due(9000)) }},
@@ -139,7 +139,7 @@ func TestUndo_OfEachKind_RestoresTheState_AndARepeatDoesNothing(t *testing.T) {
 	}
 }
 
-// wantUndone checks that every entry of a change is undone by that change, or by none if by is 0.
+// wantUndone checks that every entry of a change was undone by the given change, or not at all if that is 0.
 func (c *cluster) wantUndone(change, by uint64) {
 	c.T.Helper()
 	undoneBy := UndoneBy(c.State())
@@ -165,18 +165,18 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 				c.Define("job", func(d *semaphore.Definition) { d.Permits, d.GroupPattern = 4, "east" })
 			}, "group_pattern, permits have been set again since",
 		},
-		"deleted":       {undoable["replace"].change, func(c *cluster) { c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }, "job: it has been deleted since"},
-		"created again": {undoable["delete"].change, func(c *cluster) { c.Define("job", statetest.Group("east")) }, "created again since"},
+		"deleted":       {undoable["replace"].change, func(c *cluster) { c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }, "job: it has since been deleted"},
+		"re-created":    {undoable["delete"].change, func(c *cluster) { c.Define("job", statetest.Group("east")) }, "it has since been re-created"},
 		"changed since": {undoable["create"].change, func(c *cluster) { c.Define("new", statetest.Group("east")) }, "group_pattern has been set again since it was created"},
 		"paused again": {func(c *cluster) uint64 {
 			c.Do(fsm.Pause{Names: []string{"job"}})
 			return c.Do(fsm.Resume{Names: []string{"job"}})
-		}, func(c *cluster) { c.Do(fsm.Pause{Names: []string{"job"}, Author: "bob", Reason: "mine"}) }, "paused again since, by bob"},
+		}, func(c *cluster) { c.Do(fsm.Pause{Names: []string{"job"}, Author: "bob", Reason: "mine"}) }, "it has since been paused again by bob"},
 		"cordoned again": {func(c *cluster) uint64 {
 			c.Do(fsm.SetCordon{ID: "c", GroupPattern: "a"})
 			return c.Do(fsm.Uncordon{ID: "c"})
-		}, func(c *cluster) { c.Do(fsm.SetCordon{ID: "c", GroupPattern: "b", Author: "bob"}) }, "set again since, by bob"},
-		"release of a permit": {func(c *cluster) uint64 { return c.Do(fsm.Release{Token: c.Grant("job", "prod", "a")}) }, func(*cluster) {}, "is not an edit, pause, resume, cordon or forgetting of firings"},
+		}, func(c *cluster) { c.Do(fsm.SetCordon{ID: "c", GroupPattern: "b", Author: "bob"}) }, "it has since been set again by bob"},
+		"release of a permit": {func(c *cluster) uint64 { return c.Do(fsm.Release{Token: c.Grant("job", "prod", "a")}) }, func(*cluster) {}, "is not an edit, pause, resume, cordon or forget-firings change"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -191,8 +191,8 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 	}
 }
 
-// A definition that somebody has since created under the same name is not the one that was changed, even if both are
-// equal.
+// A definition that somebody has since created under the same name is not the one that was changed, even if the two are
+// identical.
 func TestUndo_RecreatedSince_LeavesTheNewDefinition(t *testing.T) {
 	remove := func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }
 	create := func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }
@@ -200,7 +200,7 @@ func TestUndo_RecreatedSince_LeavesTheNewDefinition(t *testing.T) {
 		change   func(c *cluster) uint64
 		since    func(c *cluster)
 		conflict bool // otherwise there is nothing to undo
-		same     bool // it is still the changed definition
+		same     bool // the current definition is still the changed one
 	}{
 		"creation": {create, func(c *cluster) { remove(c); create(c) }, false, false},
 		"edit":     {func(c *cluster) uint64 { c.Define("job", nil); return create(c) }, func(c *cluster) { remove(c); create(c) }, true, false},
@@ -249,14 +249,14 @@ func TestUndo_RecreatedSince_LeavesTheNewDefinition(t *testing.T) {
 				t.Errorf("the plan is %+v, but change %d has created another definition", u.Command, c.State().Definition("job").CreatedRevision)
 			case x.conflict != (len(u.Conflicts) == 1):
 				t.Errorf("Conflicts = %q, want exactly one if a conflict is expected", u.Conflicts)
-			case !x.same && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it has been deleted since; the current definition was created by change"):
-				t.Errorf("Conflicts = %q, Notes = %q", u.Conflicts, u.Notes)
+			case !x.same && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it has since been deleted; the current definition was created by change"):
+				t.Errorf("Conflicts = %q, Notes = %q, want one that reports the deletion", u.Conflicts, u.Notes)
 			}
 		})
 	}
 }
 
-// The value was reverted manually, and somebody else has set it again. The undo must not revert that.
+// The value was reverted manually, and then somebody else set it again. The undo must not revert that.
 func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
@@ -350,11 +350,11 @@ func TestUndo_OfADeletion_RestoresTheStateAsOfNow(t *testing.T) {
 	}
 	c.Do(fsm.Revert{Change: ends[0].Revision, Term: 1, Names: []string{"job"}})
 	if d := c.State().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 10 {
-		t.Errorf("after the end of the edit: got %+v", d)
+		t.Errorf("after the edit expired: got %+v", d)
 	}
 }
 
-// If pauses replaced each other, each undo ends only the pause that it undoes, whatever the order of the undos.
+// If pauses replaced each other, each undo ends only its own pause, in whatever order they are undone.
 func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 	reason := func(c *cluster) string {
 		if p := c.State().Definition("job").Pause; p != nil {
@@ -370,7 +370,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		}
 		return c, pauses
 	}
-	t.Run("from the top", func(t *testing.T) {
+	t.Run("newest first", func(t *testing.T) {
 		c, pauses := pile(t)
 		for i, want := range []string{"second", "first", ""} {
 			c.carryOut(c.undo(pauses[2-i]))
@@ -379,7 +379,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a replaced one, then the undo undone", func(t *testing.T) {
+	t.Run("replaced pause, then undo the undo", func(t *testing.T) {
 		c, pauses := pile(t)
 		if u := c.undo(pauses[1]); u.Command != nil || !strings.Contains(u.Notes[0], "paused again since, by ann with change") {
 			t.Fatalf("plan = %+v, want no command and a note about the later pause", u)
@@ -390,23 +390,23 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		if got := reason(c); got != "second" {
 			t.Fatalf("pause after undoing the undo = %q, want second", got)
 		}
-		// After undoing the first undo, the third pause is planned again, over the second.
+		// Undoing the first undo would restore the third pause on top of the second.
 		if u := c.undo(undoing[0]); u.Command != nil {
 			c.carryOut(u)
 		}
-		if got := reason(c); got != "second" { // paused again since by another change, so it stays
+		if got := reason(c); got != "second" { // set by another change since, so it remains
 			t.Fatalf("pause after both undos = %q, want second", got)
 		}
 	})
-	t.Run("a replaced one that was undone is not restored", func(t *testing.T) {
+	t.Run("undone pause is not restored", func(t *testing.T) {
 		c := newCluster(t)
 		c.Define("job", nil)
 		c.Define("other", nil)
 		first := c.Do(fsm.Pause{Names: []string{"job", "other"}, Reason: "night"})
 		second := c.Do(fsm.Pause{Names: []string{"job"}, Reason: "broken", Author: "ann"})
-		c.carryOut(c.undo(first)) // this ends the pause of night; ann's pause stays
+		c.carryOut(c.undo(first)) // this ends the "night" pause; ann's remains
 		if got := reason(c); got != "broken" || c.State().Definition("other").Pause != nil {
-			t.Fatalf("pause of job = %q, want broken, and none of other", got)
+			t.Fatalf("job is paused by %q, want broken, and other not paused", got)
 		}
 		c.carryOut(c.undo(second))
 		if got := reason(c); got != "" {
@@ -421,7 +421,7 @@ func TestUndo_OfTheEndOfAnEdit_RestoresItsValuesPermanently(t *testing.T) {
 	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
 	u := c.undo(c.Do(fsm.Revert{Change: change, Term: 1, Names: []string{"job"}}))
 	c.carryOut(u)
-	if d := c.State().Definition("job").Definition; d.GroupPattern != "dr" || len(c.State().Ends("job")) != 0 || !strings.Contains(u.Notes[0], "now stay") {
+	if d := c.State().Definition("job").Definition; d.GroupPattern != "dr" || len(c.State().Ends("job")) != 0 || !strings.Contains(u.Notes[0], "are now permanent") {
 		t.Errorf("after the undo: got %+v, notes %q", d, u.Notes)
 	}
 }
@@ -435,7 +435,7 @@ func TestUndo_OfAnEditThatEnds_LeavesNoEndBehind(t *testing.T) {
 		t.Fatalf("the undone edit still has an end: %+v", ends[0])
 	}
 	c.Now = c.Now.Add(2 * time.Hour)
-	if u := c.undo(undoing[0]); u.Command != nil || !strings.Contains(u.Notes[0], "ended by now") {
+	if u := c.undo(undoing[0]); u.Command != nil || !strings.Contains(u.Notes[0], "have since expired") {
 		t.Errorf("the plan makes a temporary edit permanent: %+v", u)
 	}
 }
@@ -453,7 +453,7 @@ func TestUndo_WithADrain_AppliesItToRestoredPauses(t *testing.T) {
 	}
 }
 
-// The preview of an undo names the holders that restored pauses and cordons stop, like the preview of an edit.
+// Like the preview of an edit, the preview of an undo names the holders that restored pauses and cordons stop.
 func TestEffects_OfAnUndo_NameStoppedHolders(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
@@ -485,7 +485,7 @@ func TestEffects_OfAnUndo_NameStoppedHolders(t *testing.T) {
 			t.Errorf("undo of %s: stops %v, want %v", x.what, got, x.want)
 		}
 		if x.what == "resume" && effects[0].Stopped[0].FreeWithin < time.Hour {
-			t.Errorf("FreeWithin = %v, want at least the drain of an hour", effects[0].Stopped[0].FreeWithin)
+			t.Errorf("FreeWithin = %v, want at least the one-hour drain", effects[0].Stopped[0].FreeWithin)
 		}
 	}
 }
@@ -512,7 +512,7 @@ func TestUndo_ManyNamesOfOneChange_ShareAPause(t *testing.T) {
 func TestUndo_NoSuchChange_SaysWhereTheJournalBegins(t *testing.T) {
 	c := newCluster(t)
 	var none *NoSuchChangeError
-	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "it is empty") {
+	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "which is empty") {
 		t.Errorf("NewPlan() with an empty journal = %v, want a NoSuchChangeError", err)
 	}
 	first := c.Define("job", nil)

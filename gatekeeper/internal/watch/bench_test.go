@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// BenchmarkHub_ThousandWatchers measures the time until all of a thousand watchers have read one event.
+// BenchmarkHub_ThousandWatchers measures how long it takes for a thousand watchers to read one event.
 func BenchmarkHub_ThousandWatchers(b *testing.B) {
 	h := New(0)
 	ctx, cancel := context.WithCancel(b.Context())
@@ -37,12 +37,12 @@ func BenchmarkHub_ThousandWatchers(b *testing.B) {
 	running.Wait()
 }
 
-// BenchmarkHub_Applied measures the cost of an entry of 256 events on the applying goroutine.
+// BenchmarkHub_Applied measures what an entry with 256 events costs the applying goroutine.
 func BenchmarkHub_Applied(b *testing.B) {
 	for _, c := range []struct {
 		name     string
 		watchers int
-	}{{"nobody watches", 0}, {"a thousand watch", 1000}} {
+	}{{"no watchers", 0}, {"a thousand watchers", 1000}} {
 		b.Run(c.name, func(b *testing.B) {
 			h := New(0)
 			ctx, cancel := context.WithCancel(b.Context())

@@ -11,11 +11,11 @@ import (
 // DefaultCapacity is the number of events that a Hub remembers by default.
 const DefaultCapacity = 16384
 
-// Hub remembers the latest events and wakes watchers that wait for more. Its methods may be called from any goroutine.
+// Hub remembers the latest events and wakes watchers waiting for more. Its methods may be called from any goroutine.
 type Hub struct {
 	mu sync.RWMutex // guards the fields below, down to awaited; only the applying goroutine locks it for writing, and never for long
-	// ring holds the entries [head, head+count), by rising revision. Its length is the number of events that may be
-	// remembered. That is enough for the entries, because each has at least one event.
+	// ring holds the entries [head, head+count), in revision order. Its length is the maximum number of events to
+	// remember. That is enough for the entries, because each has at least one event.
 	ring        []entry
 	head, count int
 	events      int // in all entries of the ring; at most len(ring)
@@ -24,8 +24,8 @@ type Hub struct {
 	// revision is the latest revision.
 	revision uint64
 	begun    bool
-	// news is closed and replaced when there is something new, but only if awaited says that a watcher may be waiting
-	// for it.
+	// news is closed and replaced when there is something new, but only if awaited is set, which means that a watcher
+	// may be waiting.
 	news    chan struct{}
 	awaited atomic.Bool // set while mu is held for reading
 
@@ -47,7 +47,7 @@ func New(capacity int) *Hub {
 }
 
 // Applied passes the effects of a log entry to the Hub. It must be subscribed to the state machine before the first
-// entry is applied, because the Hub knows nothing of earlier entries. It never waits for a watcher.
+// entry is applied, because the Hub does not know about earlier entries. It never waits for a watcher.
 func (h *Hub) Applied(a fsm.Applied) { h.add(a.State.Revision(), a.Events, a.Restored) }
 
 // Revision returns the latest revision that the Hub has received.
@@ -79,7 +79,7 @@ func (h *Hub) add(revision uint64, events []fsm.Event, restored bool) {
 	}
 }
 
-// begin forgets everything, because the Hub does not know the events before this entry.
+// begin forgets all entries, because the Hub does not have the events before this entry.
 func (h *Hub) begin(revision uint64, events []fsm.Event, restored bool) {
 	for h.count > 0 {
 		h.forget()
@@ -91,7 +91,7 @@ func (h *Hub) begin(revision uint64, events []fsm.Event, restored bool) {
 	case len(events) > 0:
 		h.floor = events[0].Revision - 1
 	case revision > 0:
-		h.floor = revision - 1 // the entry changed something that has no event, such as the feature level
+		h.floor = revision - 1 // the entry made a change that has no event, such as a new feature level
 	}
 }
 

@@ -25,7 +25,7 @@ func events(revisions ...uint64) []fsm.Event {
 	return es
 }
 
-// put adds one entry with events at these revisions.
+// put adds one entry with events at the given revisions.
 func put(h *Hub, revisions ...uint64) {
 	h.add(revisions[len(revisions)-1], events(revisions...), false)
 }
@@ -49,7 +49,7 @@ func wantBatch(t *testing.T, s *Subscription, revision uint64, of ...uint64) {
 func wantMissed(t *testing.T, s *Subscription, revision uint64) {
 	t.Helper()
 	if b, err := s.Next(t.Context()); err != nil || !b.Missed || b.Revision != revision || b.Events != nil {
-		t.Errorf("Next() = %+v, %v; want missed up to %d", b, err, revision)
+		t.Errorf("Next() = %+v, %v; want Missed up to %d", b, err, revision)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestSubscribe_FromRevision_ContinuesExactlyThere(t *testing.T) {
 		h := New(0)
 		put(h, 11, 12)
 		put(h, 13, 13, 14, 14, 15)
-		s := h.Subscribe(13) // in the middle of an entry
+		s := h.Subscribe(13) // partway through an entry
 		defer s.Close()
 		wantBatch(t, s, 15, 14, 14, 15)
 		wantNothing(t, s)
@@ -104,7 +104,7 @@ func TestSubscribe_RevisionAheadOfThisServer_IsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1)
-		s := h.Subscribe(3) // read on another server, which is ahead
+		s := h.Subscribe(3) // from another server, which is ahead
 		defer s.Close()
 		wantNothing(t, s)
 		put(h, 2)
@@ -132,7 +132,7 @@ func TestSubscribe_BeforeTheFirstEntryKnown_Missed(t *testing.T) {
 	h := New(0)
 	s := h.Subscribe(3)
 	defer s.Close()
-	put(h, 10) // the state machine applied more before the Hub subscribed to it
+	put(h, 10) // the state machine applied earlier entries before the Hub subscribed
 	wantMissed(t, s, 10)
 }
 
@@ -221,7 +221,7 @@ func TestClose_EndsNextAndIsCounted(t *testing.T) {
 	})
 }
 
-// For any order of puts and reads, a watcher gets every event once and in order, or learns that it missed some.
+// For any order of puts and reads, a watcher gets every event once and in order, or is told that it missed some.
 func TestNext_AnyUse_NothingIsLostOrDeliveredTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := New(rapid.IntRange(1, 12).Draw(t, "capacity"))
@@ -312,8 +312,8 @@ func TestSubscribe_AfterZero_BeginsAtTheFirstEvent(t *testing.T) {
 	wantBatch(t, s, 2, 1, 2)
 }
 
-// A new cluster's first entry may raise the feature level. That has a revision, but no event that a watcher could have
-// missed.
+// The first entry of a new cluster may raise the feature level. That has a revision, but no event that a watcher could
+// have missed.
 func TestSubscribe_FirstEntryHasNoEvents_NothingIsMissed(t *testing.T) {
 	h := New(0)
 	h.add(1, nil, false)

@@ -62,7 +62,7 @@ func TestHub_StateMachine_DeliversEditsAndSnapshots(t *testing.T) {
 	}
 	other, late := fsm.New("id"), New(0)
 	other.Subscribe(late.Applied)
-	behind := late.Subscribe(b.Revision) // the watcher continues on another server, which was sent a snapshot
+	behind := late.Subscribe(b.Revision) // the watcher resumes on another server, which received a snapshot
 	defer behind.Close()
 	if err := other.Restore(&snapshot); err != nil {
 		t.Fatal(err)

@@ -11,15 +11,15 @@ import (
 // ErrClosed means that the subscription was closed.
 var ErrClosed = errors.New("watch: the subscription is closed")
 
-// Batch is one delivery to a watcher: the events of one log entry, or the fact that the watcher has missed some.
+// Batch is one delivery to a watcher: the events of one log entry, or a notice that the watcher has missed some.
 type Batch struct {
 	// Events are all events above the revision of the last batch, up to Revision, in order. If there are none, only the
-	// revision has moved. They are shared and must not be changed.
+	// revision has advanced. They are shared and must not be modified.
 	Events []fsm.Event
-	// Revision is the revision at which this batch ends, and from which to resume.
+	// Revision is the last revision covered by this batch, and the one to resume from.
 	Revision uint64
-	// Missed is set if this watcher has lost events; then Events is empty. The watcher must read the state again, at
-	// Revision or later. The following batches continue after Revision.
+	// Missed is set if this watcher has missed events, in which case Events is empty. The watcher must read the state
+	// again, at Revision or later. The next batches continue after Revision.
 	Missed bool
 }
 
@@ -32,15 +32,15 @@ type Subscription struct {
 	closed    chan struct{}
 }
 
-// Subscribe starts watching after a revision. That is the revision of the last batch that was read, here or on another
-// server; the Hub's revision, to start now; or 0, to start at the very first event. If the revision is ahead of this
-// server, the subscription waits for it. The caller must close the subscription.
+// Subscribe starts watching after a revision. Pass the revision of the last batch read, here or on another server; the
+// Hub's revision, to start now; or 0, to start at the very first event. If the revision is ahead of this server, the
+// subscription waits for it. The caller must close the subscription.
 func (h *Hub) Subscribe(after uint64) *Subscription {
 	h.watchers.Add(1)
 	return &Subscription{hub: h, delivered: after, closed: make(chan struct{})}
 }
 
-// Next waits for events above the last batch and returns the oldest of them. Its errors are ctx.Err() and ErrClosed.
+// Next waits for events after the last batch and returns the oldest of them. The error is ctx.Err() or ErrClosed.
 func (s *Subscription) Next(ctx context.Context) (Batch, error) {
 	for {
 		select {
@@ -64,7 +64,7 @@ func (s *Subscription) Next(ctx context.Context) (Batch, error) {
 	}
 }
 
-// Close ends the subscription, and makes a waiting Next return. It may be called more than once.
+// Close ends the subscription and unblocks Next. It may be called more than once.
 func (s *Subscription) Close() {
 	s.closing.Do(func() {
 		close(s.closed)
@@ -72,7 +72,7 @@ func (s *Subscription) Close() {
 	})
 }
 
-// read returns the next batch, or the channel to wait for.
+// read returns the next batch, or the channel to wait on.
 func (s *Subscription) read() (batch Batch, news <-chan struct{}) {
 	h := s.hub
 	h.mu.RLock()

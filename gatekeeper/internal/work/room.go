@@ -17,7 +17,7 @@ type Keeper interface {
 	Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error)
 }
 
-// Progress is the progress of a task, as its worker reports it.
+// Progress is the progress of a task, as reported by its worker.
 type Progress struct {
 	Fraction float64
 	Text     string
@@ -31,17 +31,17 @@ type Held struct {
 	Progress *Progress // nil if none was reported
 }
 
-// Offer identifies a worker and the semaphore for which it works.
+// Offer identifies a worker and the semaphore it works for.
 type Offer struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	Weight    uint32
 	Metadata  map[string]string
-	// Owner is the owner of the permits of the worker's tasks.
+	// Owner owns the permits of the worker's tasks.
 	Owner semaphore.Owner
 }
 
-// Room holds the workers of this server. It is safe for concurrent use.
+// Room tracks the workers connected to this server. It is safe for concurrent use.
 type Room struct {
 	keeper Keeper
 

@@ -14,11 +14,12 @@ import (
 // chunk is the maximum payload of one log entry in bytes, unless a single task is larger.
 const chunk = 256 << 10
 
-// DiffersError refuses a submission because its id belongs to a job with other content. Nothing was done.
+// DiffersError means that a submission was refused because its id belongs to a job with different content. Nothing was
+// done.
 type DiffersError struct{ ID string }
 
 func (e *DiffersError) Error() string {
-	return fmt.Sprintf("job %q was submitted before with other tasks or settings: use another id, or delete that job once it is over", e.ID)
+	return fmt.Sprintf("job %q was already submitted with different tasks or settings: use another id, or delete that job once it has finished", e.ID)
 }
 
 // Submitter applies the commands of a submission; *keeper.Keeper implements it.
@@ -48,7 +49,7 @@ type Submission struct {
 func NewSubmission(to Submitter, spec *work.Spec, submitter uint64) *Submission {
 	s := &Submission{to: to, spec: spec, submitter: submitter, content: sha256.New()}
 	s.hash(spec.Semaphore)
-	if spec.Principal != "" { // submissions to servers without authentication keep their earlier digest
+	if spec.Principal != "" { // without authentication, the digest is the same as before this field existed
 		s.hash(spec.Principal)
 	}
 	for _, l := range spec.Labels {
@@ -68,13 +69,13 @@ func NewSubmission(to Submitter, spec *work.Spec, submitter uint64) *Submission 
 	return s
 }
 
-// hash adds a text to the digest, with its length to separate it from the next one.
+// hash adds a string to the digest, prefixed with its length to separate it from the next one.
 func (s *Submission) hash(text string) {
 	s.content.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
 	s.content.Write([]byte(text))
 }
 
-// Add adds the next tasks. It returns once the tasks that fill an entry are committed. It retains the payloads.
+// Add adds the next tasks. It returns once every full entry is committed. It retains the payloads.
 func (s *Submission) Add(ctx context.Context, tasks [][]byte) error {
 	for _, t := range tasks {
 		s.content.Write(binary.BigEndian.AppendUint64(nil, uint64(len(t))))
@@ -93,11 +94,11 @@ func (s *Submission) Add(ctx context.Context, tasks [][]byte) error {
 	return nil
 }
 
-// perTask is the size of a task in an entry in addition to its payload.
+// perTask is the size of a task in an entry, in bytes, not counting its payload.
 const perTask = 16
 
-// Finish ends the submission and returns the job once it is committed. repeated means that the same job has been
-// submitted before.
+// Finish ends the submission and returns the job once it is committed. repeated means that the same job had already
+// been submitted.
 func (s *Submission) Finish(ctx context.Context) (job *work.Job, repeated bool, err error) {
 	digest := string(s.content.Sum(nil))
 	if !s.repeated {
@@ -111,15 +112,15 @@ func (s *Submission) Finish(ctx context.Context) (job *work.Job, repeated bool, 
 	return s.job, s.repeated, nil
 }
 
-// Abort deletes what was written. After Finish it has no effect. It does not delete an existing job, which another
-// submitter may still be submitting.
+// Abort deletes what has been written. After Finish it has no effect. It never deletes a job that already existed,
+// which another submitter may still be submitting.
 func (s *Submission) Abort() {
 	if s.job != nil && !s.repeated && s.job.State == work.Receiving {
 		s.to.DropSubmission(s.job.Number)
 	}
 }
 
-// flush writes the pending tasks. digest is set with the last ones.
+// flush writes the pending tasks. digest is set only with the last ones.
 func (s *Submission) flush(ctx context.Context, digest string) error {
 	var r fsm.SubmitResult
 	var err error

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// leader is a Keeper whose responses the test determines.
+// leader is a Keeper whose responses are set by the test.
 type leader struct {
 	acquire func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
 	err     error // returned by each release
@@ -85,7 +85,7 @@ func TestWorker_StreamEndsBeforeTheTaskIsSent_ReturnsTheTask(t *testing.T) {
 		}
 		synctest.Wait()
 		if held := r.Workers("s"); len(held) != 1 || len(held[0].Held) != 1 || held[0].Held[0].Job != "j" {
-			t.Fatalf("Workers() = %+v, want one with the task of job j", held)
+			t.Fatalf("Workers() = %+v, want one worker with the task of job j", held)
 		}
 		cancel()
 		w.Close()
@@ -93,7 +93,7 @@ func TestWorker_StreamEndsBeforeTheTaskIsSent_ReturnsTheTask(t *testing.T) {
 			t.Fatalf("released %+v, want token 7 with JobNotRun", l.released)
 		}
 		if len(r.Workers("")) != 0 {
-			t.Fatal("Workers() still has the closed worker")
+			t.Fatal("Workers() still includes the closed worker")
 		}
 	})
 }
@@ -146,9 +146,9 @@ func TestWorker_AdmittedAgain_IsNoLongerDenied(t *testing.T) {
 		if got := (<-w.Answers()).Denial; got == nil || r.Workers("")[0].Denied != semaphore.Cordoned {
 			t.Fatalf("got denial %+v, Workers() = %+v, want both cordoned", got, r.Workers(""))
 		}
-		time.Sleep(10 * time.Second) // by now it has asked again and is in the queue
+		time.Sleep(10 * time.Second) // by now it has retried and is in the queue
 		if got := r.Workers("")[0].Denied; got != semaphore.NoReason {
-			t.Fatalf("Denied = %v while the worker is in the queue", got)
+			t.Fatalf("Denied = %v while the worker is in the queue, want NoReason", got)
 		}
 		if got := (<-w.Answers()).Denial; got == nil {
 			t.Fatal("got no denial for the second cordon")
@@ -203,7 +203,7 @@ func TestWorker_MoreThanMaxSlots_IsRefused(t *testing.T) {
 	}
 }
 
-// grants returns a leader that has a task for every slot. Tokens count from 1.
+// grants returns a leader that has a task for every slot. Tokens start at 1.
 func grants() *leader {
 	var tokens atomic.Uint64
 	return &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
@@ -218,7 +218,7 @@ func TestWorker_AllSlotsInUse_MayExchangeATaskButTakeNoMore(t *testing.T) {
 		if err := w.Take(MaxSlots); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // the worker has all of them, but most of the grants have not been read yet
+		synctest.Wait() // the worker holds all of them, but most of the grants have not been read yet
 		g := (<-w.Answers()).Grant
 		synctest.Wait()
 		if w.Take(1) == nil {
@@ -263,7 +263,7 @@ func TestWorker_Drained_TakesNoMoreTasks(t *testing.T) {
 			t.Fatalf("got answer %+v, want the end of token 7", a)
 		}
 		if info := r.Workers("s"); len(info) != 1 || !info[0].Draining || info[0].Free != 0 {
-			t.Fatalf("Workers() = %+v, want a draining one without free slots", info)
+			t.Fatalf("Workers() = %+v, want one draining worker without free slots", info)
 		}
 	})
 }
@@ -286,11 +286,11 @@ func TestReport_OfAnEndedTask_IsIgnored(t *testing.T) {
 	<-w.Answers()
 	w.Report(token, Progress{Fraction: 0.9})
 	if p := r.Progress(token); p != nil {
-		t.Fatalf("Progress() after the end = %+v, want nil", p)
+		t.Fatalf("Progress() after the task ended = %+v, want nil", p)
 	}
 }
 
-// submissions is a state machine for submitters.
+// submissions is a state machine that stores submitted jobs.
 type submissions struct {
 	m     *fsm.Machine
 	index uint64
@@ -360,7 +360,7 @@ func TestSubmission_IsCommittedInEntriesOfBoundedSize_AndIsRepeatable(t *testing
 	}
 	for _, size := range s.sizes {
 		if size > chunk+chunk/8 {
-			t.Errorf("an entry has %d bytes, more than a chunk", size)
+			t.Errorf("got an entry of %d bytes, larger than a chunk", size)
 		}
 	}
 	if len(s.sizes) < 4 {
@@ -371,7 +371,7 @@ func TestSubmission_IsCommittedInEntriesOfBoundedSize_AndIsRepeatable(t *testing
 	}
 	_, _, err = send("b")
 	if differs, ok := errors.AsType[*DiffersError](err); !ok || differs.ID != "j" {
-		t.Fatalf("Finish() with other content = %v, want a DiffersError", err)
+		t.Fatalf("Finish() with different content = %v, want a DiffersError", err)
 	}
 }
 
@@ -421,11 +421,11 @@ func TestSubmission_CutShort_LeavesNothing(t *testing.T) {
 		}
 	}
 	if s.m.State().Job("j") == nil {
-		t.Fatal("the submission wrote nothing before it was cut short")
+		t.Fatal("the submission wrote nothing before it was aborted")
 	}
 	sub.Abort()
 	if s.m.State().Job("j") != nil || s.m.State().WorkBytes() != 0 {
-		t.Fatal("a part of the job is left after Abort")
+		t.Fatal("part of the job remains after Abort")
 	}
 }
 
@@ -482,8 +482,8 @@ func TestWorker_EndWithNextTaskDenied_StillReleases(t *testing.T) {
 	})
 }
 
-// A worker with many slots sends hundreds of frames while a grant is being committed. The grant must still count from a
-// frame that arrived before its proposal.
+// A worker with many slots sends hundreds of frames while a grant is being committed. The duration of the grant must
+// still count from a frame that arrived before its proposal.
 func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := NewRoom(&leader{}).Open(t.Context(), offer())
@@ -504,7 +504,7 @@ func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *test
 			t.Errorf("counted from frame %d of %d, which arrived %v earlier", g.Frame, last, g.Waited)
 		}
 		if len(w.frames) > keptFrames {
-			t.Errorf("%d frames are kept, want at most keptFrames", len(w.frames))
+			t.Errorf("%d frames are remembered, want at most keptFrames", len(w.frames))
 		}
 	})
 }
@@ -526,16 +526,16 @@ func TestWorker_RepeatAnswer_AsksAgain(t *testing.T) {
 		}
 		synctest.Wait()
 		if asked != 2 {
-			t.Errorf("asked %d times, want 2", asked)
+			t.Errorf("acquired %d times, want 2", asked)
 		}
 		cancel()
 		w.Close()
 	})
 }
 
-// A refused end changes nothing: the worker keeps the task and gets no other, no matter how often it asks.
+// A refused End changes nothing: the worker keeps the task and gets no new one, no matter how often it tries.
 func TestWorker_EndIsRefused_GetsNoOtherTask(t *testing.T) {
-	for name, late := range map[string]bool{"the slot waits": false, "the slot gets a task anyway": true} {
+	for name, late := range map[string]bool{"slot waits": false, "slot gets a task anyway": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var tokens atomic.Uint64
@@ -567,7 +567,7 @@ func TestWorker_EndIsRefused_GetsNoOtherTask(t *testing.T) {
 					}
 					of := r.Workers("s")[0]
 					if of.Free != 0 || len(of.Held) != 1 || of.Held[0].Token != 1 {
-						t.Fatalf("worker has %d free slots and holds %+v, want its task and no slot", of.Free, of.Held)
+						t.Fatalf("worker has %d free slots and holds %+v, want its task and no free slot", of.Free, of.Held)
 					}
 				}
 				cancel()

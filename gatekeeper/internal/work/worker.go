@@ -16,18 +16,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// MaxSlots is the maximum number of tasks of one worker at a time.
+// MaxSlots is the maximum number of tasks that one worker can have at a time.
 const MaxSlots = 1000
 
 // MaxHolderID is the maximum length of a worker's holder id in bytes. Each task appends a suffix to it.
 const MaxHolderID = 200
 
 const (
-	// askAgain is the minimum wait before a denied worker asks again. The maximum is twice as long.
+	// askAgain is the minimum delay before a denied worker retries. The maximum is twice as long.
 	askAgain = 500 * time.Millisecond
-	// keptFrames is how many frames of a stream are remembered with their arrival times, and frameGap is the minimum
-	// time between two of them, because a busy worker sends a frame for each task. Together they cover 5 s, longer than
-	// any usable disk takes to commit a grant.
+	// keptFrames is the number of frames per stream that are remembered with their arrival times, and frameGap is the
+	// minimum time between two of them, because a busy worker sends a frame for each task. Together they cover 5 s,
+	// longer than any usable disk takes to commit a grant.
 	keptFrames = 256
 	frameGap   = 20 * time.Millisecond
 )
@@ -44,7 +44,7 @@ type Grant struct {
 type Ended struct {
 	Token  uint64
 	Result fsm.ReleaseResult
-	// Refused, if not nil, says why nothing was done. The worker must end the task in another way.
+	// Refused, if not nil, is the reason why nothing was done. The worker must end the task in a different way.
 	Refused error
 }
 
@@ -61,21 +61,21 @@ type Worker struct {
 	offer  Offer
 	opened time.Time
 	prefix string
-	// answers holds the messages to the worker. The owner of the stream sends them.
+	// answers carries the messages for the worker. The owner of the stream sends them.
 	answers chan Answer
 	ctx     context.Context //nolint:containedctx // the context of the stream
 	take    context.Context //nolint:containedctx // also ends with the first Drain
 	drain   context.CancelFunc
-	failed  chan error // holds the first error that ends the stream
+	failed  chan error // receives the first error that ends the stream
 	calls   sync.WaitGroup
 
 	// Guarded by Room.mu.
 	closed   bool
-	count    int // number of requested permits
+	count    int // number of slots opened so far
 	free     int
 	draining bool
 	denied   semaphore.Reason
-	paused   *semaphore.Pause // the pause that the worker was last notified of
+	paused   *semaphore.Pause // the last pause that the worker was notified of
 	tasks    map[uint64]*Held
 	frames   []frame // newest last
 }
@@ -99,7 +99,8 @@ func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
 	return w
 }
 
-// Close removes the worker after its stream has ended, and waits for its goroutines. The permits of its tasks remain.
+// Close removes the worker after its stream has ended, and waits for its goroutines to exit. The permits of its tasks
+// remain.
 func (w *Worker) Close() {
 	w.drain()
 	w.room.mu.Lock()
@@ -114,18 +115,19 @@ func (w *Worker) Close() {
 	}
 }
 
-// Answers returns the channel of the messages to send to the worker.
+// Answers returns the channel of messages to send to the worker.
 func (w *Worker) Answers() <-chan Answer { return w.answers }
 
-// Failed returns the channel of the error that ends the stream, for example because this server no longer leads.
+// Failed returns a channel that receives the error that ends the stream, for example because this server is no longer
+// the leader.
 func (w *Worker) Failed() <-chan error { return w.failed }
 
-// Settled waits until every accepted end of a task has been answered and no slot is waiting for a task.
+// Settled waits until every accepted End call has been answered and no slot is waiting for a task.
 func (w *Worker) Settled() { w.calls.Wait() }
 
 // Received records that a frame has arrived. It must be called before the frame is processed. A frame that arrives
-// shortly after another is not recorded: the duration of a grant then counts from the earlier frame, and ends that much
-// earlier for the worker.
+// shortly after another is not recorded: the duration of a grant then counts from the earlier frame, and for the worker
+// it ends that much earlier.
 func (w *Worker) Received(number uint64, at time.Time) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -154,14 +156,14 @@ func (w *Worker) Take(n int) error {
 // fits returns an error if n more tasks exceed MaxSlots. The caller must hold the lock.
 func (w *Worker) fits(n int) error {
 	if w.free+len(w.tasks)+n > MaxSlots {
-		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must leave the worker with at most %d tasks at a time", MaxSlots))
+		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must not allow the worker more than %d tasks at a time", MaxSlots))
 	}
 	return nil
 }
 
-// open opens a slot. It calls placed once the slot is in the queue, or once it is clear that the slot takes no task.
-// withdraw ends the slot and waits for it; a task that the slot got in the meantime is returned. The caller of open
-// must hold the lock, and the caller of withdraw must not.
+// open opens a slot. It calls placed once the slot is in the queue, or once it is clear that it will not take a task.
+// withdraw closes the slot and waits until that is done; a task granted to the slot in the meantime is returned. The
+// caller of open must hold the lock, and the caller of withdraw must not.
 func (w *Worker) open(placed func()) (withdraw func()) {
 	if w.draining || w.closed {
 		placed()
@@ -170,7 +172,7 @@ func (w *Worker) open(placed func()) (withdraw func()) {
 	w.free++
 	w.count++
 	id := w.offer.Identity
-	id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count) // OfferedBy reverts this
+	id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count) // OfferedBy undoes this
 	ctx, cancel := context.WithCancel(w.take)
 	ended := make(chan struct{})
 	w.calls.Go(func() {
@@ -184,7 +186,7 @@ func (w *Worker) open(placed func()) (withdraw func()) {
 	}
 }
 
-// OfferedBy returns the identity of the worker's offer, given the identity of the permit of one of its tasks.
+// OfferedBy returns the identity in a worker's offer, given the identity of the permit for one of its tasks.
 func OfferedBy(id semaphore.Identity) semaphore.Identity {
 	id.HolderID = id.HolderID[:max(0, strings.LastIndexByte(id.HolderID, '/'))]
 	return id
@@ -227,7 +229,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 		case err != nil:
 			w.fail(err)
 			return
-		case a.Repeat != nil: // ask again
+		case a.Repeat != nil: // retry
 		case a.Outcome == semaphore.Denied:
 			placed()
 			if !w.wait(ctx, a.Denial) {
@@ -241,7 +243,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 	}
 }
 
-// wait sends a denial to the worker, once per reason, and waits until it is worth asking again.
+// wait sends a denial to the worker, once per reason, and waits until it is worth retrying.
 func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	w.room.mu.Lock()
 	news := w.denied != d.Decision.Reason
@@ -260,8 +262,8 @@ func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	}
 }
 
-// notePause notifies the worker once that the semaphore is paused. Its slots keep their places in the queue, so it gets
-// no denial with that reason.
+// notePause notifies the worker, once, that the semaphore is paused. Its slots keep their places in the queue, so they
+// are not denied for that reason.
 func (w *Worker) notePause(ctx context.Context, req *semaphore.Request, p *semaphore.Pause) error {
 	w.room.mu.Lock()
 	news := w.paused != p && p != nil
@@ -284,7 +286,7 @@ func (w *Worker) admitted() {
 	w.denied = semaphore.NoReason
 }
 
-// granted gives a task to the worker. If the stream has ended or the slot was withdrawn, it returns the task instead.
+// granted hands a task to the worker. If the stream has ended or the slot was withdrawn, it returns the task instead.
 // From here on, the slot counts as that task.
 func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answer) {
 	token := a.Permit.Token
@@ -304,18 +306,19 @@ func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answe
 	w.forget(token)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), giveBack)
 	defer cancel()
-	_, _ = w.room.keeper.Release(ctx, fsm.Release{Token: token, Job: semaphore.JobNotRun}, w.offer.Owner) // else it expires
+	_, _ = w.room.keeper.Release(ctx, fsm.Release{Token: token, Job: semaphore.JobNotRun}, w.offer.Owner) // if this fails, the permit expires
 }
 
-// withdrawn reports whether the slot of ctx was withdrawn. A drain does not withdraw slots that have a task.
+// withdrawn reports whether the slot whose context is ctx was withdrawn. A drain does not withdraw slots that have a
+// task.
 func (w *Worker) withdrawn(ctx context.Context) bool { return ctx.Err() != nil && w.take.Err() == nil }
 
-// giveBack bounds the return of a task that was not sent to the worker.
+// giveBack is the timeout for returning a task that could not be sent to the worker.
 const giveBack = 5 * time.Second
 
-// counted returns the grant, with the last frame that had arrived by the time handed. The caller must hold the lock.
+// counted returns the grant, with the last frame that had arrived by the given time. The caller must hold the lock.
 func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
-	// If no remembered frame had arrived by then, the grant names none, and the worker does not rely on it yet.
+	// If no remembered frame had arrived by then, the grant has no frame, and the worker does not rely on it yet.
 	g := &Grant{Answer: a}
 	for _, f := range slices.Backward(w.frames) {
 		if !f.at.After(handed) {
@@ -326,9 +329,9 @@ func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
 	return g
 }
 
-// End releases the permit of a task and answers when that is done. If next is set, it also takes another task: the slot
-// is placed in the queue before the release, so that both can go into one log entry. If the end is refused, nothing has
-// happened: the worker keeps the task and gets no other.
+// End releases the permit of a task, and answers when that is done. If next is set, it also takes another task: the
+// slot is placed in the queue before the release, so that both can go into one log entry. If the release is refused,
+// nothing changes: the worker keeps the task and gets no new one.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
 	placed := make(chan struct{})
 	place := sync.OnceFunc(func() { close(placed) })
@@ -382,8 +385,8 @@ func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) 
 	}, nil
 }
 
-// run runs f in a goroutine that Close waits for. It does nothing after Close, because messages that arrived earlier
-// may still be processed.
+// run runs f in a goroutine that Close waits for. After Close it does nothing. That can happen, because messages that
+// arrived earlier may still be being processed.
 func (w *Worker) run(f func()) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -392,7 +395,7 @@ func (w *Worker) run(f func()) {
 	}
 }
 
-// isOfTheEnd reports whether an error concerns the worker's request to end a task rather than the server.
+// isOfTheEnd reports whether an error is about the worker's request to end a task rather than about the server.
 func isOfTheEnd(err error) bool {
 	_, limit := errors.AsType[*keeper.WorkLimitError](err)
 	_, field := errors.AsType[*semaphore.FieldError](err)
@@ -422,7 +425,7 @@ func (w *Worker) drop(token uint64) {
 	delete(w.tasks, token)
 }
 
-// send passes a message to the owner of the stream, and reports whether it was received.
+// send passes a message to the owner of the stream and reports whether it was received.
 func (w *Worker) send(ctx context.Context, a Answer) bool {
 	select {
 	case w.answers <- a:

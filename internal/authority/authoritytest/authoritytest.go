@@ -34,18 +34,18 @@ func New(t testing.TB) *Authority {
 	return a
 }
 
-// Pool returns a pool with only this authority.
+// Pool returns a pool that contains only this authority.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.Cert)
 	return pool
 }
 
-// Issue writes a certificate and its key to files named after l, and overwrites existing ones. Server certificates are
-// valid for loopback.
+// Issue writes a certificate and its key to files named after l.Name, overwriting existing ones. By default, server
+// certificates are valid for 127.0.0.1.
 func (a *Authority) Issue(l authority.Leaf) authority.Files { return a.IssueAt(time.Now(), l) }
 
-// IssueAt is like Issue, but issues the certificate as of the time at.
+// IssueAt is like Issue, but issues the certificate as of the given time.
 func (a *Authority) IssueAt(at time.Time, l authority.Leaf) authority.Files {
 	a.t.Helper()
 	if l.Server && l.Hosts == nil {

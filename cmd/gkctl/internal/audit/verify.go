@@ -42,8 +42,8 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 		Long: `Checks the hash chain of an audit log. PATH is the newest file of the log, or a directory that contains audit.log. Rotated files next to it are
 checked too. gkctl does not contact the server, which may be running.
 
-The chain reveals changes within the log. But a person who can write to its files can also compute a new chain, or truncate the log. --anchor
-detects that too. An anchor is the number and hash of a line. Servers write anchors to their ordinary log as "anchor of the audit log", and this
+The chain reveals changes within the log. But anyone who can write to its files can also compute a new chain or truncate the log. --anchor
+detects that too. An anchor is the number and hash of a line. Servers write anchors to their regular log as "anchor of the audit log", and this
 command prints one.`,
 		Example: `  gkctl audit verify /var/log/gatekeeper/audit.log
   gkctl audit verify /var/log/gatekeeper/audit.log --anchor 1042:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
@@ -90,7 +90,7 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	}
 }
 
-// print prints a report as text. Parts of it come from the files, so they may contain control characters.
+// print prints a report as text. Some of the text comes from the files, so it may contain control characters.
 func (o *verifyOptions) print(r *audit.Report) {
 	for _, f := range r.Breaks {
 		fmt.Fprintln(o.f.Out, words.Cell("broken: "+f.String()))
@@ -103,7 +103,7 @@ func (o *verifyOptions) print(r *audit.Report) {
 	}
 	files := words.Plural(len(r.Files), "file", "files")
 	if r.Lines == 0 {
-		fmt.Fprintf(o.f.Out, "%s without lines\n", files)
+		fmt.Fprintf(o.f.Out, "%s, no lines\n", files)
 		return
 	}
 	fmt.Fprintln(o.f.Out, words.Cell(fmt.Sprintf("lines %d to %d in %s, from %s to %s", r.First, r.Last, files, r.From, r.To)))

@@ -22,15 +22,15 @@ func Commands(f *conn.Factory) []*cobra.Command {
 		GroupID: ui.GroupCluster,
 		Use:     "auth",
 		Short:   "Show and change access: bindings, roles and bearer tokens",
-		Long: `Shows and changes access. A binding gives roles to the subjects of credentials, each role within a scope. Its name is the principal of
-their calls: the principal owns their permits, and the journal records it as the author. A caller without a binding is not allowed to do anything.
+		Long: `Shows and changes access. A binding gives roles to the subjects of credentials, each role within a scope. Its name is the principal
+for their calls: the principal owns their permits, and the journal records it as the author. A caller without a binding may do nothing.
 
   gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*'
   gkctl auth token create orders --out orders.token
 
 Subjects are cert:NAME (a common name, DNS name or e-mail address in a client certificate), SPIFFE ids, and oidc:CLAIM=VALUE (a claim in a JWT, if
-the servers have --oidc-issuer). Callers without a certificate may also use a bearer token of the binding, if the servers have --bearer-tokens.
-All commands except whoami, can-i and roles need the role admin.`,
+the servers run with --oidc-issuer). Callers without a certificate may use one of the binding's bearer tokens, if the servers run with
+--bearer-tokens. All commands except whoami, can-i and roles require the role admin.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.HelpOfGroup,
 	}
@@ -89,7 +89,7 @@ func newRoles(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "roles",
 		Short:   "Show what each role may do",
-		Long:    `Shows what each role may do, without contacting a server. Undoing a change needs the same role as making it.`,
+		Long:    `Shows what each role may do, without contacting a server. Undoing a change requires the same role as making it.`,
 		Example: `  gkctl auth roles`,
 		Args:    ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -140,7 +140,7 @@ func printWhoAmI(f *conn.Factory, output ui.Output, r *gatekeeperv1.WhoAmIRespon
 		return f.PrintObject(output, r)
 	}
 	if !r.GetAuthenticated() {
-		_, err := fmt.Fprintln(f.Out, "the servers do not authenticate callers: every caller may do everything")
+		_, err := fmt.Fprintln(f.Out, "the servers do not authenticate callers: any caller may do anything")
 		return err
 	}
 	fmt.Fprintf(f.Out, "principal:   %s\ncredential:  %s\n", words.Cell(r.GetPrincipal()), words.Cell(r.GetCredential()))
@@ -180,7 +180,7 @@ role.`,
   gkctl auth can-i acquirer orders-eu --group prod --acquirer host-1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return ui.Usagef("give a role, and optionally a semaphore: `gkctl auth roles` lists the roles")
+				return ui.Usagef("specify a role, and optionally a semaphore: `gkctl auth roles` lists the roles")
 			}
 			return nil
 		},
@@ -212,7 +212,7 @@ func (o *canIOptions) run(ctx context.Context) error {
 	if len(o.args) > 1 {
 		m.Semaphore = o.args[1]
 	} else if o.Group != "" || o.Acquirer != "" {
-		return ui.Usagef("--group and --acquirer need a semaphore: name it")
+		return ui.Usagef("--group and --acquirer require a semaphore")
 	}
 	if m.GetSemaphore() != "" && role == gatekeeperv1.Role_ROLE_ACQUIRER {
 		id, err := o.Identity(&o.f.Global)

@@ -22,7 +22,7 @@ func TestRoles_EachHasDutiesAndIsParsed(t *testing.T) {
 			found = found || d.role == want && d.may != ""
 		}
 		if !found {
-			t.Errorf("duties has no entry for %s", want)
+			t.Errorf("rolePermissions has no entry for %s", want)
 		}
 	}
 	for _, bad := range []string{"", "unspecified", "root"} {
@@ -41,9 +41,9 @@ func TestDifferences_ListWhatABindingGainsAndLoses(t *testing.T) {
 	is := &gatekeeperv1.Binding{Subjects: []string{"cert:b", "cert:c"}, Grants: grant(gatekeeperv1.Role_ROLE_EDITOR)}
 	added, removed := differences(was, is)
 	if len(added) != 2 || added[0] != "+ subject cert:c" || added[1] != "+ grant editor where team=data" {
-		t.Errorf("differences() added %q, want subject cert:c and the grant editor", added)
+		t.Errorf("differences() added %q, want subject cert:c and the editor grant", added)
 	}
 	if len(removed) != 2 || removed[0] != "- subject cert:a" || removed[1] != "- grant viewer where team=data" {
-		t.Errorf("differences() removed %q, want subject cert:a and the grant viewer", removed)
+		t.Errorf("differences() removed %q, want subject cert:a and the viewer grant", removed)
 	}
 }

@@ -26,7 +26,7 @@ func bindings(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Binding, e
 	return r.GetBindings(), err
 }
 
-// find returns the binding with that name, or nil if there is none.
+// find returns the binding with the given name, or nil if there is none.
 func find(all []*gatekeeperv1.Binding, name string) *gatekeeperv1.Binding {
 	if i := slices.IndexFunc(all, func(b *gatekeeperv1.Binding) bool { return b.GetName() == name }); i >= 0 {
 		return all[i]
@@ -46,7 +46,7 @@ func completeBindings(f *conn.Factory) cobra.CompletionFunc {
 	}
 }
 
-// refused adds a hint to the error of a change. show is the command that lists the bindings or tokens.
+// refused adds a hint to the error from a change. show is the command that lists the bindings or tokens.
 func refused(err error, show string) error {
 	if errors.Is(err, client.ErrOutcomeUnknown) {
 		return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "The change may or may not have been made: `" + show + "` shows the current state."}
@@ -117,7 +117,7 @@ func newBind(f *conn.Factory, run func(*bindOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		Use:   "bind NAME [--subject SUBJECT]... [--role ROLE... [--semaphores GLOB]... [-l LABELS] [--group PATTERN] [--acquirer PATTERN]]",
 		Short: "Give callers a role: create a binding, or add subjects or grants to one",
-		Long: `Adds subjects and a grant to a binding, and creates the binding if there is none with that name. The grant is a role within a scope: a call
+		Long: `Adds subjects and a grant to a binding, and creates the binding if it does not exist. The grant is a role within a scope: a call
 must match all of the given flags. Each role becomes a separate grant with the same scope. --group and --acquirer are RE2 patterns that match
 whole names, as in definitions: callers may only use groups and acquirers that match. The role admin has no scope.
 
@@ -150,7 +150,7 @@ so gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 	return cmd
 }
 
-// wanted returns the binding as it will be after the change.
+// wanted returns the binding that the change would produce.
 func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, error) {
 	b := &gatekeeperv1.Binding{Name: o.name, Subjects: slices.Clone(was.GetSubjects()), Grants: slices.Clone(was.GetGrants())}
 	if o.replace && len(o.subjects) > 0 {
@@ -169,11 +169,11 @@ func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, 
 	scoped := len(o.semaphores) > 0 || o.grant.GetLabels() != "" || o.grant.GetGroup() != "" || o.grant.GetAcquirer() != ""
 	switch {
 	case len(o.roles) == 0 && scoped:
-		return nil, ui.Usagef("--semaphores, -l, --group and --acquirer limit a role: give --role")
+		return nil, ui.Usagef("--semaphores, -l, --group and --acquirer limit a role: specify --role")
 	case len(o.roles) == 0 && len(o.subjects) == 0:
-		return nil, ui.Usagef("give --subject, --role, or both")
+		return nil, ui.Usagef("specify --subject, --role, or both")
 	case len(o.roles) == 0 && was == nil:
-		return nil, ui.Usagef("there is no binding %q yet, and a new one needs --role", o.name)
+		return nil, ui.Usagef("there is no binding %q yet, and a new one requires --role", o.name)
 	case len(o.roles) == 0:
 		return b, nil
 	}
@@ -244,7 +244,7 @@ func (o *bindOptions) print(was, b *gatekeeperv1.Binding, lines []string) error 
 	}
 	_, err := fmt.Fprintf(o.f.Out, "binding %s %s\n", words.Cell(o.name), done)
 	if err == nil && !o.dryRun && len(b.GetSubjects()) == 0 && len(b.GetTokens()) == 0 {
-		o.f.Say("No credential belongs to %s yet: `gkctl auth token create %s` creates a bearer token, and --subject adds a certificate.", words.Cell(o.name), words.ShellWord(o.name))
+		o.f.Say("%s has no credentials yet: `gkctl auth token create %s` creates a bearer token, and --subject adds a certificate.", words.Cell(o.name), words.ShellWord(o.name))
 	}
 	return err
 }
@@ -281,8 +281,8 @@ func newUnbind(f *conn.Factory, run func(*unbindOptions, context.Context) error)
 	cmd := &cobra.Command{
 		Use:   "unbind NAME [--yes]",
 		Short: "Remove a binding and its tokens: its callers lose all access",
-		Long: `Removes a binding and its tokens. Calls with its credentials are then refused, and open streams end within a second. Permits last until they
-expire. gkctl shows the binding and asks for confirmation; in a script, pass --yes. The last administrator cannot be removed.`,
+		Long: `Removes a binding and its tokens. Calls with its credentials are then refused, and open streams end within a second. Existing permits remain
+until they expire. gkctl shows the binding and asks for confirmation; in a script, pass --yes. The last administrator cannot be removed.`,
 		Example: `  gkctl auth unbind orders --reason "the application was retired"
   gkctl auth unbind orders --yes`,
 		Args:              ui.Exactly(1, "the name of a binding"),
@@ -314,7 +314,7 @@ func (o *unbindOptions) run(ctx context.Context) error {
 		_, removed := differences(b, nil)
 		if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
 			What: "this removes binding " + o.name, Question: "Remove it?", Declined: "nothing was removed",
-			Loses: fmt.Sprintf("callers with its %s or %s are refused from then on",
+			Loses: fmt.Sprintf("callers with its %s or %s will be refused",
 				words.Plural(len(b.GetSubjects()), "subject", "subjects"), words.Plural(len(b.GetTokens()), "token", "tokens")),
 			Notes: removed,
 		}, o.YesFlag); err != nil {

@@ -36,12 +36,12 @@ func newTokenCreate(f *conn.Factory, run func(*createOptions, context.Context) e
 		Use:   "create BINDING [--for DURATION | --until TIME] [--out FILE [--force]]",
 		Short: "Create a bearer token for a binding",
 		Long: `Creates a bearer token and prints it, or writes it to a file that only its owner can read. It is shown only once, because the servers store
-only its hash. A caller with the token acts as the binding. A binding may have several tokens, so that you can replace one before you revoke it:
+only its hash. A caller with the token acts as the binding. A binding may have several tokens, so that you can replace one before revoking it:
 
   gkctl auth token create orders --out orders.token --force
   gkctl auth token revoke ID
 
-GK_BEARER_TOKEN_FILE names the file for clients. They read it again when it changes.`,
+Clients read the token from the file named by GK_BEARER_TOKEN_FILE, and reread it when it changes.`,
 		Example: `  gkctl auth token create orders --for 720h --out orders.token
   gkctl auth token create dashboard > dashboard.token`,
 		Args:              ui.Exactly(1, "the name of a binding (`gkctl auth list` lists them)"),
@@ -128,12 +128,12 @@ func (o *createOptions) print(r *gatekeeperv1.CreateTokenResponse) error {
 	if r.GetToken().GetExpiresAt() != nil {
 		valid = "until " + words.When(r.GetToken().GetExpiresAt())
 	}
-	text := fmt.Sprintf("token %s of binding %s, valid %s", r.GetToken().GetId(), words.Cell(o.binding), valid)
+	text := fmt.Sprintf("token %s for binding %s, valid %s", r.GetToken().GetId(), words.Cell(o.binding), valid)
 	if o.file != "" {
 		_, err := fmt.Fprintf(o.f.Out, "%s: %s\n", text, o.file)
 		return err
 	}
-	o.f.Say("%s. It is not shown again.", text)
+	o.f.Say("%s. It will not be shown again.", text)
 	_, err := fmt.Fprintln(o.f.Out, r.GetSecret())
 	return err
 }

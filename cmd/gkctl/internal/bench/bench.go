@@ -30,15 +30,15 @@ func Commands(f *conn.Factory) []*cobra.Command {
 const (
 	// maxBatch is the maximum number of edits in one batch.
 	maxBatch = 10_000
-	// maxCallers is the maximum number of callers in a window. Each has a semaphore, and all are created in one batch.
+	// maxCallers is the maximum number of callers in a window. Each has a semaphore, and one batch creates them all.
 	maxCallers = maxBatch
 	// maxConnections and maxRate catch typos.
 	maxConnections = 1000
 	maxRate        = 1_000_000
 	// maxTokens is the maximum number of tokens in a frame.
 	maxTokens = 10_000
-	// shortestPermit and longestPermit bound the duration of the permits, which is how long they last if nobody
-	// refreshes them, for example after gkctl has been killed. longestPermit is the default maximum for definitions.
+	// shortestPermit and longestPermit bound the duration of the permits, which is how long they last without a
+	// refresh, for example after gkctl has been killed. longestPermit is the default maximum for definitions.
 	shortestPermit, longestPermit = 2 * time.Minute, time.Hour
 )
 
@@ -60,21 +60,21 @@ func newBench(f *conn.Factory, run func(*benchOptions, context.Context) error) *
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "bench [WORKLOAD...] [--concurrency 1,16,64] [--rate N] [--dry-run] [--yes]",
-		Short:   "Measure how fast the cluster answers, with temporary semaphores",
+		Short:   "Measure the cluster's throughput and latency on temporary semaphores",
 		Long: `Puts load on the cluster and prints, for each workload and each number of callers, operations per second, latencies and errors. It uses only
 temporary semaphores below --prefix, in group "` + workload.Group + `". It creates them, and deletes them at the end and after Ctrl-C. It refuses to run if there is
 already a definition below the prefix. The load slows down other users of the cluster.
 
 Workloads (by default ` + strings.Join(usualKinds(), ", ") + `):
 ` + kindLines() + `
-Without --rate it is a closed loop: each caller makes one call after the other. While a call hangs, its caller does not make the calls that
+Without --rate it is a closed loop: each caller makes one call after another. While a call hangs, its caller does not make the calls that
 would have hung too. With --rate it is an open loop: calls are due at that rate regardless of earlier calls, and each latency is measured from
-the time when the call was due. A call that is due while all callers are busy is late, and its latency includes the wait. A call that could not be
-started before the end of the window is missed: it is counted, its latency includes the wait so far, and gkctl reports that the rate was not kept.
---concurrency is then the maximum number of calls in flight.
+the time the call was due. A call that is due while all callers are busy is late, and its latency includes the wait. A call that could not be
+started before the end of the window is missed: it is counted, its latency includes the wait so far, and gkctl reports that the rate was not
+sustained. --concurrency is then the maximum number of calls in flight.
 
 Callers share the connections, and each connection goes to a random member. Members that are not the leader forward calls to it. The figures
-include the CPU time of gkctl itself: on the same machine as the servers, rates are lower.`,
+include the CPU time of gkctl itself: running it on the same machine as the servers lowers the rates.`,
 		Example: `  gkctl bench --dry-run
   gkctl bench --yes -o json
   gkctl bench mixed --rate 2000 --concurrency 256 --for 30s --yes
@@ -92,10 +92,10 @@ include the CPU time of gkctl itself: on the same machine as the servers, rates 
 	flags.IntVar(&o.connections, "connections", 4, "connections that the callers share")
 	flags.DurationVar(&o.window, "for", 3*time.Second, "length of each window, for example 30s")
 	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "length of the warm-up before each window, which is not counted, for example 1s")
-	flags.IntVar(&o.rate, "rate", 0, "total rate of calls per second, `N`; 0: each caller makes the next call immediately")
+	flags.IntVar(&o.rate, "rate", 0, "total calls per second, `N`; with 0, each caller makes its next call immediately")
 	flags.IntVar(&o.tokens, "tokens", 100, "permits refreshed by each frame in the stream workload")
 	flags.IntVar(&o.edits, "edits", 100, "definitions changed by each batch in the batch workload")
-	flags.StringVar(&o.prefix, "prefix", "", "prefix of the names of its semaphores, before a slash; default: bench/ and a random word")
+	flags.StringVar(&o.prefix, "prefix", "", "prefix for the names of its semaphores, without a trailing slash; default: bench/ and a random word")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show the plan; change nothing")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML)
@@ -128,7 +128,7 @@ func completeKinds(_ *cobra.Command, args []string, begun string) ([]string, cob
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// kindsOf returns the workloads with these names, in the order in which they were given.
+// kindsOf returns the workloads with the given names, in the same order.
 func kindsOf(names []string) ([]*workload.Kind, error) {
 	if len(names) == 0 {
 		names = usualKinds()
@@ -192,12 +192,12 @@ func (o *benchOptions) check() error {
 	case o.warmUp < 0:
 		return ui.Usagef("--warm-up %s must not be negative", o.warmUp)
 	case lookup.IsGlob(o.prefix), strings.HasSuffix(o.prefix, "/"):
-		return ui.Usagef("--prefix %q must be the beginning of a name, without *, ?, [ and ], and without the slash after it", o.prefix)
+		return ui.Usagef("--prefix %q must be the start of a name, without *, ?, [ or ], and without a trailing slash", o.prefix)
 	}
 	return nil
 }
 
-// field returns the semaphores that the run uses.
+// field returns the semaphores used by the run.
 func (o *benchOptions) field(control *client.Client, clients []*client.Client) *workload.Field {
 	run := strings.ToLower(rand.Text())
 	if o.prefix == "" {
@@ -211,7 +211,7 @@ func (o *benchOptions) field(control *client.Client, clients []*client.Client) *
 }
 
 // permitDuration returns a duration that lets every caller refresh its permits in time. With --rate, a caller makes one
-// call every callers/rate seconds, and in mixed at least one call in 30 is a refresh.
+// call every callers/rate seconds, and in the mixed workload at least one call in 30 is a refresh.
 func (o *benchOptions) permitDuration() time.Duration {
 	d := shortestPermit
 	if o.rate > 0 {
@@ -271,11 +271,11 @@ func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) err
 	return f(clients)
 }
 
-// taken adds a hint to the error for a prefix that is in use.
+// taken adds a hint to the error for a prefix that is already in use.
 func taken(err error) error {
 	e, ok := errors.AsType[*workload.TakenError](err)
 	if !ok {
 		return err
 	}
-	return ui.WithHint(err, "Nothing was done. Choose another --prefix. If a killed bench left it behind: gkctl delete '%s/*' --yes", e.Prefix)
+	return ui.WithHint(err, "Nothing was done. Choose another --prefix. To delete what a killed bench left behind: gkctl delete '%s/*' --yes", e.Prefix)
 }

@@ -1,2 +1,2 @@
-// Package bench implements gkctl bench, which measures a cluster.
+// Package bench implements gkctl bench, which measures a cluster's throughput and latency.
 package bench

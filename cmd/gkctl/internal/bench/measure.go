@@ -44,7 +44,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 		code, _ := ui.Classify(nil, err)
 		return &ui.CodeError{
 			Code: code, Err: errors.Join(fmt.Errorf("could not delete everything below %s/: %w", o.prefix, err), failed),
-			Hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes what is left; its permits expire within %s.", o.prefix, words.Brief(field.Duration)),
+			Hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes the rest; its permits expire within %s.", o.prefix, words.Brief(field.Duration)),
 		}
 	case report.Interrupted:
 		if freed > 0 {

@@ -35,12 +35,12 @@ type benchPlan struct {
 	DryRun      bool     `json:"dry_run,omitempty"`
 
 	reached, definitions, permits int
-	kept                          int // permit ends that the journal will keep
+	kept                          int // ended permits that the journal will keep
 	edits                         bool
 	warmUp, window, takes         time.Duration
 }
 
-// plan inspects the cluster and returns the plan for it.
+// plan inspects the cluster and returns the plan for the run.
 func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *workload.Field) (*benchPlan, error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -50,7 +50,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	}
 	best := conn.LeaderOrNewest(members)
 	if best.GetLeaderId() == "" {
-		return nil, &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("there is no leader, so nothing can be measured"), Hint: "`gkctl cluster status` shows which members answer."}
+		return nil, &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("there is no leader, so nothing can be measured"), Hint: "`gkctl cluster status` shows which members are responding."}
 	}
 	if err := field.CheckUnused(ctx); err != nil {
 		return nil, taken(err)
@@ -76,20 +76,20 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 
 // lines returns the plan as text.
 func (p *benchPlan) lines() []string {
-	how := "each calling again immediately"
+	how := "each making its next call immediately"
 	if p.Rate > 0 {
 		how = fmt.Sprintf("%d calls per second", p.Rate)
 	}
 	changes := "two changes"
 	if p.edits {
-		changes = "two changes, and those of watch and batch"
+		changes = "two changes, plus those of watch and batch,"
 	}
 	return []string{
-		fmt.Sprintf("cluster %s, led by %s, %d of %d members answer, %s and %s that will not be touched", p.Cluster, p.Leader, p.reached, p.Members,
+		fmt.Sprintf("cluster %s, led by %s, %d of %d members responding, %s and %s that will not be touched", p.Cluster, p.Leader, p.reached, p.Members,
 			words.Plural(p.definitions, "definition", "definitions"), words.Plural(p.permits, "permit", "permits")),
 		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s plus %s of warm-up each: %s plus preparation", strings.Join(p.Workloads, ", "),
 			strings.Join(words.Mapped(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
-		fmt.Sprintf("%s below %s/ are created, and deleted at the end; the journal keeps %s and up to %d permit ends, and forgets that many of the oldest ones if it is full",
+		fmt.Sprintf("%s below %s/ will be created, and deleted at the end; the journal keeps %s and up to %d ended permits, and drops as many of the oldest if it is full",
 			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, p.kept),
 	}
 }
@@ -110,7 +110,7 @@ func (o *benchOptions) printPlan(p *benchPlan) error {
 type benchReport struct {
 	*benchPlan
 	Results []benchRow `json:"results"`
-	// Cleared reports whether everything that the run created was deleted.
+	// Cleared reports whether everything created by the run was deleted.
 	Cleared     bool `json:"cleared"`
 	Interrupted bool `json:"interrupted,omitempty"`
 }
@@ -188,7 +188,7 @@ func (r *benchRow) cells() ui.Row {
 	l := r.latency
 	latencies := words.Mapped([]time.Duration{l.P50, l.P90, l.P99, l.P999, l.Max}, latency)
 	if r.Calls+r.Missed == 0 {
-		clear(latencies) // no operations, no latencies
+		clear(latencies) // without operations there are no latencies
 	}
 	return ui.Row{
 		Cells: slices.Concat([]string{r.Operation, strconv.Itoa(r.Concurrency), perSecond(r.PerSecond)}, latencies, []string{strconv.Itoa(r.Errors)}),
@@ -198,20 +198,20 @@ func (r *benchRow) cells() ui.Row {
 	}
 }
 
-// troubles describes the problems of a row, one sentence each.
+// troubles describes the problems with a row, one sentence each.
 func (r *benchRow) troubles() []string {
 	var out []string
 	if r.Errors > 0 {
 		out = append(out, fmt.Sprintf("%s of %d failed, the first with: %s", words.Plural(r.Errors, "call", "calls"), r.Calls+r.Errors, r.FirstError))
 	}
 	if r.WarmUpErrors > 0 {
-		out = append(out, fmt.Sprintf("%s failed in the warm-up, the first with: %s", words.Plural(r.WarmUpErrors, "call", "calls"), r.FirstError))
+		out = append(out, fmt.Sprintf("%s failed during the warm-up, the first with: %s", words.Plural(r.WarmUpErrors, "call", "calls"), r.FirstError))
 	}
 	if r.NotReturned > 0 {
-		out = append(out, fmt.Sprintf("%s still held after all callers had released their own, and had to be released", words.Plural(r.NotReturned, "permit was", "permits were")))
+		out = append(out, fmt.Sprintf("%s still held after all callers had released theirs, and had to be released", words.Plural(r.NotReturned, "permit was", "permits were")))
 	}
 	if r.Missed > 0 {
-		out = append(out, fmt.Sprintf("the rate was not kept: %s due but never started, because all callers were busy; the real latencies are higher",
+		out = append(out, fmt.Sprintf("the rate was not sustained: %s due but never started, because all callers were busy; the real latencies are higher",
 			words.Plural(r.Missed, "call was", "calls were")))
 	}
 	if r.Late > 0 {
@@ -244,7 +244,7 @@ func (r *benchReport) verdict() error {
 	return &ui.CodeError{Code: ui.ExitFailure, Err: fmt.Errorf("%s", strings.Join(parts, ", "))}
 }
 
-// latency formats a latency with three digits.
+// latency formats a latency with at most three significant digits.
 func latency(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

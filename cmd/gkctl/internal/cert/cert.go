@@ -28,8 +28,8 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "cert",
-		Short:   "Create the certificates of a cluster: a small authority for trials and small teams",
-		Long: `Creates the certificates of a cluster with a certificate authority in a directory. A cluster with TLS takes three commands:
+		Short:   "Create a cluster's certificates, with a simple authority for trials and small teams",
+		Long: `Creates a cluster's certificates, using a certificate authority in a directory. Setting up TLS takes three commands:
 
   gkctl cert init                                  the authorities, and a certificate for the operator admin
   gkctl cert server gk1.example.com                once for each server: the certificate for clients
@@ -40,11 +40,11 @@ and one more for each application or person:
   gkctl cert client orders
 
 There are two authorities. One signs certificates for servers and clients of the API, the other for members of the cluster, so that a client's
-certificate is never accepted at the peer port. Anyone who can read their keys, ca.key and peer-ca.key, can become an operator or a member. Keep
+certificate is never accepted on the peer port. Anyone who can read their keys, ca.key and peer-ca.key, can become an operator or a member. Keep
 the keys where you create the certificates, and do not copy them to a server.
 
 The same command with --force renews a certificate. It keeps the additional names, the SPIFFE id and the acquirer of the old one unless you pass
-others. Servers and clients read their files again at each handshake.`,
+others. Servers and clients reread their files at each handshake.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.HelpOfGroup,
 	}
@@ -52,7 +52,7 @@ others. Servers and clients read their files again at each handshake.`,
 	return []*cobra.Command{cmd}
 }
 
-// certDir holds the flags for the directory of the certificates.
+// certDir holds the flags for the certificate directory.
 type certDir struct {
 	dir   string
 	force bool
@@ -68,7 +68,7 @@ func (o *certDir) files(name string) authority.Files {
 	return authority.Files{Cert: filepath.Join(o.dir, name+".crt"), Key: filepath.Join(o.dir, name+".key")}
 }
 
-// free returns an error if one of the files exists, unless --force was given. of describes the files' content.
+// free returns an error if one of the files exists, unless --force was given. what describes the files' content.
 func (o *certDir) free(of string, names ...string) error {
 	if o.force {
 		return nil
@@ -85,7 +85,7 @@ func (o *certDir) free(of string, names ...string) error {
 	return nil
 }
 
-// read reads an authority that gkctl cert init created.
+// read reads an authority created by gkctl cert init.
 func (o *certDir) read(name string) (*authority.Pair, error) {
 	f := o.files(name)
 	a, err := authority.Read(f)
@@ -153,17 +153,17 @@ func newInit(f *conn.Factory, run func(*initOptions) error) *cobra.Command {
 	o := &initOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "init [--dir DIR] [--admin OPERATOR]",
-		Short: "Create the two authorities of a cluster, and the certificate of its first operator",
+		Short: "Create a cluster's two authorities and its first operator's certificate",
 		Long: `Creates two authorities in a directory: ca.crt with ca.key for servers and clients, and peer-ca.crt with peer-ca.key for connections between
-members. The certificate of the first operator is client-admin.crt, or the one named by --admin.
+members. The first operator's certificate is client-admin.crt, or client-OPERATOR.crt with --admin OPERATOR.
 
-With --force it replaces all of them. Servers with the new authorities no longer accept certificates from the old ones.`,
+With --force it replaces all of them. Servers using the new authorities no longer accept certificates from the old ones.`,
 		Example: `  gkctl cert init
   gkctl cert init --dir /etc/gatekeeper/certs --admin alice`,
 		Args: ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return run(o) },
 	}
-	o.certDir.register(cmd, "replace existing authorities, which makes their certificates useless")
+	o.certDir.register(cmd, "replace existing authorities, which invalidates their certificates")
 	o.lifetime.register(cmd, authority.Life, "the authorities are")
 	cmd.Flags().StringVar(&o.admin, "admin", "admin", "name of the first `OPERATOR`")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)

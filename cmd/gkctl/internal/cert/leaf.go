@@ -50,7 +50,7 @@ func newServer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 		Use:   "server HOST... [--dir DIR]",
 		Short: "Issue the certificate that a server presents to clients",
 		Long: `Issues the certificate that a server presents to clients, as server-HOST.crt with its key. HOSTs are the names and addresses by which clients and
-the other servers reach its API: the host of --advertise-api, and that of a load balancer. localhost, 127.0.0.1 and ::1 are added.`,
+the other servers reach its API: the host in --advertise-api, and that of a load balancer. localhost, 127.0.0.1 and ::1 are added.`,
 		Example: `  gkctl cert server gk1.example.com 10.0.0.1
   gkctl cert server gk1.example.com gatekeeper.example.com --for 2160h --force`,
 		Args: ui.AtLeastOne("the host names and addresses of the server"),
@@ -63,12 +63,12 @@ func newPeer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 		Use:   "peer ID HOST... [--dir DIR]",
 		Short: "Issue the certificate that a server presents to the other members",
 		Long: `Issues the certificate that a server presents to the other members, as peer-ID.crt with its key. ID is the server's --id. HOSTs are the names and
-addresses by which the others reach its peer port: the host in --members, or that of --advertise-peer.`,
+addresses by which the others reach its peer port: the host in --members or --advertise-peer.`,
 		Example: `  gkctl cert peer gk1 gk1.example.com
   gkctl cert peer gk1 10.0.0.1 --force`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return ui.Usagef("give the id of the server, and the host names and addresses of its peer port")
+				return ui.Usagef("specify the id of the server, and the host names and addresses of its peer port")
 			}
 			return nil
 		},
@@ -80,16 +80,16 @@ func newClient(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, o := newLeaf(f, &cobra.Command{
 		Use:   "client NAME [--spiffe ID | --acquirer HOST] [--dir DIR]",
 		Short: "Issue a certificate for an application or a person",
-		Long: `Issues a certificate for an application or a person, as client-NAME.crt with its key. It is accepted by the API, but never at the peer port.
+		Long: `Issues a certificate for an application or a person, as client-NAME.crt with its key. It is accepted by the API, but never on the peer port.
 
---acquirer adds the name gatekeeper:acquirer:HOST, which restricts the holder to this acquirer. --spiffe adds a SPIFFE id.`,
+--acquirer adds the name gatekeeper:acquirer:HOST, which restricts its holder to that acquirer. --spiffe adds a SPIFFE id.`,
 		Example: `  gkctl cert client orders
   gkctl cert client host-1 --acquirer host-1
   gkctl cert client orders --spiffe spiffe://example.com/orders`,
 		Args: ui.Exactly(1, "the name of the application or person"),
 	}, "client", apiCA, run)
 	cmd.Flags().StringVar(&o.spiffe, "spiffe", "", "SPIFFE id, spiffe://TRUST-DOMAIN/PATH")
-	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer name that the holder of the certificate may use")
+	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer name that the certificate's holder may use")
 	_ = cmd.RegisterFlagCompletionFunc("acquirer", cobra.NoFileCompletions) // fails only if there is no such flag
 	return cmd
 }
@@ -135,8 +135,7 @@ func (o *leafOptions) run() error {
 }
 
 // renew copies the additional names of the replaced certificate unless others were given: clients may need them, and a
-// pinned acquirer must not be dropped silently. The notes list the names that were kept and the names that were
-// dropped.
+// pinned acquirer must not be dropped silently. The notes list the names that were kept and those that were dropped.
 func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes []string, err error) {
 	old, err := readCerts(files.Cert)
 	switch {
@@ -177,7 +176,7 @@ func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes 
 	return notes, nil
 }
 
-// leaf returns the certificate that the arguments describe.
+// leaf returns the certificate described by the arguments.
 func (o *leafOptions) leaf() (l authority.Leaf, err error) {
 	hosts := o.args
 	switch o.kind {

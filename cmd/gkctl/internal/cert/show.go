@@ -23,7 +23,7 @@ func newShow(f *conn.Factory) *cobra.Command {
 		Short: "Show the certificates in files: names, uses, issuer and expiry",
 		Example: `  gkctl cert show certs/*.crt
   gkctl cert show /etc/gatekeeper/server.crt -o json`,
-		Args: ui.AtLeastOne("the files of certificates"),
+		Args: ui.AtLeastOne("one or more certificate files"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l := listing()
 			var items []shown
@@ -61,7 +61,7 @@ func readCerts(file string) ([]*x509.Certificate, error) {
 // shown describes a certificate in the output.
 type shown struct {
 	File     string    `json:"file"`
-	Key      string    `json:"key,omitempty"` // the file of the private key, if it was written too
+	Key      string    `json:"key,omitempty"` // the private key's file, if it was written too
 	Kind     string    `json:"kind"`
 	Subject  string    `json:"subject"`
 	Names    []string  `json:"names"`

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// AsksText is the part of a command's help that says when the command asks for confirmation.
+// AsksText is the paragraph of a command's help that explains when the command asks for confirmation.
 const AsksText = `It shows the effect and asks for confirmation (in a script, pass --yes) when the change stops a holder, locks out every caller
 seen in the last 7 days, sets permits to 0, deletes several definitions, or changes more than 20.`
 
@@ -31,8 +31,8 @@ func (f *YesFlag) Register(cmd *cobra.Command) {
 
 // Proposal is a change that may need confirmation.
 type Proposal struct {
-	// What describes the change, as in "this replaces job". Question asks for confirmation, and Declined is the result
-	// of answering no.
+	// What describes the change, as in "this replaces job". Question asks for confirmation. Declined is the outcome if
+	// the answer is no.
 	What, Question, Declined string
 	Effects                  []*gatekeeperv1.Effect
 	Warnings                 []string
@@ -46,8 +46,8 @@ type Proposal struct {
 	Notes []string
 }
 
-// Agree shows what a change would do and asks for confirmation if the change requires it. Without a terminal it prints
-// the same text and returns an error. asked reports whether the effects were shown.
+// Confirm shows what a change would do and asks for confirmation if the change requires it. Without a terminal it
+// prints the same text and returns an error. asked reports whether the effects were shown.
 func Agree(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool, err error) {
 	if flag.Yes || len(p.Confirm) == 0 && !p.Always && p.Loses == "" {
 		return false, nil
@@ -79,7 +79,7 @@ func (p *Proposal) reasons() string {
 	return strings.Join(texts, "; ")
 }
 
-// SomeNotes truncates a list of notes, and adds the number of notes that it left out.
+// SomeNotes truncates a list of notes and appends the number of notes left out.
 func SomeNotes(notes []string) []string {
 	if more := len(notes) - SomeOf; more > 0 {
 		return append(notes[:SomeOf:SomeOf], fmt.Sprintf("... and %d more", more))
@@ -131,8 +131,8 @@ func (f *AskFlags) Register(cmd *cobra.Command, dryRun string) {
 	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, dryRun+"; change nothing")
 }
 
-// Preview asks the servers for the effects of a change. Unless --dry-run is set, it then asks for confirmation. It
-// fills in the effects, warnings and reasons of p; what returns the description of the change.
+// Preview queries the effects of a change. Unless --dry-run is set, it then asks for confirmation. It fills in the
+// effects, warnings and reasons of p; what returns the description of the change.
 func (f *AskFlags) Preview(
 	ctx context.Context, to *conn.Factory, c *client.Client, req *gatekeeperv1.PreviewRequest, p Proposal, what func(*gatekeeperv1.PreviewResponse) string,
 ) (*gatekeeperv1.PreviewResponse, error) {
@@ -164,7 +164,7 @@ type PlannedChange[R planned] struct {
 	Refused func(error) error
 	// Settled reports whether the plan needs no second call.
 	Settled func(R) bool
-	// Proposal converts the plan to the proposal that Agree shows.
+	// Proposal converts the plan to the proposal shown by Confirm.
 	Proposal func(R) *Proposal
 }
 

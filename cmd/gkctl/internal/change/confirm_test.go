@@ -36,7 +36,7 @@ func TestAgree_WithoutATerminal_ShowsTheSameText(t *testing.T) {
 	script, refused := asked("", false, YesFlag{})
 	if code, _ := ui.Classify(nil, refused); code != ui.ExitUsage || refused.Error() != about+"; pass --yes to confirm" ||
 		!strings.Contains(script, "permits: 1 -> 0") || !strings.Contains(script, "warning: job: Beware.") {
-		t.Errorf("Agree() without a terminal: exit code %d, error %v; output:\n%s", code, refused, script)
+		t.Errorf("Confirm() without a terminal: exit code %d, error %v; output:\n%s", code, refused, script)
 	}
 	for answer, agreed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
 		person, err := asked(answer, true, YesFlag{})
@@ -44,12 +44,12 @@ func TestAgree_WithoutATerminal_ShowsTheSameText(t *testing.T) {
 			t.Errorf("answer %q: output on a terminal:\n%s\nwithout one:\n%s", answer, person, script)
 		}
 		if _, unconfirmed := errors.AsType[*ui.UnconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
-			t.Errorf("Agree() with the answer %q returned %v", answer, err)
+			t.Errorf("Confirm() with the answer %q returned %v", answer, err)
 		}
 	}
 	for _, terminal := range []bool{true, false} {
 		if out, err := asked("n\n", terminal, YesFlag{Yes: true}); err != nil || out != "" {
-			t.Errorf("Agree() with --yes and terminal = %v: error %v and output %q, want neither", terminal, err, out)
+			t.Errorf("Confirm() with --yes and terminal = %v: error %v and output %q, want neither", terminal, err, out)
 		}
 	}
 }
@@ -61,10 +61,10 @@ func TestAgree_WithoutAReason_AsksOnlyIfAlwaysIsSet(t *testing.T) {
 	p.Confirm = nil
 	a := &ui.IO{Err: &out}
 	if asked, err := Agree(context.Background(), a, p, YesFlag{}); asked || err != nil || out.Len() > 0 {
-		t.Errorf("Agree() = %v, %v, want false, nil\n%s", asked, err, &out)
+		t.Errorf("Confirm() = %v, %v, want false, nil\n%s", asked, err, &out)
 	}
 	p.Always = true
 	if _, err := Agree(context.Background(), a, p, YesFlag{}); err == nil || err.Error() != "this replaces job; no holder has to stop; pass --yes to confirm" {
-		t.Errorf("Agree with Always: got %v, want a request for confirmation", err)
+		t.Errorf("Confirm() with Always: got %v, want a request for confirmation", err)
 	}
 }

@@ -1,3 +1,4 @@
-// Package change contains the code that the commands for changes share: flags, the display of effects, confirmation,
-// and changes made in two calls. The first call returns a plan, and the second call carries out exactly that plan.
+// Package change contains the code shared by the commands that make changes: flags, the display of effects,
+// confirmation, and changes made in two calls. The first call returns a plan, and the second carries out exactly that
+// plan.
 package change

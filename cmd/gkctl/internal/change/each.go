@@ -8,16 +8,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Done is the result of a command for one of several items.
+// Done is a command's result for one of several items.
 type Done struct {
 	// Object is the item in JSON and YAML output. It is set even if the item was refused.
 	Object any
-	// Name and Text are the item's lines in the output formats name and table. They are not printed if the item was
+	// Name and Text are the item's lines in the name and table output formats. They are not printed if the item was
 	// refused.
 	Name, Text string
 }
 
-// Each processes several items one after the other, and continues after a failure. It prints each result immediately,
+// Each processes several items one after another, and continues after a failure. It prints each result immediately,
 // because a later item may take a long time. JSON and YAML are printed as one object at the end. The error joins all
 // failures.
 func Each[T any](ctx context.Context, s *ui.IO, o ui.Output, all []T, do func(T) (Done, error)) error {

@@ -16,12 +16,12 @@ import (
 const (
 	// EveryLine means no limit on the number of lines.
 	EveryLine = math.MaxInt
-	// SomeOf is the maximum number of lines shown of each list before a question.
+	// SomeOf is the maximum number of lines shown for each list before asking for confirmation.
 	SomeOf = 10
 )
 
-// PrintEffects prints the effects of a change, as the servers computed them, on each semaphore and on the holders that
-// must stop. It also prints warnings. most limits the number of lines of each list.
+// PrintEffects prints the effects of a change, as computed by the servers, on each semaphore and on the holders that
+// must stop. It also prints warnings. Each list is limited to the given number of lines.
 func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
 	if err := printRules(s.Out, effects, most); err != nil {
 		return err
@@ -80,7 +80,7 @@ func heldLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	return lines
 }
 
-// taskLines returns a line for each semaphore with waiting tasks, which says what happens to them. A change never
+// taskLines returns a line for each semaphore with waiting tasks that says what happens to them. A change never
 // removes waiting tasks.
 func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	for _, e := range effects {
@@ -88,7 +88,7 @@ func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 		if n == 0 {
 			continue
 		}
-		text := e.GetSemaphore() + ": " + words.Plural(n, "task waits for a worker", "tasks wait for a worker")
+		text := e.GetSemaphore() + ": " + words.Plural(n, "task is waiting for a worker", "tasks are waiting for a worker")
 		if e.GetTasksRun() != "" {
 			text += "; after this change, " + e.GetTasksRun()
 		}
@@ -97,7 +97,7 @@ func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	return lines
 }
 
-// printLines prints the first lines, limited by most, followed by the number of lines left out.
+// printLines prints the first lines, up to a limit, followed by the number of lines left out.
 func printLines(out io.Writer, lines []string, most int) {
 	for _, line := range lines[:min(most, len(lines))] {
 		fmt.Fprintln(out, words.Cell(line))
@@ -107,7 +107,7 @@ func printLines(out io.Writer, lines []string, most int) {
 	}
 }
 
-// someLines prints a table of the first lines, limited by most, followed by the number of lines left out.
+// someLines prints a table of the first lines, up to a limit, followed by the number of lines left out.
 func someLines(out io.Writer, headers []string, lines [][]string, most int) error {
 	if len(lines) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func callers(some []*gatekeeperv1.Caller, count uint32) string {
 	return text
 }
 
-// EffectWarnings returns the warnings of the whole change and of each semaphore. A repeated warning appears once.
+// EffectWarnings returns the warnings for the whole change and for each semaphore. A repeated warning appears once.
 func EffectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []string {
 	out := whole
 	named := make(map[string][]string)
@@ -185,8 +185,8 @@ func StopCount(effects []*gatekeeperv1.Effect) (stopped, continuing int) {
 	return stopped, continuing
 }
 
-// StopText says how many holders a change stops, how many drains it shortens, and when the last of their slots becomes
-// free.
+// StopText describes how many holders a change stops, how many drains it shortens, and when the last of their slots
+// becomes free.
 func StopText(effects []*gatekeeperv1.Effect) string {
 	stop, cut := 0, 0
 	var free, left time.Duration

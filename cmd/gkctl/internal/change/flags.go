@@ -15,14 +15,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// EndingFlags holds --for and --until, which say when a change ends.
+// EndingFlags holds --for and --until, which set when a change ends.
 type EndingFlags struct {
 	lasts time.Duration
 	until string
 	flags *pflag.FlagSet
 }
 
-// Ending says when a change ends, as a duration or as a time. At most one of its fields is set.
+// Ending is when a change ends: after a duration or at a time. At most one of its fields is set.
 type Ending struct {
 	Lasts *durationpb.Duration
 	Until *timestamppb.Timestamp
@@ -58,7 +58,7 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	return Ending{}, nil
 }
 
-// Given reports whether --for or --until was given.
+// Given reports whether an ending was specified.
 func (e Ending) Given() bool { return e.Lasts != nil || e.Until != nil }
 
 // Text returns " for 2h" or " until TIME", or an empty string if neither was given.
@@ -72,7 +72,7 @@ func (e Ending) Text() string {
 	return ""
 }
 
-// DrainFlag holds --drain: how long holders that must stop may continue.
+// DrainFlag holds --drain, which sets how long holders that must stop may continue.
 type DrainFlag struct{ Drain time.Duration }
 
 // Register adds the flag.
@@ -109,7 +109,7 @@ func (f *RepeatFlag) RequestID() string {
 
 // Unknown adds a hint to an error that leaves the outcome of a change unknown. It returns other errors unchanged.
 func (f *RepeatFlag) Unknown(err error) error {
-	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which prints the number of the change, and makes the change only if it has not been made yet.", f.RequestID()))
+	return UnknownOutcome(err, fmt.Sprintf("rerun the command with --request-id %s, which prints the change's number, and makes the change only if it has not been made yet.", f.RequestID()))
 }
 
 // UnknownOutcome adds a hint to an error that leaves the outcome of a change unknown. The hint says how to find out

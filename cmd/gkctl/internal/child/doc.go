@@ -1,5 +1,5 @@
 // Package child runs a command in a separate process group. It ensures that the group neither outlives the process that
-// started it nor runs longer than it may.
+// started it nor runs past its deadline.
 //
 // Three mechanisms stop a command whose wrapper has died:
 //
@@ -11,8 +11,8 @@
 //   - On Linux and FreeBSD the kernel kills the command itself when the wrapper dies (PR_SET_PDEATHSIG), even if the
 //     guard is dead too.
 //
-// A process that leaves the group, by setsid or by job control, is not covered. Daemons do this. Signals to processes
-// that run as another user may be refused; to avoid that, run the wrapper as that user.
+// A process that leaves the group, through setsid or job control, is not covered. Daemons do this. Signals to processes
+// running as another user may be refused; to avoid that, run the wrapper as that user.
 //
 // At a terminal the command gets the foreground, as it would without a wrapper; see terminal.go. Commands that are
 // given separate standard files (Spec.Files) have no terminal, and any number of them can run at the same time.
@@ -21,4 +21,4 @@ package child
 import "errors"
 
 // ErrUnsupported is returned on systems without process groups.
-var ErrUnsupported = errors.New("this system has no process groups: a command could not be stopped together with what it starts")
+var ErrUnsupported = errors.New("this system has no process groups: a command could not be stopped together with the processes it starts")

@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// The file descriptors that a process calling Begin has in addition to the standard ones.
+// The file descriptors of a process that calls Begin, in addition to the standard ones.
 const (
 	gateFile   = 3 // receives a byte when the command may start
 	failedFile = 4 // receives the error number if the command cannot start
 )
 
-// gate holds a command back until its guard knows the group. Without it, processes that the command starts early would
+// gate holds a command back until its guard knows the group. Without it, processes started early by the command would
 // outlive a wrapper that is killed at that moment, because the kernel kills only the command and the guard does not
 // know the group yet.
 type gate struct {
@@ -71,7 +71,7 @@ func Begin(path string, args []string) {
 	syscall.CloseOnExec(gateFile)
 	syscall.CloseOnExec(failedFile)
 	runtime.LockOSThread()
-	dieWithParent() // must come first: if the wrapper has already died, opened reads end of file
+	dieWithParent() // must come first: if the wrapper has already died, waitForGate reads end of file
 	if !opened() {
 		return
 	}
@@ -81,7 +81,7 @@ func Begin(path string, args []string) {
 	}
 }
 
-// opened waits for the byte on the gate. End of file without a byte means that the wrapper has died.
+// opened waits for the byte on the gate, and reports whether it arrived. End of file means that the wrapper has died.
 func opened() bool {
 	n := 0
 	err := ignoringEINTR(func() (err error) { n, err = syscall.Read(gateFile, make([]byte, 1)); return err })

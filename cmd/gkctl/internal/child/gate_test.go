@@ -32,7 +32,7 @@ func TestGate_CommandStartsWhenTheGateOpens_NotIfTheWrapperDies(t *testing.T) {
 		output string
 		err    error
 	}{
-		"opened":           {"/bin/echo", true, "begun\n", nil},
+		"opened":           {"/bin/echo", true, "started\n", nil},
 		"the wrapper dies": {"/bin/echo", false, "", nil},
 		"no such command":  {"/nowhere/echo", true, "", syscall.ENOENT},
 	} {
@@ -47,7 +47,7 @@ func TestGate_CommandStartsWhenTheGateOpens_NotIfTheWrapperDies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer out.Close()
-			pid, err := syscall.ForkExec(self, []string{self, beginArg, c.path, "echo", "begun"}, &syscall.ProcAttr{
+			pid, err := syscall.ForkExec(self, []string{self, beginArg, c.path, "echo", "started"}, &syscall.ProcAttr{
 				Files: []uintptr{0, theirs.Fd(), 2, g.theirOpen.Fd(), g.theirFailed.Fd()}, Sys: attributes(),
 			})
 			_ = theirs.Close()

@@ -19,7 +19,7 @@ import (
 const (
 	wordGroup   = "group"   // the group's id
 	wordUntil   = "until"   // the time until which the group may run, as returned by Now
-	wordRubbish = "rubbish" // the directory to remove
+	wordRubbish = "cleanup" // the directory to remove
 )
 
 // guard is the wrapper's side of the guard process.
@@ -71,7 +71,7 @@ func (g *guard) send(word, value string) {
 	})
 }
 
-// dismiss kills the guard when there is nothing left to guard.
+// dismiss kills the guard once there is nothing left to guard.
 func (g *guard) dismiss() {
 	_ = g.cmd.Process.Kill() // before closing the pipe, which would make the guard kill the group
 	_ = g.cmd.Wait()         // always an error, because the guard was killed
@@ -80,9 +80,9 @@ func (g *guard) dismiss() {
 }
 
 // Guard is the main loop of the guard process. It reads the wrapper's messages from r. It kills the group at end of
-// file on r, or at the time until which the group may run.
+// file on r, or when the time until which the group may run is up.
 func Guard(r io.Reader) {
-	// Signals that end the wrapper's session are meant for the wrapper. The guard must outlive the wrapper.
+	// Signals that end the wrapper's session are meant for the wrapper, and the guard must outlive the wrapper.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
 		syscall.SIGPIPE, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	lines := make(chan string)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// With a deadline that expired before the write, the guard would not learn the group's id and would not kill it.
+// If a deadline expired before the write, the guard would not learn the group's id and could not kill it.
 func TestSend_WritesAtAnyTime_AndNeverBlocks(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -20,7 +20,7 @@ func TestSend_WritesAtAnyTime_AndNeverBlocks(t *testing.T) {
 	defer r.Close()
 	g := &guard{pipe: w}
 	g.group(1234)
-	const more = 20_000 // more than fits into a pipe
+	const more = 20_000 // more than a pipe can hold
 	var sent []string
 	for n := range more {
 		g.until(time.Duration(n))
@@ -32,7 +32,7 @@ func TestSend_WritesAtAnyTime_AndNeverBlocks(t *testing.T) {
 		got = append(got, s.Text())
 	}
 	if len(got) < 2 || got[0] != "group 1234" || !slices.Equal(got[1:], sent[:len(got)-1]) {
-		t.Errorf("the guard read %d lines, want the first lines sent: %.5q", len(got), got)
+		t.Errorf("the guard read %d lines, want the first lines that were sent: %.5q", len(got), got)
 	}
 	if len(got) > more {
 		t.Error("the pipe was never full, so the test proves nothing")

@@ -25,12 +25,12 @@ type Spec struct {
 	// Path is the executable, Args are its arguments starting with its name, and Env is its whole environment.
 	Path      string
 	Args, Env []string
-	// Files are the command's standard input, output and error. Without them the command uses those of this process,
-	// and its terminal. With them it runs in a separate session without a terminal, so that many such commands can run
-	// at the same time.
+	// Files are the command's standard input, output and error. Without them the command shares those of this
+	// process, and its terminal. With them it runs in a separate session without a terminal, so that many such
+	// commands can run at the same time.
 	Files []*os.File
 	// Guard is the command line of a process that calls Guard. Begin is the command line of a process that calls Begin
-	// with the arguments that follow.
+	// with its remaining arguments.
 	Guard, Begin []string
 	// Rubbish is a directory that the guard removes if this process dies without removing it. Empty means none.
 	Rubbish string
@@ -139,7 +139,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Kill kills all processes of the group, including processes that are just being started.
+// Kill kills all processes of the group, including processes that are still being started.
 func (p *Process) Kill() error { return syscall.Kill(-p.pid, syscall.SIGKILL) }
 
 // Exited returns a channel that is closed when the command itself has exited. Other processes of its group may still
@@ -154,11 +154,11 @@ type State struct {
 	Signal syscall.Signal
 }
 
-// End waits until the command has exited, kills the rest of its group, and returns when the group has no process left.
-// If ctx ends before that, End returns the error of ctx.
+// End waits until the command has exited, kills the rest of its group, and returns when the whole group is gone.
+// If ctx ends first, End returns its error.
 func (p *Process) End(ctx context.Context) (State, error) {
 	<-p.exited
-	_ = p.Kill() // fails if the group is empty or cannot be killed; empty detects both
+	_ = p.Kill() // fails if the group is empty or cannot be killed; waitUntilEmpty detects both
 	if !p.reaped {
 		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, &p.status, 0, nil); return err }) // our zombie
 	}
@@ -175,7 +175,7 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// empty waits until the group has no process. Where the system allows it, dead processes that their parents have not
+// empty waits until the group has no processes. Where the system allows it, dead processes that their parents have not
 // reaped do not count.
 func (p *Process) empty(ctx context.Context) error {
 	report := p.spec.Waits
@@ -225,7 +225,7 @@ func (p *Process) watch() {
 	}
 }
 
-// stopped is called when a signal has stopped the command. Without a terminal, the signal was sent on purpose, and its
+// stopped handles a command that a signal has stopped. Without a terminal, the signal was sent on purpose, and its
 // sender may continue the command.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.terminal == nil || sig == syscall.SIGSTOP {
@@ -258,7 +258,7 @@ const unknownStatus syscall.WaitStatus = 255 << 8
 type processes struct {
 	mu   sync.Mutex // guards pids; held while a child starts, so that reapOrphans never sees a child that is not in pids
 	pids map[int]struct{}
-	// reaped is the time when orphans were last reaped. It is guarded by mu.
+	// reaped is when orphans were last reaped. It is guarded by mu.
 	reaped time.Time
 }
 
@@ -290,9 +290,9 @@ func ignoringEINTR(f func() error) error {
 	}
 }
 
-// Forwarded returns the signals that a wrapper passes on. These are all signals that can be caught, with these
-// exceptions: signals that a process causes itself (faults, SIGCHLD, SIGPIPE, resource limits), SIGURG, which Go's
-// runtime uses, and the signals for background processes of a terminal. A signal that is ignored, such as SIGHUP under
+// Forwarded returns the signals that a wrapper forwards. These are all signals that can be caught, with these
+// exceptions: signals caused by the process itself (faults, SIGCHLD, SIGPIPE, resource limits), SIGURG, which Go's
+// runtime uses, and the signals for a terminal's background processes. A signal that is ignored, such as SIGHUP under
 // nohup, is not forwarded, and the command ignores it too.
 func Forwarded() []os.Signal {
 	all := []os.Signal{

@@ -14,7 +14,7 @@ import (
 // dieWithParent does nothing: where Pdeathsig exists, it applies to the process and not to a thread.
 func dieWithParent() {}
 
-// Now reads a clock that all processes of the machine share and that cannot be set.
+// Now reads a clock that all processes on the machine share and that cannot be set.
 func Now() time.Duration {
 	var ts unix.Timespec
 	_ = unix.ClockGettime(monotonic, &ts) // never fails
@@ -28,7 +28,7 @@ func reapGroup(int) {}
 
 func reapOrphans() {}
 
-// waitOptions are the options for waiting for an exit or a stop.
+// waitOptions are the wait options for a process that may exit or stop.
 const waitOptions = syscall.WUNTRACED
 
 // hasExited returns false: this system cannot detect an exit without reaping the process.
@@ -43,7 +43,7 @@ func alive(int) (pids []int, known bool) { return nil, false }
 // systemSignals returns the signals that this system has in addition to the common ones.
 func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }
 
-// kernelStops reports whether SIGTTOU keeps its default action. It does not here, because unstopped ignores the signal.
+// kernelStops reports whether SIGTTOU keeps its default action. It does not here, because withoutSIGTTOU ignores it.
 const kernelStops = false
 
 // unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. The signal

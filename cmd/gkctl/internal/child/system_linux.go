@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now reads a clock that all processes of the machine share, that cannot be set, and that continues during suspension.
+// Now reads a clock that all processes on the machine share, that cannot be set, and that keeps running while the
+// machine is suspended.
 func Now() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // refused by a sandbox, as in the client's clock
@@ -21,7 +22,7 @@ func Now() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// adoptOrphans makes this process the parent of processes that the command's processes leave behind, so that it can
+// adoptOrphans makes this process the parent of processes left behind by the command's processes, so that it can
 // wait for them. The first process of a container often does not reap them.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
@@ -39,7 +40,7 @@ func reapGroup(group int) {
 	}
 }
 
-// waitOptions are the options for waiting after hasExited has returned, when a stop has already happened.
+// waitOptions are the wait options to use after hasExited has returned, when the process has already stopped or exited.
 const waitOptions = syscall.WUNTRACED | syscall.WNOHANG
 
 // hasExited waits until a process has exited or stopped, and reports whether it has exited. It leaves an exited process
@@ -57,7 +58,7 @@ func hasExited(pid int) bool {
 const kernelStops = true
 
 // unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. It blocks the
-// signal instead of ignoring it, because ignoring cannot be undone and the signal is needed later.
+// signal instead of ignoring it, because ignoring it cannot be undone and the signal is needed later.
 func unstopped(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -84,12 +85,12 @@ func parentOf(pid int) int {
 	return 0
 }
 
-// reapEvery is the minimum time between two searches for dead orphans. Each search reads /proc.
+// reapEvery is the minimum time between searches for dead orphans. Each search reads /proc.
 const reapEvery = time.Second
 
 // reapOrphans reaps dead processes that commands left behind outside their groups. Without it, a wrapper that runs many
-// commands would accumulate zombies, because it becomes the parent of orphans by adoptOrphans or as the first process
-// of a container.
+// commands would accumulate zombies, because it becomes the parent of orphans through adoptOrphans or as the first
+// process of a container.
 func reapOrphans() {
 	ours.mu.Lock()
 	defer ours.mu.Unlock()
@@ -148,7 +149,7 @@ func alive(group int) (pids []int, known bool) {
 			pids = append(pids, p.pid)
 		}
 	})
-	return pids, err == nil && self && first // otherwise /proc belongs to another namespace, or hides processes of other users
+	return pids, err == nil && self && first // otherwise /proc belongs to another namespace, or hides other users' processes
 }
 
 // systemSignals returns the signals that this system has in addition to the common ones: SIGPWR and the real-time

@@ -13,7 +13,7 @@ import (
 // terminal is the controlling terminal of this process. It is nil if there is none, as under cron.
 //
 // A terminal has one foreground group. Processes of other groups are stopped when they read from the terminal or change
-// its settings. The command gets the foreground at its start if it reads from the terminal and does not write into a
+// its settings. The command gets the foreground when it starts if it reads from the terminal and does not write to a
 // pipe. In `wrapper command | less`, the foreground is shared with less, which must keep it until the command needs it.
 // When the user stops the command (Ctrl-Z), this process and the rest of its pipeline stop too, so that the shell gets
 // the foreground. When the shell continues this process, it continues the command.
@@ -61,8 +61,8 @@ func (t *terminal) lend(pid int) bool {
 	return t.give(pid) == nil
 }
 
-// give gives the foreground to a group. If this process is in the background, SIGTTOU stops it, and give completes when
-// it is continued.
+// give moves a group to the foreground. If this process is in the background, SIGTTOU stops it, and the call completes
+// when it is continued.
 func (t *terminal) give(group int) error {
 	return ignoringEINTR(func() error { return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) })
 }

@@ -51,8 +51,8 @@ func newClusterStatus(f *conn.Factory, run func(*clusterStatusOptions, context.C
 	cmd := &cobra.Command{
 		Use:   "status [--state-hash]",
 		Short: "Show the state of each member",
-		Long: `Asks each member directly for its state. Members with the same index have the same state; --state-hash verifies this. It reads the
-whole state of each member, which takes a while on a large cluster. Exits with 69 if a member does not answer.`,
+		Long: `Queries each member directly. Members with the same index have the same state; --state-hash verifies this, but reads the whole state
+of each member, which takes a while on a large cluster. Exits with 69 if a member does not respond.`,
 		Example: `  gkctl cluster status -o wide
   gkctl cluster status --state-hash`,
 		Args: ui.NoArgs,
@@ -63,7 +63,7 @@ whole state of each member, which takes a while on a large cluster. Exits with 6
 	return cmd
 }
 
-// memberJSON is a member's status in the output, or the error if it did not answer.
+// memberJSON is a member's status in the output, or the error if it did not respond.
 type memberJSON struct {
 	Endpoint string     `json:"endpoint,omitempty"`
 	Member   ui.Message `json:"member,omitzero"`
@@ -178,12 +178,12 @@ func newClusterAdd(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "add ID PEER-ADDRESS [--non-voter]",
-		Short: "Add a server: it is promoted to a voter when it has caught up",
-		Long: `Adds a server as a non-voter, and promotes it when it has caught up. A server that is started with a new --id, and with --join and the API
-addresses of the cluster, is added automatically and does not need this command.
+		Short: "Add a server, which is promoted to a voter once it has caught up",
+		Long: `Adds a server as a non-voter, and promotes it once it has caught up. A server started with a new --id, and with --join and the API addresses
+of the cluster, is added automatically and does not need this command.
 
-With --non-voter the server follows without a vote, so it never leads; start it with --non-voter too. To promote it later, repeat the command
-without --non-voter, and restart the server without it.`,
+With --non-voter the server follows without a vote, so it never leads; start it with --non-voter too. To promote it later, run this command
+again without --non-voter, and restart the server without it.`,
 		Example: `  gkctl cluster add gk4 10.0.0.4:7421
   gkctl cluster add gk5 10.0.0.5:7421 --non-voter`,
 		Args: ui.Exactly(2, "the id of the server, and the address of its peer port"),

@@ -19,7 +19,7 @@ func newContext(f *conn.Factory) *cobra.Command {
 		GroupID: ui.GroupCluster,
 		Use:     "context",
 		Short:   "List, choose and define contexts: saved connections to clusters",
-		Long: `Contexts are stored in the file that GK_CONFIG names, by default ~/.config/gatekeeper/config.yaml:
+		Long: `Contexts are stored in the file named by GK_CONFIG, by default ~/.config/gatekeeper/config.yaml:
 
   current-context: prod
   contexts:
@@ -30,7 +30,7 @@ func newContext(f *conn.Factory) *cobra.Command {
       tls: {ca: ca.pem, cert: me.pem, key: me-key.pem}
       bearer-token-file: me.token
 
-Paths in the file are relative to it; set writes absolute ones. Flags and variables take precedence over the context, but --context takes precedence over variables.`,
+Paths in the file are relative to it; ` + "`gkctl context set`" + ` writes absolute ones. Flags and variables take precedence over the context, but --context takes precedence over variables.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.HelpOfGroup,
 	}
@@ -136,7 +136,7 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 						continue
 					}
 					if s.flag == "bearer-token-file" && (strings.HasPrefix(s.from, "gk_") || strings.HasPrefix(s.from, "eyJ")) {
-						return ui.Usagef("--%s takes the name of a file with the token, not the token", s.flag)
+						return ui.Usagef("--%s takes the name of a file containing the token, not the token itself", s.flag)
 					}
 					*s.to = s.from
 					if s.file && s.from != "" { // gkctl may be called from another directory later
@@ -151,7 +151,7 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 					c.Endpoints = g.Endpoints
 				}
 				if len(c.Endpoints) == 0 {
-					return ui.Usagef("the context %q needs --endpoints", args[0])
+					return ui.Usagef("the context %q requires --endpoints", args[0])
 				}
 				if file.Current == "" {
 					file.Current = args[0]

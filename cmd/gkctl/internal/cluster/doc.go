@@ -1,2 +1,2 @@
-// Package cluster implements the commands about servers and how to reach them: gkctl cluster, status and context.
+// Package cluster implements the commands for servers and the connections to them: gkctl cluster, status and context.
 package cluster

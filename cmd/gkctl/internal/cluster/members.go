@@ -28,10 +28,10 @@ func newClusterRemove(f *conn.Factory, run func(*clusterRemoveOptions, context.C
 	cmd := &cobra.Command{
 		Use:   "remove ID [--dry-run] [--yes] [--force]",
 		Short: "Remove a server permanently; its id can never be used again",
-		Long: `Removes a server from the cluster permanently: it stops, and a new server needs a new id and an empty data directory.
+		Long: `Removes a server from the cluster permanently: it stops, and a replacement needs a new id and an empty data directory.
 
 The command shows the remaining members and asks for confirmation; in a script, pass --yes. The servers refuse a removal if fewer
-than a majority of the remaining voters answer, because the cluster would stop. Bring back the voters named in the error, or remove them first.
+than a majority of the remaining voters respond, because the cluster would stop. Bring back the voters named in the error, or remove them first.
 --force removes the server anyway; use it only if the cluster may stop until they are back.
 
 Removing a server that has already been removed changes nothing and exits with 0.`,
@@ -47,7 +47,7 @@ Removing a server that has already been removed changes nothing and exits with 0
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the remaining members, and whether the servers would refuse; change nothing")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
-	cmd.Flags().BoolVar(&o.force, "force", false, "remove it even if fewer than a majority of the voters answer")
+	cmd.Flags().BoolVar(&o.force, "force", false, "remove it even if fewer than a majority of the remaining voters respond")
 	return cmd
 }
 
@@ -65,7 +65,7 @@ func (o *clusterRemoveOptions) run(ctx context.Context) error {
 			return ui.WithHint(fmt.Errorf("%s", refusal), "--force removes it anyway: the cluster then stops until they are back.")
 		}
 		if !o.yes {
-			about := fmt.Sprintf("%s is removed permanently, and %s left: %s", id, words.Plural(len(plan.GetMembers()), "member is", "members are"), memberList(plan))
+			about := fmt.Sprintf("%s will be removed permanently, leaving %s: %s", id, words.Plural(len(plan.GetMembers()), "member", "members"), memberList(plan))
 			if plan.GetRefusal() != "" {
 				about += "\n" + plan.GetRefusal()
 			}
@@ -89,22 +89,22 @@ func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberRes
 	case r.GetAlreadyRemoved():
 		fmt.Fprintf(o.f.Out, "%s was already removed: nothing to do\n", id)
 	case o.dryRun:
-		fmt.Fprintf(o.f.Out, "%s would be removed, and %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member", "members"), memberList(r))
+		fmt.Fprintf(o.f.Out, "%s would be removed, leaving %s: %s\n", id, words.Plural(len(r.GetMembers()), "member", "members"), memberList(r))
 		if r.GetRefusal() != "" {
 			fmt.Fprintf(o.f.Out, "refused without --force: %s\n", r.GetRefusal())
 		}
 	default:
-		fmt.Fprintf(o.f.Out, "%s removed, %s left: %s\n", id, words.Plural(len(r.GetMembers()), "member is", "members are"), memberList(r))
+		fmt.Fprintf(o.f.Out, "%s removed, leaving %s: %s\n", id, words.Plural(len(r.GetMembers()), "member", "members"), memberList(r))
 	}
 	return nil
 }
 
-// memberList lists the remaining members, and marks those that do not answer or have no vote.
+// memberList lists the remaining members, and marks those that do not respond or have no vote.
 func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
 	return strings.Join(words.Mapped(r.GetMembers(), func(m *gatekeeperv1.Member) string {
 		switch {
 		case slices.Contains(r.GetSilent(), m.GetId()):
-			return m.GetId() + " (does not answer)"
+			return m.GetId() + " (not responding)"
 		case !m.GetVoter():
 			return m.GetId() + " (no vote)"
 		}
@@ -142,12 +142,12 @@ func printLeader(f *conn.Factory, o ui.Output, id string) error {
 	if !o.Is(ui.Table) {
 		return f.PrintObject(o, &gatekeeperv1.TransferLeadershipResponse{LeaderId: id})
 	}
-	_, err := fmt.Fprintf(f.Out, "%s leads\n", id)
+	_, err := fmt.Fprintf(f.Out, "%s is the leader\n", id)
 	return err
 }
 
-// transferToAny lets the leader choose its successor, and prints the new leader. It must ask the members for the new
-// leader, because the old leader does not know it yet.
+// transferToAny lets the leader choose its successor, and prints the new leader. It must query the members for the
+// new leader, because the old leader does not know it yet.
 func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {
@@ -169,7 +169,7 @@ func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, outpu
 		case <-tick.C:
 		case <-ctx.Done():
 			return &ui.CodeError{
-				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was transferred, but no member reported within --timeout that it is the leader"),
+				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was transferred, but no member reported being the leader within --timeout"),
 				Hint: "`gkctl status` shows the leader.",
 			}
 		}

@@ -35,14 +35,14 @@ func newClusterSettings(f *conn.Factory, run func(*settingsOptions, context.Cont
 		Use:   "settings [NAME=VALUE...] [--dry-run] [--yes]",
 		Short: "Show or change the settings that all members share",
 		Long: `Shows the settings that all members share, or changes some of them in one step, which the journal records. Undo does not revert settings: set
-the earlier values again.
+the previous values again.
 
   max_duration            maximum duration that a definition may have
-  journal_per_semaphore   edits kept in the journal for each semaphore, and the same number of permit ends
+  journal_per_semaphore   edits kept in the journal for each semaphore, and the same number of ended permits
   journal_total           the same, for all semaphores together
   journal_lifetime        how long the journal keeps an entry
   remembered_deletions    deleted definitions whose version is remembered
-  request_lifetime        minimum time for which a request is remembered, if there is room
+  request_lifetime        minimum time a request is remembered, if there is room
   requests_kept           requests of each semaphore that are remembered for longer than that
   request_bytes           maximum memory for requests
   edit_bytes              maximum memory for requests that edit
@@ -51,7 +51,7 @@ the earlier values again.
   max_semaphore_work_bytes  maximum number of bytes that the jobs of a semaphore store and reserve
   max_work_bytes          the same, for all semaphores together
 
-Raising max_duration permanently lengthens the time for which a recovered cluster grants nothing. Lowering another limit discards what exceeds
+Raising max_duration permanently lengthens the time during which a recovered cluster grants nothing. Lowering another limit discards what exceeds
 it. gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl cluster settings
   gkctl cluster settings max_duration=6h --reason "nightly exports take a long time"
@@ -111,7 +111,7 @@ func settingsArgs(args []string) (*gatekeeperv1.Settings, error) {
 	for _, arg := range args {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return nil, ui.Usagef("%q is not NAME=VALUE: give a setting and its value, as in max_duration=6h", arg)
+			return nil, ui.Usagef("%q is not NAME=VALUE: specify a setting and its value, as in max_duration=6h", arg)
 		}
 		f := settingFields().ByName(protoreflect.Name(name))
 		if f == nil {

@@ -34,7 +34,7 @@ func newStatus(f *conn.Factory, run func(*statusOptions, context.Context) error)
 		GroupID: ui.GroupSee,
 		Use:     "status",
 		Short:   "Show a summary of the cluster",
-		Long:    "Shows a summary of the cluster, how many definitions are paused or miss expected work, and which semaphores deny every caller. It exits with 69 if there is no leader. `gkctl cluster status` shows each member.",
+		Long:    "Shows a summary of the cluster, how many definitions are paused or missing expected work, and which semaphores deny every caller. Exits with 69 if there is no leader. `gkctl cluster status` shows each member.",
 		Example: `  gkctl status
   gkctl status -o json --timeout 2s`,
 		Args: ui.NoArgs,
@@ -68,7 +68,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 	})
 }
 
-// stops counts paused definitions, cordons and missed work. These are reasons why few permits are granted even though
+// stops counts paused definitions, cordons and missed work. These can explain why few permits are granted even though
 // all servers are healthy.
 type stops struct {
 	Paused  int `json:"paused"`
@@ -120,7 +120,7 @@ func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []cl
 		}
 	}
 	if err == nil && best.GetLeaderId() == "" {
-		return &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("there is no leader: nothing can be acquired or changed"), Hint: "`gkctl cluster status` shows which members answer."}
+		return &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("there is no leader: nothing can be acquired or changed"), Hint: "`gkctl cluster status` shows which members are responding."}
 	}
 	return err
 }
@@ -131,13 +131,13 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	lines := [][2]string{
 		{"cluster", best.GetClusterId()},
 		{"leader", fmt.Sprintf("%s, term %d", cmp.Or(best.GetLeaderId(), "none"), best.GetTerm())},
-		{"members", fmt.Sprintf("%d of %d answer", reached, known)},
+		{"members", fmt.Sprintf("%d of %d responding", reached, known)},
 		{"revision", words.Number(best.GetRevision())},
 		{"definitions", words.Number(best.GetDefinitions())},
 		{"permits", words.Number(best.GetPermits())},
 		{"waiters", words.Number(best.GetWaiters())},
 	}
-	if best.GetLeaderId() == "" && best.GetRevision() == 0 { // a restarted server that has not heard from a leader yet
+	if best.GetLeaderId() == "" && best.GetRevision() == 0 { // a restarted server that has not yet heard from a leader
 		for i := range lines[3:] {
 			lines[3+i][1] = "unknown"
 		}
@@ -154,7 +154,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	}
 	for _, m := range members {
 		if m.Status.GetInsecure() {
-			fmt.Fprintf(w, "insecure:\t%s\n", words.Cell(m.ID()+" was started with --insecure: its ports may accept every caller"))
+			fmt.Fprintf(w, "insecure:\t%s\n", words.Cell(m.ID()+" was started with --insecure: its ports may accept any caller"))
 		}
 	}
 	for _, c := range best.GetMemberClocks() {
@@ -186,7 +186,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	return w.Flush()
 }
 
-// certificateText describes a problem of a certificate, or its imminent expiry. It returns an empty string if the
+// certificateText describes a problem with a certificate, or its imminent expiry. It returns an empty string if the
 // certificate is fine.
 func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 	left := c.GetNotAfter().AsTime().Sub(now)
@@ -217,7 +217,7 @@ func ownCertificate(g *conn.Global, now time.Time) string {
 // maxStatusDenied is the maximum number of semaphores that the summary lists as denying every caller.
 const maxStatusDenied = 5
 
-// side says how far a clock is ahead of or behind another one.
+// side describes how far a clock is ahead of or behind another.
 func side(ahead time.Duration) string {
 	if ahead < 0 {
 		return fmt.Sprintf("%v behind", ahead.Abs().Round(time.Second))
@@ -225,7 +225,7 @@ func side(ahead time.Duration) string {
 	return fmt.Sprintf("%v ahead of", ahead.Round(time.Second))
 }
 
-// leads reports whether the leader named in best has answered, and is the leader according to its own status.
+// leads reports whether the leader named in best has responded, and is the leader according to its own status.
 func leads(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
 	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
 		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER

@@ -29,7 +29,7 @@ func TestCertificateText_DescribesProblems(t *testing.T) {
 	}
 }
 
-// A restarted server has applied nothing while there is no leader, so its zeros are not the state of the cluster.
+// A restarted server has applied nothing while there is no leader, so its zeros do not describe the cluster's state.
 func TestStatus_NoLeaderAndNothingApplied_ShowsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

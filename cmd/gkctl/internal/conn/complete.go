@@ -14,11 +14,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// CompletionPage is the number of words requested from the servers for a completion. Nobody looks through more.
+// CompletionPage is the maximum number of completions requested from the servers. Nobody looks through more.
 const CompletionPage = 1000
 
-// Complete returns a completion function that calls list, and offers those of its results that start with the typed
-// word. The function contacts the servers while a user waits, so it limits the time, and it ignores errors.
+// Complete returns a completion function that calls list and offers the results that start with the typed word. The
+// function contacts the servers while a user waits, so it has a time limit and ignores errors.
 func (f *Factory) Complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
 		_ = f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {

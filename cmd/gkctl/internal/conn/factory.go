@@ -37,8 +37,8 @@ func New(in, out, err *os.File) *Factory {
 	return &Factory{IO: ui.New(in, out, err), Dial: client.Dial}
 }
 
-// Connected connects to the cluster, calls do, and closes the connection. It adds explanations to the error that do
-// returns.
+// Connected connects to the cluster, calls do, and closes the connection. It adds explanations to the error returned
+// by do.
 func (f *Factory) Connected(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
 	endpoints, settings, err := f.Global.Connection()
 	if err != nil {
@@ -80,12 +80,12 @@ type Global struct {
 	flags *pflag.FlagSet
 }
 
-// Register adds the flags to the root command, and so to every command.
+// Register adds the flags to the root command, and thus to every command.
 func (o *Global) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
-	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or its part before the dot; servers of another cluster are refused (GK_CLUSTER)")
+	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or the part before its dot; servers of other clusters are refused (GK_CLUSTER)")
 	f.StringVar(&o.context, "context", "", "context in the file named by GK_CONFIG (GK_CONTEXT)")
 	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file with the CA certificates that verify the servers (GK_TLS_CA)")
 	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file with your certificate (GK_TLS_CERT)")
@@ -165,7 +165,7 @@ func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 }
 
 // ended explains a rejected client certificate if it has expired. The servers send the same error for every certificate
-// that is not valid now, without naming the certificate.
+// that is not currently valid, without naming it.
 func (o *Global) ended(err error, now time.Time) error {
 	if refused, ok := errors.AsType[*client.CertificateError](err); !ok || !refused.ByServer {
 		return err
@@ -270,14 +270,14 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	}
 	if id.Acquirer == "" {
 		if id.Acquirer, err = os.Hostname(); err != nil {
-			return nil, ui.Usagef("give --acquirer: the host name is unknown: %w", err)
+			return nil, ui.Usagef("specify --acquirer: the host name is unknown: %w", err)
 		}
 	}
 	return id, nil
 }
 
-// Answering returns how many of the members that are listed in best have answered, and how many are listed. Each member
-// counts once, even if it answered at more than one address.
+// Answering returns how many of the members listed in best have responded, and how many are listed. Each member counts
+// once, even if it responded at more than one address.
 func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
@@ -288,7 +288,7 @@ func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStat
 }
 
 // LeaderOrNewest returns the status of a member with the highest term, preferably that of the leader. At least one
-// member must have answered.
+// member must have responded.
 func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
 	var best *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

@@ -30,14 +30,14 @@ func newApply(f *conn.Factory, run func(*applyOptions, context.Context) error) *
 		Long: `Creates and replaces definitions so that they match the files, all in one step or none. Nothing changes if one of them was changed
 concurrently.
 
-An entry with a version, as ` + "`gkctl get -o yaml`" + ` writes it, is refused if the definition has another version now, or was deleted. An
-entry without a version overwrites the definition.
+An entry with a version, as ` + "`gkctl get -o yaml`" + ` writes it, is refused if the definition now has a different version or was
+deleted. An entry without a version overwrites the definition.
 
 --dry-run shows what would change and the effect: which holders would have to stop, and who would be admitted or locked out.
 
---prune also deletes the definitions whose labels match -l and that are in none of the files.
+--prune also deletes definitions whose labels match -l and that are in none of the files.
 
-` + change.AsksText + ` A new definition that admits no known caller only prints a warning.`,
+` + change.AsksText + ` A new definition that admits no known caller only causes a warning.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
   gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
@@ -106,7 +106,7 @@ something would, with 65 if the version of an entry is outdated, and with a high
 	return cmd
 }
 
-// errDifferent makes diff exit with 1 without a message if there are differences.
+// errDifferent makes diff exit with 1, without a message, if there are differences.
 var errDifferent error = &ui.CodeError{Code: ui.ExitFailure}
 
 func (o *diffOptions) run(ctx context.Context) error {
@@ -187,9 +187,9 @@ admitted, and names the nearest known group. It also says why the change would n
 func (o *previewOptions) run(ctx context.Context) error {
 	switch args := o.args; {
 	case len(o.files.paths) > 0 && len(args) > 0:
-		return ui.Usagef("give either -f, or names and fields")
+		return ui.Usagef("specify either -f, or names and fields")
 	case len(o.files.paths) == 0 && len(args) == 0:
-		return ui.Usagef("give -f FILE, or names and fields, as in nightly-export permits=3")
+		return ui.Usagef("specify -f FILE, or names and fields, as in nightly-export permits=3")
 	case o.files.prune && len(args) > 0:
 		return ui.Usagef("--prune needs -f")
 	}

@@ -19,8 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// editing holds what all commands that edit definitions have in common: their flags, and the steps from a plan to its
-// result.
+// editing holds what all commands that edit definitions share: their flags, and the steps from a plan to its result.
 type editing struct {
 	f      *conn.Factory
 	output ui.Output
@@ -43,8 +42,8 @@ func (o *editing) check() error {
 }
 
 // carryOut previews a plan, asks for confirmation where needed, makes the change, and prints the result. A dry run
-// stops after the preview. Each edit carries the version that the preview saw, so the servers refuse it after a
-// concurrent change. again is the hint in that case.
+// stops after the preview. Each edit carries the version seen by the preview, so the servers refuse it after a
+// concurrent change. staleHint is the hint in that case.
 func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, end change.Ending, again string) error {
 	drain, err := o.drain.Read()
 	if err != nil {
@@ -73,7 +72,7 @@ func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, e
 	return o.print(plan, &out)
 }
 
-// proposed converts a plan to the proposal that is shown when asking for confirmation.
+// proposed converts a plan to the proposal shown when asking for confirmation.
 func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 	names := make(map[string][]string)
 	for i := range plan {
@@ -136,7 +135,7 @@ func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.
 	return b, nil
 }
 
-// preview asks the servers for the effects of the batch. It returns nil if there is nothing to change.
+// preview queries the effects of the batch. It returns nil if there is nothing to change.
 func (b *batch) preview(ctx context.Context) (*gatekeeperv1.PreviewResponse, error) {
 	if b.request == nil {
 		return nil, nil
@@ -167,7 +166,7 @@ func (b *batch) send(ctx context.Context) (uint64, error) {
 	return r.GetRevision(), b.refusal(ctx, err)
 }
 
-// refusal adds to an error which edit the servers refused, and the reason. It returns nil for a nil error.
+// refusal adds to an error which edit the servers refused and why. It returns nil for a nil error.
 func (b *batch) refusal(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(b.edited, e)
@@ -218,10 +217,10 @@ type applied struct {
 	Items    []appliedItem `json:"items"`
 	Revision uint64        `json:"revision,string"`
 	DryRun   bool          `json:"dry_run,omitempty"`
-	// Effects and Confirm have the values of the API's PreviewResponse. They are only set after a dry run.
+	// Effects and Confirm hold the values from the API's PreviewResponse. They are only set after a dry run.
 	Effects []ui.Message `json:"effects,omitempty"`
 	Confirm []ui.Message `json:"confirm,omitempty"`
-	// Warnings has the warnings of the API's PreviewResponse. After a change, it also has the warnings of the effects.
+	// Warnings holds the warnings from the API's PreviewResponse. After a change, it also holds those of the effects.
 	Warnings []string `json:"warnings,omitempty"`
 
 	end change.Ending

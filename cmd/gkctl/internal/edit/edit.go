@@ -50,7 +50,7 @@ func (o *chosenOptions) register(cmd *cobra.Command) {
 // choose is the cobra.PositionalArgs of a command that takes only names and globs.
 func (o *chosenOptions) choose(_ *cobra.Command, args []string) error {
 	if len(args) == 0 && o.labels == "" {
-		return ui.Usagef("give names, globs or -l")
+		return ui.Usagef("specify names, globs or -l")
 	}
 	o.names = args
 	return nil
@@ -83,7 +83,7 @@ func newEdit(f *conn.Factory, run func(*editOptions, context.Context) error) *co
 		Use:     "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Change definitions in an editor",
 		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies the changes in one step. Nothing changes if one of
-the definitions was changed concurrently; your text is then kept in a file.
+the definitions was changed concurrently; your text is then saved in a file.
 
 ` + change.AsksText,
 		Example: `  gkctl edit nightly-export --reason "more room"
@@ -121,7 +121,7 @@ func (o *editOptions) run(ctx context.Context) error {
 	})
 }
 
-// kept adds a hint to an error: the file with the edited text, and how to apply it.
+// kept adds a hint to an error: the file containing the edited text, and how to apply it.
 func kept(err error, path string) error {
 	code, hint := ui.Classify(nil, err)
 	if hint != "" {
@@ -185,7 +185,7 @@ func (o *editOptions) apply(ctx context.Context, c *client.Client, records []*ga
 			return file.Errorf(i, "name", "%q is new: edit does not add or rename definitions; use apply for that", name)
 		}
 		if e.Version != 0 && e.Version != seen[name].GetVersion() {
-			return file.Errorf(i, "version", "%q: the version cannot be edited; it is the one that you started from, %d", name, seen[name].GetVersion())
+			return file.Errorf(i, "version", "%q: the version cannot be edited; you started from version %d", name, seen[name].GetVersion())
 		}
 		plan = append(plan, step{name: name, before: seen[name], after: e.Definition, file: file, entry: i})
 	}

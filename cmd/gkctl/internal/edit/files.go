@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// fileFlags holds -f (files, directories, or - for standard input), --prune, and -l, which selects by labels the
+// fileFlags holds -f (files, directories, or - for standard input), --prune, and -l, the label selector for the
 // definitions that --prune may delete.
 type fileFlags struct {
 	paths  []string
@@ -35,11 +35,11 @@ func (f *fileFlags) register(cmd *cobra.Command, prune, labels string) {
 func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 	switch {
 	case f.prune && f.labels == "":
-		return nil, ui.Usagef("--prune needs -l: the labels of the definitions that it may delete")
+		return nil, ui.Usagef("--prune requires -l: the labels of the definitions that it may delete")
 	case !f.prune && f.labels != "":
-		return nil, ui.Usagef("-l needs --prune")
+		return nil, ui.Usagef("-l requires --prune")
 	case len(f.paths) == 0:
-		return nil, ui.Usagef("give -f FILE, or -f - for standard input")
+		return nil, ui.Usagef("specify -f FILE, or -f - for standard input")
 	}
 	var files []*deffile.File
 	first := make(map[string]string) // where each name appeared first

@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The results of a step, as they are printed.
+// The results of a step, as printed.
 const (
 	actionCreated   = "created"
 	actionReplaced  = "replaced"
@@ -66,7 +66,7 @@ func (c *step) edit() *gatekeeperv1.Edit {
 }
 
 // unified returns the step as a unified diff, which is empty if nothing changes. Both sides contain all fields, so that
-// an explicit default is not a difference.
+// an explicit default does not count as a difference.
 func (c *step) unified() ([]byte, error) {
 	side := func(d *gatekeeperv1.Definition) ([]byte, error) {
 		if d == nil {
@@ -97,7 +97,7 @@ func (c *step) unified() ([]byte, error) {
 }
 
 // planOf compares the files with the current definitions and returns the steps. It returns an error for an entry with
-// an outdated version. If prune is set, the plan deletes the definitions that match this selector and are in no file.
+// an outdated version. If prune is set, the plan deletes the definitions that match that selector and are in no file.
 func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]step, error) {
 	current, err := currentOf(ctx, c, files)
 	if err != nil {
@@ -115,7 +115,7 @@ func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune 
 					return nil, err
 				}
 				return nil, stale(ctx, c, &ch, &deffile.Error{
-					File: f.Name, Line: e.Line, Column: e.Column, Msg: fmt.Sprintf("%q is no longer version %d", name, e.Version),
+					File: f.Name, Line: e.Line, Column: e.Column, Msg: fmt.Sprintf("%q is no longer at version %d", name, e.Version),
 				}, againFromNow)
 			}
 			plan = append(plan, ch)
@@ -162,7 +162,7 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	return current, nil
 }
 
-// againFromNow is the hint after a file was refused as outdated.
+// againFromNow is the hint when a file is refused as outdated.
 const againFromNow = "Start from the current definitions, which `gkctl get -o yaml` writes. Or remove the version from the file: then `gkctl diff -f` " +
 	"shows the change, and `gkctl apply -f` makes it."
 
@@ -184,8 +184,8 @@ func recordAt(ctx context.Context, c *client.Client, name string, version uint64
 	return out, err
 }
 
-// stale describes how a definition has changed since it was read: which fields, by whom, when and why. again is the
-// hint.
+// stale describes how a definition has changed since it was read: which fields, by whom, when and why. staleHint is
+// appended to the hint.
 func stale(ctx context.Context, c *client.Client, ch *step, refused error, again string) error {
 	hint := "Nothing was changed. " + again
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})
@@ -199,7 +199,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 	if ch.before == nil {
 		return &staleError{ui.WithHint(fmt.Errorf("%s was created in the meantime, %s", ch.name, byWhom(now)), "%s", hint)}
 	}
-	lines := []string{fmt.Sprintf("%s has been changed since you read it: you saw version %d, and now it is version %d, %s",
+	lines := []string{fmt.Sprintf("%s has been changed since you read it: you read version %d, and it is now version %d, %s",
 		ch.name, ch.before.GetVersion(), now.GetVersion(), byWhom(now))}
 	was := ch.before.GetDefinition()
 	if was == nil {
@@ -210,7 +210,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 	return &staleError{ui.WithHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)}
 }
 
-// byWhom says who last changed a definition, when and why.
+// byWhom describes who last changed a definition, when and why.
 func byWhom(r *gatekeeperv1.DefinitionRecord) string {
 	text := "changed by " + cmp.Or(r.GetUpdatedBy(), "somebody")
 	if t := r.GetUpdatedAt(); t != nil {

@@ -47,9 +47,9 @@ func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobr
 
   ` + strings.Join(deffile.Keys()[1:], ", ") + `
 
-label.KEY=VALUE sets a label, label.KEY- removes one.
+label.KEY=VALUE sets a label, and label.KEY- removes one.
 
-With --for or --until the fields automatically return to their old values at that time, except those that have been set again since.
+With --for or --until, the fields automatically revert to their old values at that time, except those that have been set again since.
 With --drain, holders that must stop get that much time.
 
 ` + change.AsksText,
@@ -67,7 +67,7 @@ With --drain, holders that must stop get that much time.
 			return run(o, cmd.Context())
 		},
 	}
-	o.ending.Register(cmd, "how long until the fields return to their old values")
+	o.ending.Register(cmd, "how long until the fields revert to their old values")
 	o.register(cmd)
 	return cmd
 }
@@ -92,7 +92,7 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 		}
 	}
 	if len(names) == 0 && labels == "" || len(fields) == 0 {
-		return nil, nil, ui.Usagef("give names, globs or -l, and fields, as in nightly-export permits=3")
+		return nil, nil, ui.Usagef("specify names, globs or -l, and fields, as in nightly-export permits=3")
 	}
 	seen := make(map[string]bool)
 	for _, f := range fields {
@@ -104,7 +104,7 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 	return names, fields, nil
 }
 
-// completeAssignments completes names, and fields too after the first name.
+// completeAssignments completes names and, after the first name, also fields.
 func completeAssignments(f *conn.Factory) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		names, directive := f.CompleteNames(cmd, args, begun)
@@ -162,7 +162,7 @@ func alreadyTemporary(plan []step, fields []assignment) error {
 				if field := strings.Replace(f.key, labelPrefix, "labels.", 1); slices.Contains(end.GetFields(), field) {
 					return &ui.CodeError{
 						Code: ui.ExitFailure,
-						Err: fmt.Errorf("%s: %s already has that value, through change %d, but only until %s; nothing was changed",
+						Err: fmt.Errorf("%s: %s already has that value, from change %d, but only until %s; nothing was changed",
 							c.name, f.key, end.GetRevision(), words.When(end.GetUntil())),
 						Hint: fmt.Sprintf("Undo that change first with gkctl undo %d, then set the value permanently or until another time.", end.GetRevision()),
 					}

@@ -38,7 +38,7 @@ the changes. An undo is a single change that restores the previous state. That i
 definition its pause and its temporary values (--for). Later changes to other fields are kept.
 
 Nothing is undone if the same field has been changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
-Nothing is undone either if the journal has forgotten part of a change; --partial undoes what it still has.
+Nor is anything undone if the journal has forgotten part of a change; --partial undoes the rest.
 
 It shows the effect and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl undo 1234 --dry-run
@@ -56,8 +56,8 @@ It shows the effect and asks for confirmation; in a script, pass --yes.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo what the journal still has of the changes")
-	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "leave semaphores that have been changed since as they are")
+	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo the parts of the changes that the journal still has")
+	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "skip semaphores that have been changed since")
 	o.drain.Register(cmd)
 	o.AskFlags.Register(cmd, "show the effect")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -89,7 +89,7 @@ func (o *undoOptions) run(ctx context.Context) error {
 	})
 }
 
-// refused adds a hint to an error of undo.
+// refused adds a hint to an error from undo.
 func (o *undoOptions) refused(err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	switch {
@@ -114,7 +114,7 @@ func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 	}
 }
 
-// proposal returns the proposal that is shown when asking for confirmation.
+// proposal returns the proposal shown when asking for confirmation.
 func (o *undoOptions) proposal(r *gatekeeperv1.UndoResponse) *change.Proposal {
 	return &change.Proposal{
 		What: "this undoes " + words.ChangesText(o.changes), Question: "Undo it?", Declined: "nothing was undone", Always: true,
@@ -142,7 +142,7 @@ func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 	}
 	o.left(r)
 	if r.GetNothing() {
-		fmt.Fprintf(o.f.Out, "nothing of %s is left to undo\n", words.ChangesText(o.changes))
+		fmt.Fprintf(o.f.Out, "there is nothing left to undo in %s\n", words.ChangesText(o.changes))
 		return nil
 	}
 	if o.DryRun {

@@ -1,2 +1,2 @@
-// Package firings implements the commands that show and repair the firings that a semaphore remembers.
+// Package firings implements the commands that show and repair the firings remembered by a semaphore.
 package firings

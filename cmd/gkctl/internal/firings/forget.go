@@ -32,13 +32,13 @@ func newFiringsForget(f *conn.Factory, run func(*firingsForgetOptions, context.C
 	o := &firingsForgetOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "forget NAME [FIRING...] [--after TIME|--ahead] [--keep-mark] [--dry-run] [--reason TEXT] [--yes]",
-		Short: "Forget firings that a host with a wrong clock has claimed",
+		Short: "Forget firings claimed by a host with a wrong clock",
 		Long: `Forgets firings, so that they can be claimed again: the named ones, or all that are due after a time. With --ahead it forgets all that are due
 further ahead of the leader's clock than firing_max_ahead allows (10m if that is off). --after and --ahead also lower the time up to which firings
-count as forgotten, to that time or to the leader's clock; --keep-mark leaves it. Nothing is forgotten while a permit of such a firing
-occupies a slot. One step forgets at most 1000 firings.
+count as forgotten, to that time or to the leader's clock; --keep-mark leaves it unchanged. Nothing is forgotten while a permit for such
+a firing occupies a slot. One step forgets at most 1000 firings.
 
-A forgotten firing may run again, even if it did run. The command shows what would be forgotten, and asks for confirmation; in a script, pass
+A forgotten firing may run again, even if it has already run. The command shows what would be forgotten, and asks for confirmation; in a script, pass
 --yes.`,
 		Example: `  gkctl firings forget nightly-export --ahead --dry-run
   gkctl firings forget nightly-export --ahead --yes --reason "app7 was a year ahead"
@@ -70,7 +70,7 @@ func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, er
 		}
 	}
 	if given != 1 {
-		return nil, ui.Usagef("give firings, --after or --ahead, but only one of the three")
+		return nil, ui.Usagef("specify firings, --after or --ahead, but only one of the three")
 	}
 	for _, arg := range o.firings {
 		f, err := ui.FiringArg(arg)
@@ -102,7 +102,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 			},
 			Refused: o.refused,
 			Settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
-				return r.GetRevision() != 0 || nothingForgotten(r) // a revision: done by an earlier call with this request id
+				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision, an earlier call with this request id made the change
 			},
 			Proposal: func(r *gatekeeperv1.ForgetFiringsResponse) *change.Proposal {
 				return &change.Proposal{
@@ -131,7 +131,7 @@ func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
 	return len(r.GetChange().GetFirings()) == 0 && !words.MarkMoved(r.GetChange())
 }
 
-// lines returns a line for each of the first most forgotten firings, followed by the number of remaining ones.
+// lines describes the first forgotten firings, up to a limit, one line each, followed by the number of remaining ones.
 func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most int) []string {
 	firings := r.GetChange().GetFirings()
 	lines := words.Mapped(firings[:min(most, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return foundText(f, nil) })

@@ -28,7 +28,7 @@ func newFirings(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "firings",
-		Short:   "Show and repair the firings that a semaphore remembers",
+		Short:   "Show and repair the firings remembered by a semaphore",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    ui.HelpOfGroup,
 	}
@@ -108,7 +108,7 @@ func newFiringsJSON(firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.List
 	return f
 }
 
-// readFirings reads all pages. last is the last page, which has the values that apply to all firings.
+// readFirings reads all pages. last is the last page, which contains the values that apply to all firings.
 func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFiringsRequest) (
 	firings []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse, err error,
 ) {
@@ -127,9 +127,9 @@ func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFi
 
 // memoryText describes the values that apply to all firings of a semaphore.
 func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
-	text := fmt.Sprintf("%s remembers %s of at most %d", name, words.Plural(int(r.GetCount()), "firing", "firings"), r.GetLimit())
+	text := fmt.Sprintf("%s remembers %s (at most %d)", name, words.Plural(int(r.GetCount()), "firing", "firings"), r.GetLimit())
 	if r.GetForgottenUpTo() != nil {
-		text += "; those that were due until " + words.DueText(r.GetForgottenUpTo()) + " may be forgotten"
+		text += "; those due up to " + words.DueText(r.GetForgottenUpTo()) + " may have been forgotten"
 	}
 	return text
 }
@@ -170,8 +170,8 @@ func newFiringsShow(f *conn.Factory, run func(*firingsShowOptions, context.Conte
 	cmd := &cobra.Command{
 		Use:   "show NAME FIRING",
 		Short: "Show the state of one firing",
-		Long: `Shows who claimed a firing, when, and how it ended. A firing that is not remembered is free, or it is forgotten if it was
-due before the firings that the semaphore still remembers.`,
+		Long: `Shows who claimed a firing, when, and how it ended. A firing that is not remembered is free, or forgotten if it was due
+before the firings that the semaphore still remembers.`,
 		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
 		Args:              ui.Exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
 		ValidArgsFunction: firstOf(2, completeFirings(f)),
@@ -222,9 +222,9 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 	text := words.Firing(f.GetFiring())
 	switch f.GetState() {
 	case gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
-		return text + " is free: no claim of it is remembered"
+		return text + " is free: no claim on it is remembered"
 	case gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN:
-		return text + " is forgotten, like every firing that was due until " + words.DueText(mark) + ": it is unknown whether it ran"
+		return text + " is forgotten, like every firing due up to " + words.DueText(mark) + ": it is unknown whether it ran"
 	}
 	id := f.GetWinner()
 	text += fmt.Sprintf(" is %s: %s in %s (token %d)", stateText(f), id.GetAcquirer(), id.GetGroup(), f.GetToken())
@@ -232,7 +232,7 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 		text += ", claimed at " + words.When(f.GetClaimedAt())
 	}
 	if f.GetAttempts() > 1 {
-		text += fmt.Sprintf(", in attempt %d", f.GetAttempts())
+		text += fmt.Sprintf(", on attempt %d", f.GetAttempts())
 	}
 	if f.GetFailure() != "" {
 		text += ": " + f.GetFailure()
@@ -240,7 +240,7 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 	return text
 }
 
-// completeFirings completes the name of a semaphore, and after it the firings that it remembers.
+// completeFirings completes the name of a semaphore, and then the firings that it remembers.
 func completeFirings(f *conn.Factory) cobra.CompletionFunc {
 	firings := f.Complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: conn.CompletionPage})

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Scripts compare due times with forgotten_up_to. After `firings forget --ahead` it is the leader's time.
+// Scripts compare due times with forgotten_up_to, which is the leader's time after `firings forget --ahead`.
 func TestFiringsJSON_MarkBetweenSeconds_IsExact(t *testing.T) {
 	t.Parallel()
 	mark := time.Date(2026, 6, 1, 2, 0, 0, 734_000_000, time.UTC)

@@ -18,14 +18,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Command is an executable and its arguments, the first of which is its name.
+// Command is an executable and its arguments, starting with its name.
 type Command struct {
 	Path string
 	Args []string
 }
 
-// Line returns the cobra.PositionalArgs of a gkctl command, such as "run", that takes the name of a semaphore and,
-// after --, a command line.
+// Line returns the cobra.PositionalArgs for a gkctl command, such as "run", that takes a semaphore name and, after --,
+// a command line.
 func Line(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch dash := cmd.ArgsLenAtDash(); {
@@ -34,12 +34,12 @@ func Line(name string) cobra.PositionalArgs {
 		case dash < 0 && len(args) > 1:
 			return ui.Usagef("put -- before the command: gkctl %s %s -- %s", name, args[0], strings.Join(args[1:], " "))
 		}
-		return ui.Usagef("give the name of a semaphore and, after --, a command")
+		return ui.Usagef("specify a semaphore and, after --, a command")
 	}
 }
 
 // Find finds the executable for a command line or, if shell is set, for the shell that runs its only element. The error
-// has the exit code that a shell would use, or says that this system cannot run commands.
+// has the exit code that a shell would use, or reports that this system cannot run commands.
 func Find(line []string, shell bool) (Command, error) {
 	if !child.Supported {
 		return Command{}, &ui.CodeError{Code: ui.ExitUsage, Err: child.ErrUnsupported, Hint: "Use the Go client inside the command, or `gkctl acquire --hold`."}
@@ -63,7 +63,7 @@ func Find(line []string, shell bool) (Command, error) {
 // Name returns the name to show. It omits the arguments, because they may contain secrets.
 func (c Command) Name() string { return filepath.Base(c.Args[0]) }
 
-// nameless reports whether a file is a script without an interpreter line, as far as this can be determined without
+// nameless reports whether a file is a script without a shebang line, as far as this can be determined without
 // executing it. A shell runs such a script, but exec fails. It returns false if the system has additional interpreters
 // registered, because only the kernel knows whether one of them matches.
 func nameless(path string) bool {
@@ -89,9 +89,9 @@ func notExecutable(name string, err error) error {
 	e := &ui.CodeError{Code: ui.ExitNotExec, Err: fmt.Errorf("%s: cannot be executed: %w", name, reason(err))}
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such command in PATH", name)
+		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: command not found in PATH", name)
 	case errors.Is(err, fs.ErrNotExist):
-		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: there is no such file, or its interpreter is missing", name)
+		e.Code, e.Err = ui.ExitNotFound, fmt.Errorf("%s: no such file, or its interpreter is missing", name)
 	case errors.Is(err, syscall.ENOEXEC):
 		e.Hint = "Start the script with a line such as #!/bin/sh, or run it with sh -c."
 	}

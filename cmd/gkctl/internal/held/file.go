@@ -12,10 +12,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// File is a file from which a command can read how long its permit is safe. Only the user who runs gkctl can read it.
+// File is a file from which a command can read how long its permit is safe. Only the user running gkctl can read it.
 type File struct {
 	dir string
-	was permitStatus // the content written last
+	was permitStatus // as last written
 }
 
 // Firing is a firing in JSON output.
@@ -37,15 +37,15 @@ type permitStatus struct {
 	Duration  string  `json:"duration"`
 	// State is held, stopping (the command got SIGTERM) or lost.
 	State string `json:"state"`
-	// SafeUntil is the time until which nobody else can get the permit. It is a reading of the host's wall clock, which
-	// can be set. It is absent if the permit is lost.
+	// SafeUntil is the time until which nobody else can get the permit, according to the host's wall clock, which can
+	// be set. It is absent if the permit is lost.
 	SafeUntil *time.Time `json:"safe_until,omitempty"`
 	// SafeFor is the same time as a duration after WrittenAt.
 	SafeFor   string    `json:"safe_for"`
 	WrittenAt time.Time `json:"written_at"`
 }
 
-// NewFile creates a private directory for the file, if possible where the system keeps files of a login session. The
+// NewFile creates a private directory for the file, if possible in the runtime directory of the login session. The
 // directory is removed by Remove or, if gkctl dies, by the guard.
 func NewFile() (*File, error) {
 	in := os.Getenv("XDG_RUNTIME_DIR")
@@ -70,7 +70,7 @@ func (f *File) path() string { return filepath.Join(f.dir, "permit.json") }
 // Remove removes the file and its directory.
 func (f *File) Remove() { _ = os.RemoveAll(f.dir) } // a failure only leaves a small file behind
 
-// update writes the current state if it differs from the last one.
+// update writes the current state if it differs from the one last written.
 func (f *File) update(p *client.Permit, weight uint32, firing *Firing) error {
 	now := time.Now()
 	s := permitStatus{
@@ -98,7 +98,7 @@ func (f *File) update(p *client.Permit, weight uint32, firing *Firing) error {
 	return nil
 }
 
-// differs reports whether n differs from s. Two readings of the same deadline differ slightly, which does not count.
+// differs reports whether n differs from s. It ignores the slight difference between two readings of the same deadline.
 func (s *permitStatus) differs(n *permitStatus) bool {
 	if s.State != n.State || s.Duration != n.Duration || (s.SafeUntil == nil) != (n.SafeUntil == nil) {
 		return true

@@ -31,7 +31,7 @@ func StopTime(killAfter time.Duration) time.Duration { return killAfter + killRe
 // Spec describes a command to start.
 type Spec struct {
 	Command
-	// Child has the additional settings for package child, such as the standard files. Start fills in the rest.
+	// Child holds additional settings for package child, such as the standard files. Start fills in the rest.
 	Child child.Spec
 	// Permit is the permit under which the command runs.
 	Permit *client.Permit
@@ -43,9 +43,9 @@ type Spec struct {
 	File   *File
 	Weight uint32
 	Firing *Firing
-	// Env has the command's variables in addition to those of gkctl and of the permit.
+	// Env lists the command's variables in addition to those of gkctl and the permit.
 	Env []string
-	// Say prints a line for the user. Narrate does so only with --verbose.
+	// Printf prints a line for the user. Verbosef does so only with --verbose.
 	Say, Narrate func(format string, args ...any)
 }
 
@@ -71,7 +71,7 @@ func Start(s Spec) (*Process, error) {
 	c.Guard, c.Begin = []string{self, GuardCommand}, []string{self, BeginCommand}
 	c.MayContinue = s.Permit.Held
 	c.Waits = func(pids []int) {
-		s.Narrate("waiting for killed processes that have not exited%s; the permit is kept until then", list(pids))
+		s.Narrate("waiting for killed processes to exit:%s; the permit is held until they do", list(pids))
 	}
 	if c.Until, err = p.guardUntil(); err != nil {
 		return nil, err
@@ -97,9 +97,9 @@ func list(pids []int) string {
 // Killed reports whether the command had to be killed. It must only be called after Wait has returned.
 func (p *Process) Killed() bool { return p.killed }
 
-// Wait waits until the command has exited, and makes sure that it stops in time. Each task that can block, such as
-// writing to a file or a terminal, has a separate goroutine, so that it cannot delay a signal. Wait returns the reason
-// why the command had to stop, or nil.
+// Wait waits until the command has exited, and makes sure that it stops in time. Each operation that can block, such as
+// writing to a file or a terminal, runs in a separate goroutine, so that it cannot delay a signal. Wait returns the
+// reason why the command had to stop, or nil.
 func (p *Process) Wait() error {
 	stop := make(chan struct{})
 	var work sync.WaitGroup
@@ -115,8 +115,8 @@ func (p *Process) Wait() error {
 }
 
 // stopCause returns the reason why the command's context has ended or is about to end, or nil if the command may
-// continue. After this process has been suspended, the clock shows that the deadline has passed before the client
-// notices.
+// continue. It also checks the clock: after this process has been suspended, the deadline may have passed before the
+// client notices.
 func (p *Process) stopCause() error {
 	switch cause := context.Cause(p.Context); {
 	case cause != nil:
@@ -129,7 +129,7 @@ func (p *Process) stopCause() error {
 	return nil
 }
 
-// End kills the rest of the command's group and waits until it is gone. In the meantime the permit is kept for as long
+// End kills the rest of the command's group and waits until it is gone. In the meantime the permit is held for as long
 // as possible.
 func (p *Process) End() child.State {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -177,8 +177,8 @@ func (p *Process) enforce(stop <-chan struct{}) {
 	_ = p.Kill() // fails if the group has exited, which Wait notices
 }
 
-// killDelay returns how long a command may continue after SIGTERM: KillAfter, or longer during a drain, but never
-// longer than the permit is safe.
+// killDelay returns how long a command may continue after SIGTERM: KillAfter, or longer during a drain, but never past
+// the time until which the permit is safe.
 func (p *Process) killDelay(since time.Time) time.Duration {
 	if !p.Permit.Held() {
 		return 0
@@ -199,8 +199,8 @@ func (p *Process) updateGuard(stop <-chan struct{}) {
 	})
 }
 
-// guardUntil returns the time until which the group may run, as known now. If the permit has ended, it returns the
-// reason as an error.
+// guardUntil returns the time until which the group may run, as currently known. If the permit has ended, it returns
+// the reason as an error.
 func (p *Process) guardUntil() (time.Duration, error) {
 	now := child.Now() // read before the deadline, so that a delay in between makes the result earlier, not later
 	until := p.Permit.SafeUntil()
@@ -221,7 +221,7 @@ func (p *Process) keepFile(stop <-chan struct{}) {
 	})
 }
 
-// often calls f immediately, at intervals, and when the permit's context ends, until stop is closed.
+// often calls f, first immediately, then at intervals and when the permit's context ends, until stop is closed.
 func (p *Process) often(stop <-chan struct{}, f func()) {
 	ended := p.Permit.Context().Done()
 	for {

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// StopReason returns the reason why a command must stop, as a constant for programs and as text.
+// StopReason returns why a command must stop, as a constant for programs and as text.
 func StopReason(cause error) (word, text string) {
 	for _, s := range []struct {
 		err  error
@@ -47,7 +47,7 @@ func TooBrief(semaphore string, duration, killAfter time.Duration) error {
 		hint = fmt.Sprintf("Lengthen the duration, or pass --kill-after %s or less.", most)
 	}
 	return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
-		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command has stopped before another may start",
+		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command has stopped before another one can start",
 		semaphore, duration, killAfter, 2*StopTime(killAfter))}
 }
 

@@ -19,7 +19,7 @@ import (
 // jobDone is the result for one job, or for its tasks, in JSON output.
 type jobDone struct {
 	ID string `json:"id"`
-	// Action is cancelled, retried, dropped, deleted or unchanged. It is empty if the servers refused; then Error has
+	// Action is cancelled, retried, dropped, deleted or unchanged. If the servers refused, it is empty and Error has
 	// the reason.
 	Action string `json:"action,omitempty"`
 	// Tasks is the number of tasks that were retried or dropped.
@@ -57,7 +57,7 @@ type eachJob struct {
 	dryRun bool
 	output ui.Output
 	do     doJob
-	// verb says what the command does, and loses says what would stop or be lost. If loses is nil, the command does not
+	// verb describes what the command does, and loses what would stop or be lost. If loses is nil, the command does not
 	// ask for confirmation.
 	verb  string
 	loses func([]*gatekeeperv1.Job) string
@@ -66,7 +66,7 @@ type eachJob struct {
 func (o *eachJob) register(cmd *cobra.Command) *cobra.Command {
 	cmd.Long = cmp.Or(cmd.Long, cmd.Short+".") + `
 
-It takes the jobs with the given ids, or all that match --semaphore, -l and --state. It continues after a refused job, and then exits with 1.`
+The jobs are selected by id, or with --semaphore, -l and --state. If one is refused, gkctl continues with the others, and then exits with 1.`
 	cmd.Use += " ID...|--semaphore NAME|-l LABELS|--state STATE,..."
 	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, completeJobs(o.f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) }
@@ -81,7 +81,7 @@ It takes the jobs with the given ids, or all that match --semaphore, -l and --st
 
 func (o *eachJob) run(ctx context.Context, ids []string) error {
 	if (len(ids) > 0) == o.given() {
-		return ui.Usagef("give the ids of jobs, or select jobs with --semaphore, -l and --state")
+		return ui.Usagef("specify job ids, or select jobs with --semaphore, -l and --state")
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
 		jobs, err := o.mustFind(ctx, c, ids)
@@ -134,7 +134,7 @@ func newCancel(f *conn.Factory) *cobra.Command {
 	}
 	return o.register(&cobra.Command{
 		Use: "cancel", Short: "Cancel jobs: hand out no more of their tasks, and stop the running ones",
-		Long:    "Hands out no more tasks of the jobs, and stops the workers of running tasks. It shows the effect and asks for confirmation; in a script, pass --yes.",
+		Long:    "Stops handing out tasks of the jobs, and stops the running ones. It shows the effect and asks for confirmation; in a script, pass --yes.",
 		Example: "  gkctl job cancel nightly-thumbnails --reason 'wrong bucket'\n  gkctl job cancel --semaphore resize --state open --dry-run",
 	})
 }
@@ -149,7 +149,7 @@ func changeTasks(drop bool, indexes []uint32) doJob {
 		}
 		var err error
 		id, asOf := j.GetSpec().GetId(), j.GetRevision()
-		action, one, many := "retried", "failed task waits again", "failed tasks wait again"
+		action, one, many := "retried", "failed task will be retried", "failed tasks will be retried"
 		if drop {
 			action, one, many = "dropped", "failed task dropped", "failed tasks dropped"
 			r, err = c.Work().DropTasks(ctx, &gatekeeperv1.DropTasksRequest{Id: id, Indexes: indexes, AsOf: asOf})
@@ -191,8 +191,8 @@ func newDelete(f *conn.Factory) *cobra.Command {
 	}
 	return o.register(&cobra.Command{
 		Use: "delete", Short: "Delete jobs that are over, and their results",
-		Long: `Deletes jobs that are over, and their results. It shows the effect and asks for confirmation; in a script, pass --yes. A new job that
-was submitted with the same id in the meantime is not deleted.`,
+		Long: `Deletes jobs that are over, and their results. It shows the effect and asks for confirmation; in a script, pass --yes. If a new job
+was submitted with the same id in the meantime, it is not deleted.`,
 		Example: "  gkctl job delete nightly-thumbnails\n  gkctl job delete -l team=web --state ended,cancelled --yes",
 	})
 }

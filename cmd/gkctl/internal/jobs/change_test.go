@@ -29,7 +29,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// The user confirms what was shown, so later changes must not be affected.
+// The user confirmed only what was shown, so anything newer must be left unchanged.
 func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 			}
 		}
 		for _, drop := range []bool{false, true} {
-			want := map[bool]string{false: "j: 0 failed tasks wait again", true: "j: 0 failed tasks dropped"}[drop]
+			want := map[bool]string{false: "j: 0 failed tasks will be retried", true: "j: 0 failed tasks dropped"}[drop]
 			change(shown, changeTasks(drop, nil), want)
 		}
 		change(after, changeTasks(true, nil), "j: 1 failed task dropped")
@@ -71,7 +71,7 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 		must(work.Cancel(ctx, c, "j", ""))(t)
 		change(after, deleteJob, "j deleted")
 		if j := must(work.Get(ctx, c, "j"))(t); !j.GetOver() {
-			t.Errorf("the job that was submitted after the first deletion is not over: %v", j)
+			t.Errorf("the job submitted after the first deletion is not over: %v", j)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func (o *choice) given() bool {
 func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Job, error) {
 	// An empty value would select all jobs, and a script with an unset variable passes one.
 	if o.flags.Changed("semaphore") && o.req.GetSemaphore() == "" || o.flags.Changed("state") && len(o.states) == 0 {
-		return nil, ui.Usagef("--semaphore and --state must not be empty: leave them out, or give values")
+		return nil, ui.Usagef("--semaphore and --state must not be empty: omit them, or specify values")
 	}
 	var err error
 	if o.req.States, err = enums[gatekeeperv1.JobState](o.states, gatekeeperv1.JobState_value, "JOB_STATE_"); err != nil {
@@ -60,8 +60,8 @@ func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Jo
 	return jobs, nil
 }
 
-// mustFind is like find, for a command that changes jobs: it returns an error if no job matches. If ids are given, it
-// returns the jobs with these ids, and an error if one of them does not exist.
+// mustFind is like find, but for a command that changes jobs: it returns an error if no job matches. If ids are given,
+// it returns the jobs with these ids, or an error if one of them does not exist.
 func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (jobs []*gatekeeperv1.Job, err error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -99,7 +99,7 @@ func newList(f *conn.Factory) *cobra.Command {
 	o := &choice{f: f}
 	cmd := &cobra.Command{
 		Use:   "list [--semaphore NAME] [-l LABELS] [--state STATE,...]",
-		Short: "Show jobs in the order of their submission",
+		Short: "Show jobs in order of submission",
 		Example: `  gkctl job list
   gkctl job list --semaphore resize --state open -o wide`,
 		Args: ui.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,

@@ -57,7 +57,7 @@ func refused(err error) error {
 	case ui.Is[*client.JobNotOverError](err):
 		return ui.WithHint(err, "Wait until it is over, or end it with `gkctl job cancel`.")
 	case ui.Is[*client.JobDiffersError](err):
-		return ui.WithHint(err, "Give the new job another --id.")
+		return ui.WithHint(err, "Use a different --id for the new job.")
 	}
 	if e, ok := errors.AsType[*client.WorkLimitError](err); ok {
 		return ui.WithHint(err, "%s", limitHint(e.Limit))
@@ -65,12 +65,12 @@ func refused(err error) error {
 	return err
 }
 
-// limitHint returns a hint for getting below a limit. Other jobs count only towards the limits of a semaphore and of
+// limitHint returns a hint on how to get below a limit. Other jobs count only toward the limits of the semaphore and
 // the cluster.
 func limitHint(limit string) string {
 	switch limit {
 	case "max_semaphore_work_bytes", "max_work_bytes":
-		return "`gkctl status` shows how much jobs store, and `gkctl cluster settings` shows the limits. `gkctl job delete` frees space."
+		return "`gkctl status` shows how much space jobs use, and `gkctl cluster settings` shows the limits. `gkctl job delete` frees space."
 	case "max_task_bytes":
 		return "Store it elsewhere and submit its location, or raise max_task_bytes with `gkctl cluster settings`."
 	case "max_job_bytes":
@@ -144,7 +144,7 @@ func outcome(j *gatekeeperv1.Job) error {
 	return incomplete(j, countText(j))
 }
 
-// incomplete returns the error for a job that is over. text says what is missing.
+// incomplete returns the error for a job that is over. text describes what is missing.
 func incomplete(j *gatekeeperv1.Job, text string) error {
 	cancelled, id, hint := j.GetCancelText(), words.ShellWord(j.GetSpec().GetId()), ""
 	if cancelled != "" {
@@ -177,7 +177,7 @@ func countText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// progressText returns the counts of a job's tasks, and if the job is over, how long it took.
+// progressText returns the counts of a job's tasks and, if the job is over, how long it took.
 func progressText(j *gatekeeperv1.Job) string {
 	text := countText(j)
 	if j.GetOver() && j.GetEndedAt() != nil {
@@ -186,8 +186,8 @@ func progressText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// reach requests a job that a command is about to follow. Following has no timeout; with this request, the command
-// fails within the timeout if there is no such job or no server answers.
+// reach returns a job that a command is about to follow. Following has no timeout, so this request makes the command
+// fail within the timeout if there is no such job or no server answers.
 func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
@@ -195,8 +195,8 @@ func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*
 	return j, refused(err)
 }
 
-// follow shows the progress of a job until it is over: on a terminal a line that is overwritten, otherwise a line for
-// every twentieth of the tasks. If endOnly is set, it prints only the last line.
+// follow shows the progress of a job until it is over: on a terminal as a line that it overwrites, otherwise as a line
+// per 5% of the tasks. If endOnly is set, it prints only the last line.
 func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, endOnly bool) (last *gatekeeperv1.Job, err error) {
 	shown, bar := -1, f.ErrTTY && !endOnly
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
@@ -230,7 +230,7 @@ func newFollow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use: "follow ID", Short: "Show the progress of a job until it is over",
-		Long:    "Shows the progress of a job until it is over, as a bar on a terminal and otherwise as lines. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
+		Long:    "Shows the progress of a job until it is over, as a bar on a terminal, otherwise as lines. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
 		Example: "  gkctl job follow nightly-thumbnails",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -86,7 +86,7 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 		if j, err := reach(ctx, o.f, c, id); err == nil && j.GetOver() {
 			return incomplete(j, text)
 		}
-		return ui.WithHint(fmt.Errorf("job %s: %s", id, text), "--wait waits until the job is over; `gkctl task list %s` shows its tasks.", words.ShellWord(id))
+		return ui.WithHint(fmt.Errorf("job %s: %s", id, text), "Use --wait to wait until the job is over; `gkctl task list %s` shows its tasks.", words.ShellWord(id))
 	}
 	return nil
 }
@@ -131,9 +131,9 @@ func pages(ctx context.Context, f *conn.Factory, c *client.Client, id string) it
 	}
 }
 
-// awaited yields the tasks of a job in order, each when it and all tasks before it have ended, until the job is over.
-// Unlike work.Results it keeps only the indexes of ended tasks in memory, and reads the results page by page when they
-// are due.
+// awaited yields the tasks of a job in order, each once it and all tasks before it have ended, until the job is over.
+// Unlike work.Results, it keeps only the indexes of ended tasks in memory, and reads the results page by page when they
+// are needed.
 func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		ended, next, over := make(map[uint32]bool), uint32(0), false
@@ -156,7 +156,7 @@ func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 					yield(nil, err)
 					return
 				}
-				if len(page.GetTasks()) == 0 { // another job has this id now, so the stream ends
+				if len(page.GetTasks()) == 0 { // another job now has this id, so the stream ends
 					break
 				}
 				for _, t := range page.GetTasks() {
@@ -186,7 +186,7 @@ func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 	}
 }
 
-// maxRun is the maximum number of results read at a time. The servers also limit a page by its bytes.
+// maxRun is the maximum number of results read at a time. The servers also limit the size of a page in bytes.
 const maxRun = 1000
 
 // runFrom returns the number of consecutive ended tasks starting at index, up to maxRun.

@@ -39,9 +39,9 @@ func newSubmit(f *conn.Factory) *cobra.Command {
 		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, the contents of each --file, or the lines of the file that
 --lines names; - is standard input. Submitting a job again with the same --id has no further effect.
 
-With --wait, --follow or --cancel-with-me gkctl exits when the job is over, with 1 if a task failed, was cancelled or was dropped. With
---cancel-with-me the servers also cancel a job whose submission got no answer, within 30s after gkctl has ended, unless it is submitted
-again with its --id before that.`,
+With --wait, --follow or --cancel-with-me, gkctl exits when the job is over, with 1 if a task failed, was cancelled or was dropped. With
+--cancel-with-me, the servers also cancel a job whose submission got no response, within 30s after gkctl exits, unless it is submitted
+again with the same --id first.`,
 		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
   find . -name '*.jpg' | gkctl job submit resize --lines -`,
 		Args: ui.AtLeastOne("the name of a semaphore"),
@@ -57,19 +57,19 @@ again with its --id before that.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&o.files, "file", nil, "a `FILE` that is one task; repeat it for more")
+	flags.StringArrayVar(&o.files, "file", nil, "a `FILE` with the payload of one task; repeat the flag for more tasks")
 	flags.StringVar(&o.lines, "lines", "", "a `FILE` whose lines are the tasks")
-	flags.StringVar(&o.job.ID, "id", "", "id of the job; default: a new one")
+	flags.StringVar(&o.job.ID, "id", "", "id of the job; default: generated")
 	flags.StringToStringVar(&o.job.Labels, "label", nil, "labels of the job, `KEY=VALUE,...`")
 	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs with a higher priority are handed out first")
 	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "maximum number of times that a task is handed out, default 3")
 	flags.IntVar(&o.job.MaxResult, "max-result", 0, "maximum size of a result in bytes, which is reserved; default 1024, -1 for no results")
 	flags.BoolVar(&o.job.RetryFailed, "retry-failed", false, "retry a task whose worker reported an error, while it has attempts left")
 	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after this time, for example 2h")
-	flags.DurationVar(&o.job.Retention, "retention", 0, "how long the job is kept after its end, default 24h")
+	flags.DurationVar(&o.job.Retention, "retention", 0, "how long the job is kept after it ends, default 24h")
 	flags.BoolVar(&o.wait, "wait", false, "wait until the job is over")
 	flags.BoolVar(&o.follow, "follow", false, "like --wait, and show the progress")
-	flags.BoolVar(&o.cancelWithMe, "cancel-with-me", false, "wait, and cancel the job if gkctl ends first")
+	flags.BoolVar(&o.cancelWithMe, "cancel-with-me", false, "wait, and cancel the job if gkctl exits first")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -83,7 +83,7 @@ func (o *submitOptions) payloads() (tasks [][]byte, err error) {
 		}
 	}
 	if sources != 1 {
-		return nil, ui.Usagef("give tasks as arguments, with --file, or with --lines, but only one of the three")
+		return nil, ui.Usagef("specify tasks as arguments, with --file, or with --lines, but in only one of these ways")
 	}
 	for _, arg := range o.args {
 		tasks = append(tasks, []byte(arg))
@@ -136,7 +136,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.job.ID = cmp.Or(o.job.ID, client.NewRequestID()) // chosen here, so that a submission with an unknown outcome can be repeated
+	o.job.ID = cmp.Or(o.job.ID, client.NewRequestID()) // generated here, so that a submission with an unknown outcome can be repeated
 	o.job.Author = o.f.Global.Who()
 	if o.cancelWithMe {
 		o.job.OnSubmitterLoss = work.SubmitterCancel
@@ -196,16 +196,17 @@ func (o *submitOptions) run(ctx context.Context) error {
 // waits reports whether gkctl waits until the job is over.
 func (o *submitOptions) waits() bool { return o.wait || o.follow || o.cancelWithMe }
 
-// repeatHint returns the hint after a submission whose outcome is unknown.
+// repeatHint returns the hint for a submission whose outcome is unknown.
 func (o *submitOptions) repeatHint() string {
 	id := words.ShellWord(o.job.ID)
 	if o.cancelWithMe {
-		return fmt.Sprintf("If it was stored, the servers cancel it within %s, unless you repeat it before that with `--id %s`.", work.SubmitterLease, id)
+		return fmt.Sprintf("If it was stored, the servers cancel it within %s, unless you run the command again first with `--id %s`.", work.SubmitterLease, id)
 	}
-	return fmt.Sprintf("Repeat it with `--id %s`: if it was stored, that has no further effect.", id)
+	return fmt.Sprintf("Run the command again with `--id %s`: if the job was stored, this is a no-op.", id)
 }
 
-// noteNoWorker prints a note if no worker can execute the job, because gkctl would wait forever. It ignores errors.
+// noteNoWorker prints a note if no worker can execute the job, because gkctl would then wait forever. It ignores
+// errors.
 func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -221,7 +222,7 @@ func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	})
 	if err == nil && r.GetWhyTasksWait() != "" {
 		name := words.ShellWord(sem.Name())
-		o.f.Say("gkctl: the tasks wait: %s\n`gkctl work %s -- COMMAND` starts a worker, `gkctl explain %s` shows why tasks wait.",
+		o.f.Say("gkctl: the tasks are waiting: %s\n`gkctl work %s -- COMMAND` starts a worker, `gkctl explain %s` shows why tasks wait.",
 			words.Cell(r.GetWhyTasksWait()), name, name)
 	}
 }

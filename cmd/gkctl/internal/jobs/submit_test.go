@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job may be stored even if no response arrived. It can only be found by its id.
+// A job may have been stored even if no response arrived. It can only be found by its id.
 func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 		s := newSubmission(t, srv, late(t, srv, time.Hour), "resize", "a.jpg")
 		err := s.cmd.ExecuteContext(t.Context())
 		code, hint := ui.Classify(s.cmd, err)
-		m := regexp.MustCompile("^Repeat it with `--id ([A-Z0-9]+)`: ").FindStringSubmatch(hint)
+		m := regexp.MustCompile("^Run the command again with `--id ([A-Z0-9]+)`: ").FindStringSubmatch(hint)
 		if !errors.Is(err, client.ErrOutcomeUnknown) || code != ui.ExitUnreachable || m == nil {
 			t.Fatalf("submit returned %v with exit code %d and hint %q, want an unknown outcome, 69 and the id of the job", err, code, hint)
 		}
@@ -38,7 +38,7 @@ func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 	})
 }
 
-// After Ctrl-C, gkctl prints no error, so the command must print the id of a job that may be stored.
+// After Ctrl-C, gkctl prints no error, so the command must print the id of a job that may have been stored.
 func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 			t.Error(err)
 		}
 		const want = "gkctl: interrupted; it is unknown whether job holiday was stored\n" +
-			"Repeat it with `--id holiday`: if it was stored, that has no further effect.\n"
+			"Run the command again with `--id holiday`: if the job was stored, this is a no-op.\n"
 		if s.out.String() != want {
 			t.Errorf("interrupted submit printed %q, want %q", s.out, want)
 		}
@@ -94,7 +94,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain
 			}()
 			err := s.cmd.ExecuteContext(t.Context())
 			_, hint := ui.Classify(s.cmd, err)
-			const want = "If it was stored, the servers cancel it within 30s, unless you repeat it before that with `--id holiday`."
+			const want = "If it was stored, the servers cancel it within 30s, unless you run the command again first with `--id holiday`."
 			if !errors.Is(err, client.ErrOutcomeUnknown) || hint != want {
 				t.Fatalf("submit returned %v, hint %q, want hint %q", err, hint, want)
 			}

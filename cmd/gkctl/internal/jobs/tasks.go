@@ -91,9 +91,9 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	var states []string
 	cmd := &cobra.Command{
-		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job in the order of their indexes",
-		Long: `Shows the tasks of a job in the order of their indexes. WORKER is the worker that holds the task, or that held it last. RETURNS counts
-how many times workers returned the task unfinished; ATTEMPTS does not include these returns. FAILURE is the message of the last attempt that failed
+		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job in index order",
+		Long: `Shows the tasks of a job in index order. WORKER is the worker that holds the task, or the last one that held it. RETURNS counts
+how many times workers returned the task unfinished; ATTEMPTS does not include these returns. FAILURE is the message from the last attempt that failed
 or was returned. With -o wide, PERMIT shows how long the worker may keep the task, or how its last permit ended.`,
 		Example: "  gkctl task list nightly-thumbnails --state failed",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
@@ -119,12 +119,12 @@ or was returned. With -o wide, PERMIT shows how long the worker may keep the tas
 func index(arg string) (uint32, error) {
 	n, err := strconv.ParseUint(arg, 10, 32)
 	if err != nil {
-		return 0, ui.Usagef("%q is not the index of a task: `gkctl task list` shows them", arg)
+		return 0, ui.Usagef("%q is not a task index: `gkctl task list` shows the indexes", arg)
 	}
 	return uint32(n), nil
 }
 
-// noTask returns the error for an index that the job does not have.
+// noTask returns the error for an index that does not exist in the job.
 func noTask(j *gatekeeperv1.Job, index uint32) error {
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: fmt.Errorf("job %s has no task %d: it has %d, counted from 0", j.GetSpec().GetId(), index, j.GetTasks())}
 }
@@ -168,7 +168,7 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// taskChange holds the options of a command that changes failed tasks of one job.
+// taskChange holds the options of a command that changes the failed tasks of a job.
 type taskChange struct {
 	f      *conn.Factory
 	drop   bool
@@ -197,7 +197,7 @@ for confirmation; in a script, pass --yes.`,
 }
 
 func (o *taskChange) register(cmd *cobra.Command) *cobra.Command {
-	cmd.Args, cmd.ValidArgsFunction = ui.AtLeastOne("the id of a job, and indexes of tasks"), firstJob(o.f)
+	cmd.Args, cmd.ValidArgsFunction = ui.AtLeastOne("a job id and, optionally, task indexes"), firstJob(o.f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		indexes := make([]uint32, len(args)-1)
 		for i, arg := range args[1:] {

@@ -83,8 +83,8 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNothingChosen}
 }
 
-// Remembered returns the denials that the leader remembers. They are only used for notes, so it ignores errors from the
-// leader, including those from older versions without this call.
+// Remembered returns the denials that the leader remembers. They are only used for notes, so errors from the leader are
+// ignored, including those from older versions without this call.
 func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
 	ctx, cancel := context.WithTimeout(ctx, maxRemark)
 	defer cancel()
@@ -102,7 +102,7 @@ func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 	return r
 }
 
-// DeniedLines returns the servers' texts about the first callers, limited by most, followed by the number of remaining
+// DeniedLines returns the servers' descriptions of the first callers, up to limit, followed by the number of remaining
 // callers.
 func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	lines := words.Mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
@@ -112,13 +112,13 @@ func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	return lines
 }
 
-// MisspelledLines returns the servers' texts about callers whose name is probably a misspelling of a requested one.
+// MisspelledLines returns the servers' descriptions of callers that probably misspelled a requested name.
 func MisspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
 	return words.Mapped(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + words.Cell(d.GetText()) })
 }
 
 // RefuseUnknown returns an error if some of the names have no definition. Without this error, the empty list for a
-// misspelled name would look as if nothing were held. Names in met are accepted: permits and the journal may contain
+// misspelled name would look as if nothing were held. Names in found are accepted: permits and the journal may contain
 // names whose definitions were deleted.
 func RefuseUnknown(ctx context.Context, c *client.Client, names, met []string) error {
 	unknown, err := Unknown(ctx, c, names, met)
@@ -150,7 +150,7 @@ func RefuseUnheardOf(ctx context.Context, c *client.Client, names, met []string)
 	return noSuch(ctx, c, unheardOf)
 }
 
-// Unknown returns the servers' error for each name without a definition. It ignores globs and the names in met.
+// Unknown returns the servers' error for each name without a definition. It ignores globs and the names in found.
 func Unknown(ctx context.Context, c *client.Client, names, met []string) ([]*client.NoSuchDefinitionError, error) {
 	var unknown []*client.NoSuchDefinitionError
 	seen := slices.Clone(met)
@@ -188,7 +188,7 @@ func DefinitionNames(ctx context.Context, c *client.Client, globs []string) ([]s
 	return namesOf(all), err
 }
 
-// Annotate adds to an error the information that the user needs to correct a wrong name or flag.
+// Annotate adds to an error what the user needs to know to correct a wrong name or flag.
 func Annotate(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()
@@ -209,7 +209,7 @@ func Annotate(ctx context.Context, c *client.Client, err error) error {
 	return err
 }
 
-// inFlagsWords rewords an error for an invalid field of a request: it names the flag or argument instead of the field.
+// inFlagsWords rewords an error for an invalid request field to refer to the flag or argument instead of the field.
 func inFlagsWords(e *client.InvalidFieldError) error {
 	field := e.Field
 	for _, request := range []string{"pause.", "cordon.", "resume.", "selector."} {

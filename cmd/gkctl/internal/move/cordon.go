@@ -62,7 +62,7 @@ the last 7 days.`,
 
 func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 	if o.group == "" && o.acquirer == "" {
-		return nil, ui.Usagef("give --group or --acquirer: a pattern that matches the callers to lock out")
+		return nil, ui.Usagef("specify --group or --acquirer: a pattern that matches the callers to lock out")
 	}
 	r = &gatekeeperv1.CordonRequest{
 		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),
@@ -116,7 +116,7 @@ func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 // The prefixes of the ids that the servers derive from patterns.
 const groupID, acquirerID = "group:", "acquirer:"
 
-// name returns the cordon's id, or a text with the patterns from which the servers will derive the id.
+// name returns the cordon's id or, if none was given, the patterns from which the servers will derive it.
 func (o *cordonOptions) name() string {
 	var parts []string
 	if o.group != "" {
@@ -178,8 +178,8 @@ func newCordons(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// orderedDrains returns the drains that have ended, by cordon id, if the journal still has them. A CordonRecord
-// contains its drain only while the drain lasts.
+// orderedDrains returns the drains that have ended and are still in the journal, by cordon id. A CordonRecord contains
+// its drain only until the drain ends.
 func orderedDrains(
 	ctx context.Context, c *client.Client, output ui.Output, cordons []*gatekeeperv1.CordonRecord,
 ) (map[string]*durationpb.Duration, error) {
@@ -204,7 +204,7 @@ func orderedDrains(
 	return ordered, nil
 }
 
-// cordonRow returns the row for a cordon. over is the cordon's drain if the drain has ended, and otherwise nil.
+// cordonRow returns the row for a cordon. endedDrain is its drain if that has ended, otherwise nil.
 func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) ui.Row {
 	drain := words.Duration(c.GetDrain())
 	if text := words.Duration(over); drain == "" && text != "" {
@@ -226,10 +226,10 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 		GroupID: ui.GroupChange,
 		Use:     "uncordon ID... [--dry-run] [--reason TEXT]",
 		Short:   "End cordons",
-		Long:    "Ends cordons by their ids, which `gkctl cordons` lists. If one fails, the others are still ended.",
+		Long:    "Ends cordons by id; `gkctl cordons` lists the ids. If one fails, the others are still ended.",
 		Example: `  gkctl uncordon acquirer:app7
   gkctl cordons -o name | xargs gkctl uncordon --reason "maintenance is done"`,
-		Args:              ui.AtLeastOne("the ids of cordons (gkctl cordons lists them)"),
+		Args:              ui.AtLeastOne("the ids of cordons (`gkctl cordons` lists them)"),
 		ValidArgsFunction: completeCordons(f),
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would end; change nothing")

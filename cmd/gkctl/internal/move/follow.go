@@ -73,10 +73,10 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-ended:
 			return ui.WithHint(fmt.Errorf("%s after %s: %s", words.Plural(h.left, "old holder has not stopped", "old holders have not stopped"), o.f.Global.Timeout,
 				words.SomeNames(h.waiting())),
-				"The move was made: their permits end at their deadlines at the latest. `gkctl holders` shows them.")
+				"The move was made; the permits end no later than their deadlines. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()
-			o.f.Say("The move was made; its holders continue to change. Undo it with: gkctl undo %d", h.change)
+			o.f.Say("The move was made, and the handover continues. Undo it with: gkctl undo %d", h.change)
 			return ctx.Err()
 		}
 	}
@@ -86,7 +86,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 // take processes a response from the watch.
 func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
 	if t.err != nil {
-		return ui.WithHint(t.err, "The move was made: change %d. Its progress can no longer be followed.", h.change)
+		return ui.WithHint(t.err, "The move was made (change %d), but its progress can no longer be followed.", h.change)
 	}
 	for _, e := range t.response.GetEvents() {
 		if line := h.event(e, t.at); line != "" {
@@ -102,7 +102,7 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 	var holders []*gatekeeperv1.Permit
 	for p, err := range c.AllHolders(reading, &gatekeeperv1.ListHoldersRequest{}) {
 		if err != nil {
-			return ui.WithHint(err, "The move was made: change %d. Its progress can no longer be followed.", h.change)
+			return ui.WithHint(err, "The move was made (change %d), but its progress can no longer be followed.", h.change)
 		}
 		holders = append(holders, p)
 	}
@@ -111,7 +111,7 @@ func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, 
 	return nil
 }
 
-// linger waits briefly until waiters for the freed slots have been granted a permit, so that the report can list them.
+// linger waits briefly for the waiters for the freed slots to be granted permits, so that the report can list them.
 func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan update, b *board) error {
 	asking, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -124,7 +124,7 @@ func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers
 			waits[t] = true
 		}
 	}
-	// A caller that waited until recently may be a holder by now, even though the event has not arrived yet.
+	// A caller that was waiting a moment ago may already be a holder, even though the event has not arrived yet.
 	req := &gatekeeperv1.ListHoldersRequest{}
 	if len(h.names) <= lookup.Max {
 		req.Names = h.names
@@ -195,7 +195,7 @@ func (b *board) show(h *handovers) {
 	b.drawn = len(lines)
 }
 
-// clear erases the lines that were drawn.
+// clear erases the drawn lines.
 func (b *board) clear() {
 	if b.drawn > 0 {
 		fmt.Fprintf(b.out, "\x1b[%dA\x1b[J", b.drawn)
@@ -203,8 +203,8 @@ func (b *board) clear() {
 	}
 }
 
-// boardOf returns the state of a move: a line with counts, and a line for each old holder that has not stopped, by
-// task.
+// boardOf returns the state of a move: a line with counts, and a line for each old holder that has not stopped, in the
+// order of the tasks.
 func boardOf(h *handovers, now time.Time) []string {
 	old, gone, granted := 0, 0, 0
 	var lines []string

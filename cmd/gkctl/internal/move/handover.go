@@ -13,7 +13,7 @@ import (
 )
 
 // handovers tracks the tasks of a move: their old holders until they have stopped, and the permits granted since the
-// move. Events must be passed to it in the order of their revisions.
+// move. Events must be passed to it in revision order.
 type handovers struct {
 	from  string
 	drain time.Duration // the drain of the move, or 0
@@ -44,7 +44,7 @@ type oldHolder struct {
 	overran bool
 }
 
-// newHolder is a holder that got a permit after the move.
+// newHolder is a holder whose permit was granted after the move.
 type newHolder struct {
 	permit *gatekeeperv1.Permit
 	after  time.Duration
@@ -134,7 +134,7 @@ func (h *handovers) granted(t *handover, e *gatekeeperv1.Event, at time.Time) st
 	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), words.HolderText(p), words.Elapsed(after))
 }
 
-// overtaken processes an edit made after the move. That edit then decides whether the old holders must stop.
+// overtaken processes an edit made after the move. From then on, that edit decides whether the old holders must stop.
 func (h *handovers) overtaken(t *handover, e *gatekeeperv1.Event, at time.Time) string {
 	for _, o := range t.old {
 		if o.how == "" {
@@ -228,7 +228,7 @@ func (h *handovers) heldError() error {
 	tokens := words.Mapped(held, func(p *gatekeeperv1.Permit) string { return words.Number(p.GetToken()) })
 	return ui.WithHint(fmt.Errorf("%s for an operator in %s: the new group cannot get these slots", words.Plural(len(held), "slot is held", "slots are held"),
 		words.SomeNames(words.Mapped(held, (*gatekeeperv1.Permit).GetSemaphore))),
-		"When you know that the jobs have stopped: gkctl clear %s", strings.Join(tokens, " "))
+		"Once you know that the jobs have stopped, run: gkctl clear %s", strings.Join(tokens, " "))
 }
 
 func (t *handover) find(token uint64) *oldHolder {
@@ -253,7 +253,7 @@ func endOf(e *gatekeeperv1.Event) string {
 		return howExpired
 	case gatekeeperv1.PermitEnd_PERMIT_END_FREED_UNSAFELY:
 		return howFreed
-	case gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED: // the same holder has the permit with another token
+	case gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED: // the same holder now holds the permit under another token
 		return howGone
 	}
 	return howReleased

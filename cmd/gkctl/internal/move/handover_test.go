@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moving returns a move of task a, which is held with token 1, and of task b, which has no holder. The move is planned
-// at revision 10 and made at revision 20.
+// moving returns the handovers for a move of task a, held with token 1, and task b, which has no holder. The move is
+// planned at revision 10 and made at revision 20.
 func moving(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
 	h = newHandovers(&gatekeeperv1.MoveResponse{
@@ -65,7 +65,7 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
-	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // matches after the move too
+	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // also matches after the move
 	if h.left != 2 {
 		t.Errorf("%d old holders left after the event, want 2", h.left)
 	}
@@ -147,7 +147,7 @@ func TestHandovers_EventsWereMissed_StateIsTakenFromTheHolders(t *testing.T) {
 	}, 40, at(time.Second))
 	a, b := h.tasks["a"], h.tasks["b"]
 	if a.old[0].how != howGone || b.old[0].how != "" || len(a.started) != 1 || h.left != 1 {
-		t.Errorf("after missed(): old holder of a %+v, want it gone; %d new holders, want 1; old holder of b %+v, want it live; %d left, want 1", a.old[0], len(a.started), b.old[0], h.left)
+		t.Errorf("after resync(): old holder of a %+v, want it gone; %d new holders, want 1; old holder of b %+v, want it live; %d left, want 1", a.old[0], len(a.started), b.old[0], h.left)
 	}
 	if h.seen != 40 || h.done() {
 		t.Errorf("seen = %d, done() = %v, want 40, false", h.seen, h.done())
@@ -173,7 +173,7 @@ func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
 		t.Errorf("without a terminal the board wrote %q, want one line without control characters", plain.String())
 	}
 	if lines := boardOf(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  must stop, 3s ago" {
-		t.Errorf("boardOf() = %q, want a line for the old holder of a", lines)
+		t.Errorf("renderBoard() = %q, want a line for the old holder of a", lines)
 	}
 }
 

@@ -41,7 +41,7 @@ func newMove(f *conn.Factory, run func(*moveOptions, context.Context) error) *co
 		Short:   "Move tasks from one group to another in one step",
 		Long: `Changes definitions that admit the group --from so that they admit the group --to instead. By default it changes all of these definitions;
 names, globs and labels narrow the choice. Other groups remain admitted. gkctl shows the effect, asks for confirmation, and edits all of the
-definitions in one step or none. If one of them was changed concurrently, it changes nothing. Then it shows how old holders stop and new holders
+definitions in one step, or none. If one of them was changed concurrently, it changes nothing. Then it shows how old holders stop and new holders
 get permits, until the last old holder has stopped, and lists the holders that stopped too late. A slot is granted to a new holder only after the
 old holder has released it, or at the old holder's deadline.
 
@@ -76,7 +76,7 @@ a move does not free it. --force is needed if no caller has ever been seen in th
 func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 	switch {
 	case o.from == "" || o.to == "":
-		return nil, ui.Usagef("give --from and --to: the old group and the new group")
+		return nil, ui.Usagef("specify --from and --to: the old group and the new group")
 	case o.from == o.to:
 		return nil, ui.Usagef("--from and --to are both %q", o.from)
 	}
@@ -112,7 +112,7 @@ func (o *moveOptions) run(ctx context.Context) error {
 		}
 		refused := o.refusal(moves)
 		switch {
-		case o.dryRun: // the exit code is that of the move
+		case o.dryRun: // with the same exit code as the move itself
 			return errors.Join(o.printPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
 		case len(moves.GetMoves()) == 0:
 			return o.printNothing(moves)
@@ -147,7 +147,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 	return nil
 }
 
-// printNothing prints the result of a move that has no task to move.
+// printNothing prints the result of a move with nothing to move.
 func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 	o.noteNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
@@ -198,7 +198,7 @@ func notMovedTexts(moves *gatekeeperv1.MoveResponse) []string {
 	})
 }
 
-// warningsOf returns the warnings about the whole move, and why it may be a mistake.
+// warningsOf returns the warnings about the whole move, and the reasons why it may be a mistake.
 func warningsOf(moves *gatekeeperv1.MoveResponse) []string {
 	return slices.Concat(moves.GetWarnings(), moves.GetDoubts())
 }
@@ -259,7 +259,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 	defer cancel()
 	var events <-chan update
 	if !o.noWait {
-		// Watch from the revision of the plan: a permit granted between the plan and the edit has an old holder too.
+		// Watch from the revision of the plan: a caller granted a permit between plan and edit is an old holder too.
 		events = o.watch(watching, c, h.names, moves.GetRevision()+1)
 		defer func() {
 			cancel()
@@ -281,7 +281,7 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 	return errors.Join(o.printReport(report, h), err, o.notAllMoved(moves), h.heldError())
 }
 
-// sendMove makes exactly the move that was shown. If the outcome is unknown, its error says how to find out.
+// sendMove makes exactly the move that was shown. If the outcome is unknown, its error explains how to find out.
 func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) (uint64, error) {
 	req.DryRun, req.Expected, req.RequestId = false, shown.GetDigest(), client.NewRequestID()
 	sending, cancel := o.f.Bounded(ctx)

@@ -43,9 +43,9 @@ func (c *chosen) register(cmd *cobra.Command) {
 func (c *chosen) selector() (*gatekeeperv1.Selector, error) {
 	switch some := len(c.names) > 0 || c.labels != ""; {
 	case c.all && some:
-		return nil, ui.Usagef("--all excludes names, globs and -l")
+		return nil, ui.Usagef("--all cannot be combined with names, globs or -l")
 	case !c.all && !some:
-		return nil, ui.Usagef("give names, globs, -l or --all")
+		return nil, ui.Usagef("specify names, globs, -l or --all")
 	}
 	return &gatekeeperv1.Selector{Names: c.names, Labels: c.labels, All: c.all}, nil
 }
@@ -57,7 +57,7 @@ type pauseOptions struct {
 	stop   bool
 	drain  change.DrainFlag
 	change.AskFlags
-	// replace makes --all also replace the pauses of paused semaphores.
+	// replace makes --all also replace existing pauses.
 	replace bool
 	output  ui.Output
 }
@@ -88,7 +88,7 @@ It shows the effect and asks for confirmation (in a script, pass --yes) when it 
 	o.ending.Register(cmd, "how long until the semaphores resume automatically")
 	cmd.Flags().BoolVar(&o.stop, "stop", false, "also stop the current holders")
 	o.drain.Register(cmd)
-	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: also replace the pauses of paused semaphores")
+	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: also replace existing pauses")
 	o.AskFlags.Register(cmd, "show what would be paused and who would have to stop")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd

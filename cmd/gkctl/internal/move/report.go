@@ -41,7 +41,7 @@ type moveTask struct {
 
 type stoppedTask struct {
 	words.Holder
-	// How says how the holder stopped, for example "released" or "expired". It is empty if gkctl did not see that.
+	// How describes how the holder stopped, for example "released" or "expired". It is empty if gkctl did not see it.
 	How   string `json:"how,omitempty"`
 	After string `json:"after,omitempty"`
 	// Overran reports whether the holder did not stop within the drain, and kept its slot until After.
@@ -122,7 +122,8 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	return nil
 }
 
-// printHandovers prints which holders stopped, which got permits, and when. It lists the holders that stopped too late.
+// printHandovers prints how many holders stopped, how many got permits, and when. It lists the holders that stopped too
+// late.
 func (o *moveOptions) printHandovers(h *handovers) {
 	stopped, released, granted := 0, 0, 0
 	var last, lastGranted time.Duration
@@ -156,13 +157,14 @@ func (o *moveOptions) printHandovers(h *handovers) {
 	case stopped == 0 && h.left == 0 && len(h.held()) == 0:
 		fmt.Fprintln(o.f.Out, "no permits were held")
 	case stopped > 0:
-		fmt.Fprintf(o.f.Out, "%s stopped, %d of them by release, the last after %s\n", words.Plural(stopped, "old holder", "old holders"), released, words.Elapsed(last))
+		fmt.Fprintf(o.f.Out, "%s stopped (%s), the last one after %s\n", words.Plural(stopped, "old holder", "old holders"),
+			words.Plural(released, "released its permit", "released their permits"), words.Elapsed(last))
 	}
 	if h.left > 0 {
 		fmt.Fprintf(o.f.Out, "%s not stopped\n", words.Plural(h.left, "old holder has", "old holders have"))
 	}
 	if granted > 0 {
-		fmt.Fprintf(o.f.Out, "%s granted, the last after %s\n", words.Plural(granted, "new holder was", "new holders were"), words.Elapsed(lastGranted))
+		fmt.Fprintf(o.f.Out, "%s granted a permit, the last one after %s\n", words.Plural(granted, "new holder was", "new holders were"), words.Elapsed(lastGranted))
 	}
 	for _, text := range late {
 		fmt.Fprintln(o.f.Out, text)

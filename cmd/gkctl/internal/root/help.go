@@ -37,7 +37,7 @@ func generalExits() []exitText {
 	}
 }
 
-// ownExits returns the exit codes of a command other than 0, 64, 69, 77 and 130. An empty text stands for the text in
+// ownExits returns the exit codes of a command other than 0, 64, 69, 77 and 130. An empty text means the one in
 // generalExits.
 func ownExits(command string) []exitText {
 	refused := exitText{ui.ExitFailure, "the servers refused, for example because of a concurrent change; nothing was changed"}
@@ -90,7 +90,7 @@ func ownExits(command string) []exitText {
 			{ui.ExitBadInput, "bad definitions in a file, or an outdated version"}, {ui.ExitLost, "the comparison failed"}}
 	case "bench":
 		return []exitText{
-			{ui.ExitFailure, "a call failed, a permit was not returned, or --rate was not kept; or the prefix is in use, and nothing was done"},
+			{ui.ExitFailure, "a call failed, a permit was not returned, or --rate was not sustained; or the prefix is in use, and nothing was done"},
 			bad,
 		}
 	case "audit verify":
@@ -106,7 +106,7 @@ func ownExits(command string) []exitText {
 	case "verify":
 		return []exitText{bad, {ui.ExitNotAcquired, "not valid"}}
 	case "release", "revoke", "clear":
-		return []exitText{{ui.ExitFailure, "a permit had ended, or was refused; the others were processed"}}
+		return []exitText{{ui.ExitFailure, "a permit had already ended, or was refused; the others were processed"}}
 	}
 	return nil
 }
@@ -188,10 +188,10 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// flagError rewords an error about a flag for operators. The messages of pflag contain the messages of Go's parsers.
+// flagError rewords an error about a flag for operators. pflag's messages contain those of Go's parsers.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		return ui.Usagef("there is no flag %s", unknownFlag(cmd, e))
+		return ui.Usagef("unknown flag %s", unknownFlag(cmd, e))
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return ui.Usagef("--%s needs a value: %s", e.GetFlag().Name, e.GetFlag().Usage)
@@ -224,7 +224,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	return text
 }
 
-// valueRule says why a flag's value is invalid, or what it must be.
+// valueRule returns the reason why a flag's value is invalid, or what it must be.
 func valueRule(e *pflag.InvalidValueError) string {
 	switch e.GetFlag().Value.Type() {
 	case "duration", "DURATION":
@@ -238,7 +238,7 @@ func valueRule(e *pflag.InvalidValueError) string {
 		}
 		return "must be a whole number"
 	case "bool":
-		return "must be true or false, or left out"
+		return "must be true or false, or omitted"
 	case "stringToString":
 		return "must be KEY=VALUE"
 	}

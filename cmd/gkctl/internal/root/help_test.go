@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// everyCommand calls f for each command that is not hidden.
+// everyCommand calls f for each command that has no subcommands and is not hidden.
 func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 	if c.Hidden {
 		return
@@ -123,13 +123,13 @@ func TestJSON_EachCommand_IsDocumented(t *testing.T) {
 		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*ui.Output).Formats, ui.JSON) {
 			have = append(have, name)
 			if !slices.Contains(listed, name) {
-				t.Errorf("`%s` has -o json, but docs/gkctl-reference.md does not say what it prints", name)
+				t.Errorf("`%s` has -o json, but docs/gkctl-reference.md does not describe its output", name)
 			}
 		}
 	})
 	for _, name := range listed {
 		if !slices.Contains(have, name) {
-			t.Errorf("docs/gkctl-reference.md says what `%s` prints with -o json, but it has no -o json", name)
+			t.Errorf("docs/gkctl-reference.md describes the -o json output of `%s`, which has no -o json", name)
 		}
 	}
 }

@@ -30,7 +30,7 @@ import (
 const long = `gkctl shows and changes the state of a Gatekeeper cluster.
 
 The addresses of the servers come from --endpoints, GK_ENDPOINTS, or a context in the file named by GK_CONFIG (` + "`gkctl context`" + `).
-The default is 127.0.0.1:7420. Each connection flag also has an environment variable: GK_TLS_CA for --tls-ca. A name may be a glob
+The default is 127.0.0.1:7420. Each connection flag also has an environment variable, such as GK_TLS_CA for --tls-ca. A name may be a glob
 with *, ? and [a-z].
 
 -o json prints API messages with the API's field names. 64-bit numbers and durations are strings, as in protobuf's JSON ("12", "60s").
@@ -40,7 +40,7 @@ A list is {"items": [...]}. -o yaml prints the same as YAML. For definitions it 
 func newRoot(f *conn.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gkctl",
-		Short:         "The command line of Gatekeeper",
+		Short:         "Command-line client for Gatekeeper",
 		Long:          long,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
@@ -52,7 +52,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
 	root.AddGroup(
-		&cobra.Group{ID: ui.GroupSee, Title: "See:"},
+		&cobra.Group{ID: ui.GroupSee, Title: "Inspect:"},
 		&cobra.Group{ID: ui.GroupChange, Title: "Change:"},
 		&cobra.Group{ID: ui.GroupPermits, Title: "Permits:"},
 		&cobra.Group{ID: ui.GroupWork, Title: "Work:"},
@@ -149,7 +149,7 @@ func newCompletion() *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(out)
 			}
-			return ui.Usagef("there is no completion for %q", args[0])
+			return ui.Usagef("no completion is available for %q", args[0])
 		},
 	}
 }
@@ -178,7 +178,7 @@ func newVersion(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// version returns the version of the module, or the commit from which it was built.
+// version returns the version of the module, or the commit that it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

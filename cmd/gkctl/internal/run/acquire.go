@@ -39,7 +39,7 @@ func newAcquire(f *conn.Factory, run func(*acquireOptions, context.Context) erro
 		Use:        "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
 		SuggestFor: []string{"lock"},
 		Short:      "Acquire a permit, and print its token",
-		Long: `Acquires a permit and prints its token. The permit lasts for its duration, and longer with ` + "`gkctl refresh`" + `. With --hold gkctl keeps it
+		Long: `Acquires a permit and prints its token. The permit lasts for its duration, and longer with ` + "`gkctl refresh`" + `. With --hold, gkctl keeps it
 alive for that time, or until it is interrupted, and then releases it.
 
 If it gets no permit, it prints the reason and the current holders, and exits with 75; -o json then prints {"denial": {...}}, as in the API.`,
@@ -56,10 +56,10 @@ If it gets no permit, it prints the reason and the current holders, and exits wi
 	o.IdentityFlags.Register(cmd)
 	flags := cmd.Flags()
 	flags.Uint32Var(&o.weight, "weight", 1, "take `N` of the permits")
-	flags.StringVar(&o.firing, "firing", "", "claim this firing too, as NAME or NAME@TIME")
+	flags.StringVar(&o.firing, "firing", "", "also claim this firing, as NAME or NAME@TIME")
 	flags.Var(&o.wait, "wait", "wait in the queue, optionally with a limit, for example --wait=5m")
 	flags.Lookup("wait").NoOptDefVal = forever
-	flags.DurationVar(&o.hold, "hold", 0, "keep the permit for this time, for example 30m, then release it")
+	flags.DurationVar(&o.hold, "hold", 0, "hold the permit for this long, for example 30m, then release it")
 	flags.StringVar(&o.requestID, "request-id", "", "id of this acquisition; use the same id to retry it")
 	flags.StringToStringVar(&o.metadata, "metadata", nil, "`KEY=VALUE,...` to show with the permit")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print only the token")
@@ -165,7 +165,7 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 	return p, o.denied(err)
 }
 
-// pausedPlace returns a text for a place in the queue of a paused semaphore. It returns an empty string if the
+// pausedPlace describes the pause of the semaphore in whose queue the caller waits. It returns an empty string if the
 // semaphore is not paused.
 func pausedPlace(at client.Place) string {
 	if at.Pause == nil {
@@ -191,9 +191,9 @@ func (o *acquireOptions) denied(err error) error {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided. `gkctl get` lists the definitions."}
 	case heldForOperator(d) != 0:
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err,
-			Hint: fmt.Sprintf("The permit expired and is held for an operator. When you know that its job has stopped, free it with `gkctl clear %d`.", heldForOperator(d))}
+			Hint: fmt.Sprintf("The permit expired and is held for an operator. Once you know that its job has stopped, free it with `gkctl clear %d`.", heldForOperator(d))}
 	case d.Reason == client.ReasonNoFreePermit && !o.wait.set:
-		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: retryHint(d) + "--wait waits in the queue."}
+		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: retryHint(d)}
 	}
 	return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided."}
 }
@@ -232,12 +232,12 @@ func heldForOperator(d *client.DeniedError) uint64 {
 
 func retryHint(d *client.DeniedError) string {
 	if !d.Retry || d.RetryAfter <= 0 {
-		return ""
+		return "Use --wait to wait in the queue."
 	}
-	return "Retrying can help in " + words.Brief(d.RetryAfter) + " at the earliest; "
+	return "Retry in " + words.Brief(d.RetryAfter) + " at the earliest, or use --wait to wait in the queue."
 }
 
-// print prints the token, and to standard error how to continue.
+// print prints the token and, to standard error, how to continue.
 func (o *acquireOptions) print(p *client.Permit) error {
 	if !o.output.Is(ui.Table) {
 		return o.f.PrintObject(o.output, &gatekeeperv1.Permit{
@@ -256,7 +256,7 @@ func (o *acquireOptions) print(p *client.Permit) error {
 	return nil
 }
 
-// keep holds the permit for as long as --hold says, and then releases it.
+// keep holds the permit for the time given by --hold, and then releases it.
 func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 	timer := time.NewTimer(o.hold)
 	defer timer.Stop()

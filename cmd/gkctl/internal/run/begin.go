@@ -43,7 +43,7 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, command held.C
 	return client.NewRunner(sem, nil, opts...).Begin(ctx, time.Time{})
 }
 
-// showWaiting reports a wait. Without --verbose it only reports waits that an operator must end.
+// showWaiting reports a wait. Without --verbose, it only reports waits that need an operator.
 func (o *runOptions) showWaiting(_ context.Context, d *client.DeniedError) {
 	if d.NeedsAction() {
 		o.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
@@ -52,7 +52,7 @@ func (o *runOptions) showWaiting(_ context.Context, d *client.DeniedError) {
 	o.narrate("waiting: %s", d)
 }
 
-// showPlace returns a function that reports the place in the queue. Without --verbose the function only reports that
+// showPlace returns a function that reports the place in the queue. Without --verbose, the function only reports that
 // the semaphore was paused, and only to a terminal.
 func (o *runOptions) showPlace() func(client.Place) {
 	paused := ""
@@ -123,14 +123,14 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		}
 		e.Hint = "`gkctl holders " + o.semaphore + "` shows the holders."
 		if !o.waits() {
-			e.Hint += " --timeout or --on-denied wait waits in the queue."
+			e.Hint += " Use --timeout or --on-denied wait to wait in the queue."
 		}
 	}
 	return e
 }
 
-// interruption cancels a context at the first signal that would terminate gkctl, while there is no command that could
-// receive the signal.
+// interruption cancels a context at the first signal that would terminate gkctl, while there is no command to receive
+// the signal.
 type interruption struct {
 	cancel context.CancelFunc
 	stop   chan struct{}
@@ -170,7 +170,7 @@ func (i *interruption) by() os.Signal {
 	return i.signal
 }
 
-// over stops watching for signals, and returns the signal that has arrived, or nil. It does not cancel the context.
+// over stops watching for signals, and returns the signal that arrived, or nil. It does not cancel the context.
 func (i *interruption) over() os.Signal {
 	i.once.Do(func() { close(i.stop) })
 	i.work.Wait()

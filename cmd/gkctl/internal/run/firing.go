@@ -14,7 +14,7 @@ import (
 
 const (
 	autoFiring = "auto"
-	// autoEvery is the step of auto, which is the resolution of cron.
+	// autoEvery is the default step of auto, the resolution of cron.
 	autoEvery = time.Minute
 	// cronFiringMark separates a name from a schedule. The schedule may contain an @ too, as in @daily.
 	cronFiringMark = "@cron:"
@@ -85,17 +85,17 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	every, err := time.ParseDuration(step)
 	if err != nil || every < time.Second || every%time.Second != 0 {
-		return 0, ui.Usagef("firing %q: after auto:, give a duration in whole seconds, as in auto:5m", s)
+		return 0, ui.Usagef("firing %q: auto: takes a duration in whole seconds, as in auto:5m", s)
 	}
 	// Crontabs start over each hour or day. With a step that does not, two runs could fall into one step.
 	const day = 24 * time.Hour
 	if day%every != 0 && every%day != 0 {
 		return 0, ui.Usagef("firing %q: the step must divide a day evenly, as 5m and 12h do, or be a whole number of days: %s would start at a different time each day", s, step)
 	}
-	// Steps are counted in UTC. In Berlin, 01:00 of two consecutive nights in spring falls into the same UTC day.
+	// Steps are counted in UTC. In Berlin, 01:00 on two consecutive nights in spring falls on the same UTC day.
 	if _, change := started.ZoneBounds(); every >= day && !change.IsZero() {
 		return 0, ui.Usagef("firing %q: this host's clock changes for daylight saving time, so two runs could fall into one step of %s: "+
-			"give a schedule instead, as in --firing cron:'30 2 * * *'", s, step)
+			"use a schedule instead, as in --firing cron:'30 2 * * *'", s, step)
 	}
 	return every, nil
 }
@@ -142,7 +142,7 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 	}
 	if zone != "" {
 		if schedule.Location, err = time.LoadLocation(zone); err != nil {
-			return time.Time{}, ui.Usagef("--tz %q is not a time zone of the IANA database, such as Europe/Berlin", zone)
+			return time.Time{}, ui.Usagef("--tz %q is not an IANA time zone, such as Europe/Berlin", zone)
 		}
 	}
 	due := gkcron.Latest(schedule, started)
@@ -156,7 +156,7 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 }
 
 // skippedByClock returns when the clock jumped over an activation between after and now, for example over 02:30 on the
-// day on which daylight saving time begins. It returns the zero time if there was no such jump. Schedules omit such an
+// day when daylight saving time begins. It returns the zero time if there was no such jump. Schedules omit such an
 // activation, but cron starts the job right after the jump. Without a separate due time, that run would count as a
 // repeat of the run on the day before.
 func skippedByClock(s *cron.SpecSchedule, after, now time.Time) time.Time {

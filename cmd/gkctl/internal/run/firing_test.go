@@ -42,7 +42,7 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 	}
 }
 
-// The due time comes from the schedule, no matter when a host starts within the interval.
+// The due time comes from the schedule, no matter when in the interval a host starts.
 func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flag, zone, started, want string }{
@@ -61,8 +61,8 @@ func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 		{"cron:0 3 1 * *", "UTC", "2026-06-30T12:00:00Z", "job@2026-06-01T03:00:00Z"},
 		{"cron:0 0 29 2 *", "UTC", "2026-06-01T00:00:00Z", "job@2024-02-29T00:00:00Z"},
 
-		// On 29 March 2026 the time from 02:00 to 03:00 does not exist in Berlin. cron starts jobs that were due then
-		// at 03:00.
+		// On 29 March 2026 the time from 02:00 to 03:00 does not exist in Berlin. cron starts the jobs due in that
+		// hour at 03:00.
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-29T20:00:00+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-03-30T02:30:00+02:00", "job@2026-03-30T00:30:00Z"},
@@ -100,10 +100,10 @@ func TestRunFiring_ThatCannotBeRight_IsRejected(t *testing.T) {
 		{"cron:0 0 30 2 *", "", "was not due in the last five years"},
 		{"cron:TZ=Europe/Berlin", "", "has no schedule after the time zone"},
 		{"cron:TZ=Europe/Berlin 30 2 * * *", "UTC", "omit --tz"},
-		{"cron:30 2 * * *", "Berlin", `--tz "Berlin" is not a time zone`},
+		{"cron:30 2 * * *", "Berlin", `--tz "Berlin" is not an IANA time zone`},
 		{"auto:5m", "Europe/Berlin", "--tz needs"},
-		{"auto:24h", "", "give a schedule instead"},
-		{"auto:48h", "", "give a schedule instead"},
+		{"auto:24h", "", "use a schedule instead"},
+		{"auto:48h", "", "use a schedule instead"},
 	} {
 		if got, err := runFiring(c.flag, c.zone, "job", started); !ui.Is[*ui.UsageError](err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("--firing %q --tz %q: got %s, %v; want a usage error with %q", c.flag, c.zone, got, err, c.want)

@@ -66,10 +66,10 @@ func newRun(f *conn.Factory, run func(*runOptions, context.Context) error) *cobr
 		Use:     "run SEMAPHORE [flags] -- COMMAND [ARGUMENT...]",
 		Short:   "Run a command under a permit",
 		Long: `Acquires a permit, runs the command while it holds the permit, and releases it when the command and everything that it left running in its
-process group have ended. Meanwhile it keeps the permit alive. If the permit is lost, or an operator stops its holder, the command gets
+process group have exited. Until then it keeps the permit alive. If the permit is lost, or an operator stops its holder, the command gets
 SIGTERM, and SIGKILL after --kill-after or at the end of a drain. Both happen before anybody else can get the permit.
 
-gkctl exits with the command's exit code, or with 128+n if signal n ended it. Otherwise:
+gkctl exits with the command's exit code, or with 128+n if signal n killed it. Otherwise:
 
   1    the servers refused, or an error that is not listed here
   64   bad flag, or permits too short for --kill-after
@@ -81,16 +81,17 @@ gkctl exits with the command's exit code, or with 128+n if signal n ended it. Ot
   78   no such definition
   126  the command cannot be executed; 127: it was not found. Both are checked before a permit is requested
 
-If another holder has claimed or run the firing, gkctl does not run the command, exits with 0, and prints a line that says who has the firing.
-With cron: and auto that line only goes to a terminal, with --verbose, and to syslog, because cron would mail it from every host but one.
+If another holder has claimed or run the firing, gkctl does not run the command, exits with 0, and prints a line that names that holder.
+With cron: and auto that line goes to syslog, and is printed only on a terminal or with --verbose, because cron would mail it from every host
+but one.
 
---firing names the run, so that hosts with the same schedule run it once. cron:SCHEDULE takes the five fields of the crontab, or @daily and the
+--firing names the run, so that hosts with the same schedule run it once. cron:SCHEDULE takes the five fields of a crontab line, or @daily and the
 like. The run is the latest one that was due in the time zone --tz, which defaults to the host's; hosts in different zones must set it. auto is
-the minute in which gkctl was started, auto:5m the interval of five minutes, and auto:12h the half day, all in UTC. The interval must divide a day.
-The firing gets the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it another one.
+the minute in which gkctl was started, auto:5m the interval of five minutes, and auto:12h the half day, all in UTC. The interval must divide a day
+evenly. The firing gets the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it another one.
 
-The command's environment has GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: a JSON file that always says until
-when the permit is safe (safe_until).`,
+The command's environment contains GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: the path of a JSON file that
+always shows until when the permit is safe (safe_until).`,
 		Example: `  gkctl run nightly-export -- /usr/local/bin/export --all
   gkctl run nightly-export --firing cron:'30 2 * * *' --tz Europe/Berlin -- export.sh
   gkctl run mirror --firing auto:5m -- mirror.sh
@@ -146,8 +147,8 @@ func newRunBegin() *cobra.Command {
 	}
 }
 
-// run performs all checks that need no server, then acquires the permit, then runs the command. It writes the status
-// file.
+// run performs all checks that do not need a server, then acquires the permit, then runs the command. It writes the
+// status file.
 func (o *runOptions) run(ctx context.Context) error {
 	o.status = runStatus{Semaphore: o.semaphore, Outcome: outcomeNotStarted, Started: time.Now()}
 	file, err := newStatusFile(o.statusFile)
@@ -221,9 +222,9 @@ func (o *runOptions) check() error {
 	case o.patience <= 0:
 		return ui.Usagef("--patience must be above 0")
 	case o.conflictCode < 0 || o.conflictCode > 255:
-		return ui.Usagef("--conflict-exit-code %s: an exit code must be 0 to 255", strconv.Itoa(o.conflictCode))
+		return ui.Usagef("--conflict-exit-code %s: an exit code must be between 0 and 255", strconv.Itoa(o.conflictCode))
 	case o.shell && len(o.command) != 1:
-		return ui.Usagef("with --shell give the command as one argument, in quotes")
+		return ui.Usagef("--shell takes the command as one argument, in quotes")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type runStatus struct {
 	ExitCode int `json:"exit_code"`
 	// Reason is a constant: the reason for the denial, or why the command was stopped.
 	Reason string `json:"reason,omitempty"`
-	// Message is a human-readable text.
+	// Message is human-readable text.
 	Message string       `json:"message,omitempty"`
 	Token   string       `json:"token,omitempty"`
 	Firing  *held.Firing `json:"firing,omitempty"`
@@ -90,7 +90,8 @@ func (s *runStatus) denied(d *client.DeniedError) {
 	}
 }
 
-// statusFile is the file for the status, or nil for none. newStatusFile checks before the run that it can be written.
+// statusFile is the file for the status, or nil if there is none. newStatusFile checks that it can be written before
+// the run starts.
 type statusFile struct {
 	path string
 	temp string // the file that will replace path; empty if path is not a regular file and is written in place

@@ -19,7 +19,7 @@ type tokenDone struct {
 	Token uint64 `json:"token,string"`
 	// Semaphore is empty if the response does not contain it.
 	Semaphore string `json:"semaphore,omitempty"`
-	// Action is revoked, cleared or released. It is empty if the servers refused; then Error has the reason.
+	// Action is revoked, cleared or released. If the servers refused, it is empty and Error has the reason.
 	Action   string `json:"action,omitempty"`
 	Revision uint64 `json:"revision,string,omitempty"`
 	Error    string `json:"error,omitempty"`
@@ -92,7 +92,7 @@ func newRelease(f *conn.Factory) *cobra.Command {
 		Use:        "release TOKEN... [--not-run|--cut-short|--failed [--reason TEXT]]",
 		SuggestFor: []string{"unlock", "free"},
 		Short:      "Release permits",
-		Long:       `Releases permits. The work under them must have stopped. Exits with 1 if one of them had already ended, and says how.`,
+		Long:       `Releases permits. The work under them must have stopped. Exits with 1 if one of them had already ended, and prints how.`,
 		Example: `  gkctl release 4711
   gkctl release 4711 --not-run
   gkctl release 4711 --failed --reason "no space left"`,
@@ -151,9 +151,9 @@ func newRevoke(f *conn.Factory) *cobra.Command {
 holders release them, or until their permits expire.
 
 --unsafe-now frees the slots immediately. A holder that is alive still relies on its permit until it is notified, or until its deadline. Two holders
-may then run at the same time, and only a fencing token keeps the older one from writing. Use it for a holder that you know to be gone
-permanently. It asks for confirmation; in a script, pass --yes.`,
-		Example: `  gkctl revoke 4711 --reason "it hangs"
+may then run at the same time, and only a fencing token keeps the older one from writing. Use it for a holder that you know is permanently
+gone. It asks for confirmation; in a script, pass --yes.`,
+		Example: `  gkctl revoke 4711 --reason "the job is hung"
   gkctl revoke 4711 --drain 2m
   gkctl revoke $(gkctl holders nightly-export -o name) --unsafe-now --yes --reason "its host burned down"`,
 	}, o.check, o.revoke)
@@ -170,7 +170,7 @@ func (o *revokeOptions) check(ctx context.Context) error {
 	}
 	switch {
 	case o.unsafe && o.drain.Drain > 0:
-		return ui.Usagef("--drain and --unsafe-now cannot be combined: one gives the holder time, the other does not wait")
+		return ui.Usagef("--drain and --unsafe-now cannot be combined: one allows the holder time to stop, the other does not wait")
 	case o.unsafe && !o.yes:
 		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still be running: two holders may then run at the same time, "+
 			"and only the fencing token keeps the older one from writing",
@@ -208,7 +208,7 @@ func newClear(f *conn.Factory) *cobra.Command {
 		GroupID: ui.GroupPermits,
 		Use:     "clear TOKEN... [--reason TEXT]",
 		Short:   "Free permits that expired and are held for an operator",
-		Long: `Frees permits of semaphores with on_expiry: hold. They have expired, but keep their slots until an operator clears them. Make sure first that
+		Long: `Frees permits of semaphores with on_expiry: hold. They have expired, but keep their slots until an operator clears them. First make sure that
 the work under them has stopped.`,
 		Example: `  gkctl clear 4711 --reason "the host was switched off"
   gkctl clear 4711 4712 -o json`,

@@ -26,7 +26,7 @@ type running struct {
 	failed  error // why the command did not exit with 0; client.ErrCutShort or the cause if it was stopped
 }
 
-// under runs the command. It returns when no process of the command's group is left and the permit is released.
+// under runs the command. It returns when no process of the command's group is left and the permit has been released.
 func (r *running) under(run *client.Run, i *interruption) error {
 	acquired := time.Now()
 	r.status.Token, r.status.Acquired = strconv.FormatUint(r.permit.Token(), 10), &acquired
@@ -40,7 +40,7 @@ func (r *running) under(run *client.Run, i *interruption) error {
 	if s := i.by(); s != nil { // the signal arrived before the command started
 		err = &ui.CodeError{Code: held.ExitCode(s)}
 	}
-	_ = run.End(r.failed) // err has the outcome, and the Finished hook reports the release
+	_ = run.End(r.failed) // err holds the outcome, and the Finished hook reports the release
 	return err
 }
 
@@ -109,7 +109,7 @@ func (r *running) forward(stop <-chan struct{}) {
 	for {
 		select {
 		case s := <-r.signals:
-			// A group that was stopped until after its permit ended must not be continued, not even for a moment.
+			// A group that was stopped until after its permit ended must not be continued, even for a moment.
 			r.ended = r.ended || held.Ends(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
 				_ = r.proc.Signal(n) // fails if the group has exited, which Wait notices

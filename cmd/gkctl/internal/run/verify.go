@@ -28,7 +28,7 @@ func newRefresh(f *conn.Factory, run func(*refreshOptions, context.Context) erro
 		GroupID: ui.GroupPermits,
 		Use:     "refresh TOKEN...",
 		Short:   "Extend permits by their duration from now on",
-		Long: `Refreshes permits once. Exits with 75 if one of them has ended or its refresh is refused: stop the work that it protects in that case.
+		Long: `Refreshes permits once. Exits with 75 if one of them has ended or its refresh is refused; in that case, stop the work that it protects.
 
 The duration is counted from the start of gkctl, not from its exit.`,
 		Example: `  gkctl refresh "$token" || exit
@@ -73,7 +73,7 @@ func (o *refreshOptions) run(ctx context.Context) error {
 				}
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY:
 				code = ui.ExitUnreachable
-				failed = append(failed, fmt.Sprintf("%d: unknown at the moment, try again", t.GetToken()))
+				failed = append(failed, fmt.Sprintf("%d: currently unknown, try again", t.GetToken()))
 			default:
 				failed = append(failed, fmt.Sprintf("%d: %s", t.GetToken(), refusal(t)))
 			}
@@ -109,8 +109,8 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 		GroupID: ui.GroupPermits,
 		Use:     "verify TOKEN [--semaphore NAME]",
 		Short:   "Check whether a token is still valid",
-		Long: `Asks the servers whether the permit with this token is live. Exits with 75 if it is not, and says how it ended; with 69 if no server can answer.
-A permit whose holder must stop is valid until it ends, and the output says that it is stopping.
+		Long: `Checks whether the permit with this token is live. Exits with 75 if it is not, and prints how it ended; exits with 69 if no server can answer.
+A permit whose holder must stop is valid until it ends, and the output shows that it is stopping.
 
 Use it in scripts that write on behalf of another process, which passes its token. The response may be outdated when it arrives: the permit
 may end between the response and the write. If the storage itself can compare tokens, use that instead.`,

@@ -36,7 +36,7 @@ func newExplain(f *conn.Factory, run func(*explainOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
-		Short:   "Show step by step how a request would be answered, and why; changes nothing",
+		Short:   "Show step by step how a request would be decided, and why; changes nothing",
 		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, labels or several names it explains each
 semaphore in turn.
 
@@ -45,7 +45,7 @@ not resolve, so you need not know where the job runs. For a single name it also 
 explains a request from the last holder, or from this host if there was none. The leader keeps denials in memory: a new leader knows
 only the denials since it became the leader.
 
-Below the answer it lists the waiters in the queue, the jobs whose tasks wait for a worker, and why they wait. With -o json, one name
+Below the answer it lists the waiters in the queue, the jobs with tasks waiting for a worker, and the reason. With -o json, one name
 with a caller prints one object; everything else prints {"items": [...]}.`,
 		Example: `  gkctl explain nightly-export
   gkctl explain nightly-export --group prod --acquirer app2
@@ -54,7 +54,7 @@ with a caller prints one object; everything else prints {"items": [...]}.`,
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && o.labels == "" {
-				return ui.Usagef("give names, globs or -l")
+				return ui.Usagef("specify names, globs or -l")
 			}
 			o.names, o.weighed = args, cmd.Flags().Changed("weight")
 			return run(o, cmd.Context())
@@ -103,7 +103,7 @@ func (o *explainOptions) caller() bool { return o.Group != "" || o.Acquirer != "
 // chosen returns the names of the semaphores to explain.
 func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string, error) {
 	if o.one() {
-		return o.names, nil // explained returns the error for a missing definition
+		return o.names, nil // explain returns the error for a missing definition
 	}
 	records, err := lookup.Chosen(ctx, c, o.names, o.labels)
 	if err != nil {
@@ -193,7 +193,7 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 	}
 }
 
-// printBothLists prints the waiters of the semaphore, the tasks that wait for a worker, and why they wait.
+// printBothLists prints the semaphore's waiters, the tasks waiting for a worker, and why they are waiting.
 func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
 	line := func(what string, texts []string, more int) {
 		if more > 0 {
@@ -203,7 +203,7 @@ func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
 			fmt.Fprintln(o.f.Out, words.Cell(what+": "+strings.Join(texts, ", ")))
 		}
 	}
-	line("In its queue", words.Mapped(folded(r.GetWaiters()), func(w *waiting) string {
+	line("In the queue", words.Mapped(folded(r.GetWaiters()), func(w *waiting) string {
 		text := w.who() + " in " + w.GetIdentity().GetGroup()
 		if w.GetWeight() != 1 {
 			text += " with weight " + words.Number(w.GetWeight())
@@ -216,16 +216,16 @@ func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
 	var tasks []string
 	unnamed := int(r.GetTaskCount())
 	for _, t := range r.GetTasks() {
-		tasks = append(tasks, fmt.Sprintf("%d of job %s", t.GetTasks(), t.GetJob()))
+		tasks = append(tasks, fmt.Sprintf("%d (job %s)", t.GetTasks(), t.GetJob()))
 		unnamed -= int(t.GetTasks())
 	}
-	line("Tasks that wait for a worker", tasks, unnamed)
+	line("Tasks waiting for a worker", tasks, unnamed)
 	if r.GetWhyTasksWait() != "" {
-		fmt.Fprintln(o.f.Out, words.Cell("They wait: "+r.GetWhyTasksWait()))
+		fmt.Fprintln(o.f.Out, words.Cell("Reason: "+r.GetWhyTasksWait()))
 	}
 }
 
-// takenText says which holder occupies a slot, and when the slot may become free.
+// takenText describes which holder occupies a slot, and when the slot may become free.
 func takenText(p *gatekeeperv1.Permit) string {
 	if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 		return words.HeldText(p)
@@ -331,8 +331,8 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 		p := held.GetPermits()[0]
 		return words.Cell(takenText(p)), of(p), nil
 	}
-	// One page is large enough for everything that the journal keeps about a semaphore. Many edits may come before the
-	// end of its last permit.
+	// One page is large enough for everything that the journal keeps about a semaphore. Many edits may be newer than
+	// the end of its last permit.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
 	if err != nil {
 		return "", nil, err

@@ -67,7 +67,7 @@ func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobr
 		Short:      "Show definitions, and how many of their permits are taken",
 		Long: `Shows definitions, all of them unless names, globs or labels select some.
 
-STATE shows what prevents grants apart from a lack of permits, and which fields return to their old values and when. For names, and with
+STATE shows what prevents grants apart from a lack of permits, and which fields revert to their old values and when. For names, and with
 -o wide, it also shows how long stopping holders may continue (--drain), and which slots are held for an operator (on_expiry: hold).
 For names or labels, the listing also shows callers that are denied for a reason that waiting does not resolve.
 

@@ -38,9 +38,9 @@ func newHistory(f *conn.Factory, run func(*historyOptions, context.Context) erro
 		Short:   "Show who changed what, when and why, newest first",
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
 how each permit ended. A change is what ` + "`gkctl undo`" + ` undoes. A change to many semaphores is one line; with --change or -o wide it is one
-line per semaphore. --author ann shows ann's changes from any host. -n counts changes. Times are those of the leaders' clocks. The
-journal is bounded: old entries are forgotten. For names or labels, it also shows callers that are denied now for a reason that waiting
-does not resolve.`,
+line per semaphore. --author ann shows ann's changes from any host. -n counts changes. Times are from the leaders' clocks. The
+journal is bounded: old entries are forgotten. For names or labels, it also shows callers that are currently denied for a reason that
+waiting does not resolve.`,
 		Example: `  gkctl history nightly-export
   gkctl history --since 03:00 --before 04:00 --permits
   gkctl history --author ann --since 1h
@@ -55,8 +55,8 @@ does not resolve.`,
 	flags.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores, and what the journal has forgotten about it")
 	flags.StringVar(&o.since, "since", "", "only from this time on: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 1h for an hour ago")
 	flags.StringVar(&o.before, "before", "", "only before this time; takes the same values as --since")
-	flags.BoolVar(&o.permits, "permits", false, "also how permits ended")
-	flags.IntVarP(&o.count, "count", "n", 50, "number of changes to show; 0: all that the journal has")
+	flags.BoolVar(&o.permits, "permits", false, "also show how permits ended")
+	flags.IntVarP(&o.count, "count", "n", 50, "number of changes to show; 0: all in the journal")
 	ui.RegisterSelector(cmd, &o.labels, "only semaphores with these labels, now or when the entry was made")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -171,7 +171,7 @@ func (o *historyOptions) by(author string) bool {
 func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 	var rows []ui.Row
 	names := make(map[string][]string) // names by the other cells of the row
-	at := make(map[string]int)         // index of that row
+	at := make(map[string]int)         // the index of that row
 	for _, e := range entries {
 		r := historyRow(e)
 		key := strings.Join(slices.Concat(r.Cells[:historyName], r.Cells[historyName+1:]), "\x00")
@@ -188,7 +188,7 @@ func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 	return rows
 }
 
-// historyName is the index of the column with the semaphore.
+// historyName is the index of the SEMAPHORE column.
 const historyName = 4
 
 // changeNames returns the numbers of the entries' changes, without duplicates.
@@ -248,8 +248,8 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 	if e.GetUndoes() != 0 {
 		parts = append(parts, "undoes "+words.ChangesText(append([]uint64{e.GetUndoes()}, e.GetAlsoUndoes()...)))
 	}
-	if by := e.GetUndoneBy(); by != 0 {
-		parts = append(parts, "undone by "+words.ChangesText([]uint64{by}))
+	if change := e.GetUndoneBy(); change != 0 {
+		parts = append(parts, "undone by "+words.ChangesText([]uint64{change}))
 	}
 	if p := e.GetPermit(); p != nil {
 		parts = append(parts, words.PermitText(p))

@@ -29,10 +29,10 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "waiters [NAME|GLOB...] [-l SELECTOR] [--group GROUP]",
-		Short:   "Show the queue for permits, and the tasks that wait for a worker",
-		Long: `Shows the queues for permits, and below them the jobs whose tasks wait for a worker, in the order in which they will be handed out. The
-slots of a worker share one line, with the place of the first slot. Slots without a task are idle and have no place. gkctl explain NAME says
-why tasks wait.`,
+		Short:   "Show the queue for permits, and the tasks waiting for a worker",
+		Long: `Shows the queues for permits, and below them the jobs with tasks waiting for a worker, in the order in which they will be handed out. The
+slots of a worker share one line, which shows the place of the first slot in the queue. Slots with no task available are idle and have no
+place in the queue. gkctl explain NAME shows why tasks are waiting.`,
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
 		ValidArgsFunction: f.CompleteNames,

@@ -32,7 +32,7 @@ func newWatch(f *conn.Factory, run func(*watchOptions, context.Context) error) *
 		Use:     "watch [NAME|GLOB...] [--permits] [--from REVISION]",
 		Short:   "Follow changes, one line each, until interrupted",
 		Long: `Follows edits, and with --permits also grants, releases and losses, one line each, until it is interrupted. If a server fails, it
-continues with another one. -o json prints each event of the API on a line.`,
+continues with another one. -o json prints each API event on a line.`,
 		Example: `  gkctl watch
   gkctl watch 'nightly-*' --permits
   gkctl watch --from 1234 -o json | jq .semaphore`,
@@ -42,7 +42,7 @@ continues with another one. -o json prints each event of the API on a line.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&o.permits, "permits", false, "also events of permits")
+	cmd.Flags().BoolVar(&o.permits, "permits", false, "also show permit events")
 	cmd.Flags().Uint64Var(&o.from, "from", 0, "start at this `REVISION`; default: from now on")
 	cmd.Flags().IntVarP(&o.count, "count", "n", 0, "exit after `N` events")
 	o.output.Register(cmd, ui.Table, ui.JSON)
@@ -77,8 +77,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 	})
 }
 
-// noteFutureRevision prints a note if the first revision lies in the future, because the watch prints nothing until
-// then.
+// noteFutureRevision prints a note if the first revision is in the future, because the watch prints nothing until then.
 func (o *watchOptions) noteFutureRevision(ctx context.Context, c *client.Client) {
 	if o.from == 0 {
 		return
@@ -129,7 +128,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 }
 
 // eventEnd returns how the permit of a cooling slot ended. It returns an empty string for other kinds of events, which
-// already say how the permit ended.
+// already show how the permit ended.
 func eventEnd(e *gatekeeperv1.Event) string {
 	if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_COOLING {
 		return ""

@@ -45,12 +45,12 @@ func newSave(f *conn.Factory, run func(*saveOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		Use:   "save FILE [--force]",
 		Short: "Save a backup of the cluster to a file",
-		Long: `Saves a backup of the running cluster. It needs the role admin. The backup is a consistent state that includes every change confirmed before it
+		Long: `Saves a backup of the running cluster. It requires the admin role. The backup is a consistent state that includes every change confirmed before it
 was taken: definitions, permits, pauses, cordons, the journal, settings, jobs with their payloads and results, bindings, and hashes of bearer tokens.
-It does not contain waiters, because they ask again. Keep it where only operators can read it.
+It does not contain waiters, because they retry. Keep it where only operators can read it.
 
-Only its owner can read the file. The file gets its name only after it is complete, has been read back, and is on disk. FILE - is standard output; check
-that file with gkctl snapshot inspect. --timeout limits how long gkctl waits for each part.
+Only its owner can read the file. The file gets its name only after it is complete, has been read back, and is on disk. If FILE is -, the
+backup goes to standard output; check the resulting file with gkctl snapshot inspect. --timeout limits how long gkctl waits for each part.
 
 gatekeeperd restore creates a cluster from it.`,
 		Example: `  gkctl snapshot save gatekeeper.backup
@@ -71,7 +71,7 @@ func (o *saveOptions) run(ctx context.Context) error {
 	if o.file == "-" {
 		return o.fetch(ctx, o.f.Out)
 	}
-	if err := o.free(); err != nil { // checked first, to spare the cluster unnecessary work
+	if err := o.free(); err != nil { // checked first, to save the cluster unnecessary work
 		return err
 	}
 	temp, err := os.CreateTemp(filepath.Dir(o.file), ".backup-*") // with mode 0600
@@ -173,7 +173,7 @@ func newInspect(f *conn.Factory) *cobra.Command {
 		Use:   "inspect FILE",
 		Short: "Check a backup, and show what is in it",
 		Long: `Checks that a backup is complete and that this version can restore it, and shows where it comes from and how much it contains. It does not
-contact servers, and shows neither payloads nor hashes of tokens.`,
+contact servers, and shows neither payloads nor token hashes.`,
 		Example: `  gkctl snapshot inspect gatekeeper.backup
   gkctl snapshot inspect gatekeeper.backup -o json`,
 		Args: ui.Exactly(1, "the file of a backup"),

@@ -16,7 +16,7 @@ import (
 
 // The command groups of the help text.
 const (
-	GroupSee     = "see"
+	GroupSee     = "inspect"
 	GroupChange  = "change"
 	GroupPermits = "permits"
 	GroupWork    = "work"
@@ -43,7 +43,7 @@ func AtLeastOne(what string) cobra.PositionalArgs { return between(1, math.MaxIn
 func between(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return Usagef("give %s", what)
+			return Usagef("specify %s", what)
 		}
 		return nil
 	}
@@ -55,7 +55,7 @@ func Tokens(args []string) ([]uint64, error) {
 	for i, arg := range args {
 		n, err := strconv.ParseUint(arg, 10, 64)
 		if err != nil || n == 0 {
-			return nil, Usagef("%q is not a token: `gkctl holders` shows them", arg)
+			return nil, Usagef("%q is not a token: `gkctl holders` shows the tokens", arg)
 		}
 		out[i] = n
 	}
@@ -98,8 +98,7 @@ func HelpOfGroup(cmd *cobra.Command, args []string) error {
 	return cmd.Help()
 }
 
-// Suggestion returns a text that suggests the most similar subcommands for a word, or an empty string if none is
-// similar.
+// Suggestion returns text that suggests the subcommands most similar to a word, or an empty string if none is similar.
 func Suggestion(cmd *cobra.Command, word string) string {
 	cmd.SuggestionsMinimumDistance = 2
 	if s := cmd.SuggestionsFor(word); len(s) > 0 {
@@ -108,7 +107,7 @@ func Suggestion(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// direction says whether a time of day means the next or the last one.
+// direction determines whether a time of day means the next or the most recent one.
 type direction int
 
 const (
@@ -117,8 +116,8 @@ const (
 )
 
 // ParseTime parses a point in time: RFC 3339, a local date with an optional time, or a local time of day, which means
-// the next or the last one depending on the direction. With Back it also parses a duration, which is subtracted from
-// now.
+// the next or the most recent one depending on the direction. With Past it also parses a duration, which is subtracted
+// from now.
 func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
@@ -148,19 +147,19 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	}
 	if d, err := time.ParseDuration(s); err == nil && to == Back {
 		if d < 0 {
-			return time.Time{}, Usagef("%s %s must not be negative: it says how long ago", flag, s)
+			return time.Time{}, Usagef("%s %s must not be negative: it is how long ago", flag, s)
 		}
 		return now.Add(-d), nil
 	}
 	if to == Back {
-		return time.Time{}, Usagef("%s %q is not a time: give 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 10m for 10 minutes ago", flag, s)
+		return time.Time{}, Usagef("%s %q is not a time: use 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 10m for 10 minutes ago", flag, s)
 	}
-	return time.Time{}, Usagef("%s %q is not a time: give 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time", flag, s)
+	return time.Time{}, Usagef("%s %q is not a time: use 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time", flag, s)
 }
 
 // RegisterSelector adds -l, and stores its value in labels. If -l is repeated, the selectors are joined with commas.
 func RegisterSelector(cmd *cobra.Command, labels *string, usage string) {
-	cmd.Flags().VarP(selectorFlag{labels}, "selector", "l", usage+"; repeat it to narrow the choice")
+	cmd.Flags().VarP(selectorFlag{labels}, "selector", "l", usage+"; repeat it to narrow the selection")
 }
 
 // String implements pflag.Value.
@@ -171,15 +170,15 @@ func (f selectorFlag) String() string {
 	return *f.labels
 }
 
-// Set adds a selector. It rejects an empty one, which would select everything: a script with an unset variable passes
-// one.
+// Set adds a selector. It rejects an empty one, which a script with an unset variable would pass, because it would
+// select everything.
 func (f selectorFlag) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
-		return errors.New("must not be empty: leave it out, or give labels such as team=data")
+		return errors.New("must not be empty: omit it, or specify labels such as team=data")
 	}
 	if *f.labels != "" {
 		if open := unclosed(*f.labels); open != "" {
-			return fmt.Errorf("follows -l %q, which has a %s that is not closed", *f.labels, open)
+			return fmt.Errorf("follows -l %q, which has an unclosed %s", *f.labels, open)
 		}
 		s = *f.labels + "," + s
 	}
@@ -198,8 +197,8 @@ func SelectorValue(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// unclosed returns what a selector leaves open, or an empty string. Joining such a selector with the next one could
-// change its meaning.
+// unclosed returns the quotation mark or parenthesis that a selector leaves open, or an empty string. Joining such a
+// selector with the next one could change its meaning.
 func unclosed(s string) string {
 	quoted, depth := false, 0
 	for i := 0; i < len(s); i++ {

@@ -1,3 +1,3 @@
-// Package ui is the interface between a command and its user: streams and terminals, the formats of -o, parsing of
-// arguments and times, confirmation, errors and exit codes. It does not contact servers.
+// Package ui handles a command's interaction with its user: streams and terminals, output formats, parsing of arguments
+// and times, confirmation, errors and exit codes. It does not contact servers.
 package ui

@@ -37,11 +37,11 @@ func (e *UsageError) Unwrap() error { return e.err }
 // Usagef returns a UsageError with the formatted text.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
-// CodeError makes gkctl exit with a code. If Err is nil, gkctl prints no message.
+// CodeError is an error with an exit code. If Err is nil, gkctl prints no message.
 type CodeError struct {
 	Code int
 	Err  error
-	// Hint is the next step for the user. It is optional.
+	// Hint optionally suggests the next step to the user.
 	Hint string
 }
 
@@ -54,7 +54,7 @@ func (e *CodeError) Error() string {
 
 func (e *CodeError) Unwrap() error { return e.Err }
 
-// WithHint adds a hint to an error, and makes gkctl exit with 1.
+// WithHint adds a hint to an error. The exit code is 1.
 func WithHint(err error, format string, args ...any) error {
 	return &CodeError{Code: ExitFailure, Err: err, Hint: fmt.Sprintf(format, args...)}
 }
@@ -75,15 +75,15 @@ func (s *IO) Report(cmd *cobra.Command, err error) int {
 }
 
 // HintNothingChosen is the hint for a change that matches no definition.
-const HintNothingChosen = "Nothing was changed. `gkctl get` lists the definitions, `gkctl get -o wide` their labels."
+const HintNothingChosen = "Nothing was changed. `gkctl get` lists the definitions, and `gkctl get -o wide` also shows their labels."
 
 // Classify returns the exit code and the hint for an error.
 func Classify(cmd *cobra.Command, err error) (code int, hint string) {
-	switch { // these errors have the same code for every command
+	switch { // the code for these errors is the same for every command
 	case Is[*client.UnauthenticatedError](err):
-		return ExitNotAllowed, "Pass --tls-cert and --tls-key, or --bearer-token-file. You can also set their environment variables or use a context."
+		return ExitNotAllowed, "Pass --tls-cert and --tls-key, or --bearer-token-file. You can also set the corresponding environment variables or use a context."
 	case Is[*client.ForbiddenError](err):
-		return ExitNotAllowed, "`gkctl auth whoami` shows what you may do, `gkctl auth roles` what each role may do."
+		return ExitNotAllowed, "`gkctl auth whoami` shows what you may do, and `gkctl auth roles` shows what each role may do."
 	}
 	if e, ok := errors.AsType[*CodeError](err); ok {
 		if e.Hint == "" && e.Err != nil && e.Code == ExitFailure {
@@ -109,13 +109,13 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return ExitUnreachable, "The change may have been made. Check before you retry it."
 	case recovering(err):
-		return ExitUnreachable, "Definitions can be changed in the meantime. `gkctl status` shows how long the wait takes; it starts over with each new leader."
+		return ExitUnreachable, "Definitions can be changed in the meantime. `gkctl status` shows how long the wait will take; it starts over with each new leader."
 	case noLeader(err):
-		return ExitUnreachable, "An election takes a few seconds. If this continues, too few voters are running: `gkctl cluster status` shows which members answer."
+		return ExitUnreachable, "An election takes a few seconds. If this continues, too few voters are running: `gkctl cluster status` shows which members are responding."
 	case throttled(err):
-		return ExitUnreachable, "This address sent too many wrong tokens, from this or another program. Correct the token; `gkctl auth token create` creates a new one."
+		return ExitUnreachable, "Too many invalid tokens were sent from this address, by this or another program. Correct the token, or create a new one with `gkctl auth token create`."
 	case Is[*client.CertificateError](err):
-		return ExitUnreachable, "Waiting does not help. Set the certificates with --tls-ca, --tls-cert, --tls-key and --tls-server-name, their environment variables, or a context; `gkctl context list` shows the contexts."
+		return ExitUnreachable, "Retrying will not help. Set the certificates with --tls-ca, --tls-cert, --tls-key and --tls-server-name, with the corresponding environment variables, or with a context; `gkctl context list` shows the contexts."
 	case errors.Is(err, client.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		return ExitUnreachable, "Is gatekeeperd running there? Set the addresses with --endpoints, GK_ENDPOINTS or a context; `gkctl context list` shows the contexts."
 	}

@@ -16,7 +16,7 @@ func ReplaceFile(temp, path string, object any) error {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		_ = os.Remove(temp) // err is more important
+		_ = os.Remove(temp) // err takes precedence
 	}
 	return err
 }

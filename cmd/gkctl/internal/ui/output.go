@@ -44,8 +44,7 @@ func isTerminal(f *os.File) bool {
 // Say writes a line for the user to standard error.
 func (s *IO) Say(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
 
-// Progress tells the user that a long step has started, if standard error is a terminal. done adds how long the step
-// took.
+// Progress reports the start of a long step if standard error is a terminal. done appends how long the step took.
 func (s *IO) Progress(format string, args ...any) (done func()) {
 	if !s.ErrTTY {
 		return func() {}
@@ -67,7 +66,7 @@ func (s *IO) PrintNames(names []string) error {
 }
 
 // Confirm asks for confirmation on a terminal. Without a terminal, or if the answer is not yes, it returns an
-// *UnconfirmedError. about describes the change. The parameter not is the text of the error if the answer is no.
+// *UnconfirmedError. about describes the change. declined is the error text if the answer is no.
 func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 	if !s.InTTY || !s.ErrTTY {
 		return &UnconfirmedError{Usagef("%s; pass --yes to confirm", about)}
@@ -106,7 +105,7 @@ type Output struct {
 	Formats   []string
 }
 
-// Register adds -o with the formats of a command. The first one is the default.
+// Register adds the flag -o with the formats that a command supports. The first format is the default.
 func (o *Output) Register(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
 	cmd.Flags().VarP(o, "output", "o", "format: "+strings.Join(formats, ", "))
@@ -141,19 +140,19 @@ func (o *Output) Is(format string) bool { return o.String() == format }
 
 // Row is a row of a table.
 type Row struct {
-	Name  string // the output in the format name
+	Name  string // the output of -o name
 	Cells []string
-	More  []string // the additional cells in the format wide
+	More  []string // additional cells for -o wide
 }
 
 // Listing is a list that can be printed in any format.
 type Listing struct {
 	Headers, More []string
 	Rows          []Row
-	// Object is printed in the formats json and yaml. It is a proto.Message, Items, or anything that encoding/json
-	// accepts.
+	// Object is the output of -o json and -o yaml. It is a proto.Message, Items, or anything that encoding/json can
+	// encode.
 	Object any
-	// Empty is the message for the user if there are no rows.
+	// Empty is the message to print if there are no rows.
 	Empty string
 }
 
@@ -164,13 +163,13 @@ func Items[T any](list []T) any {
 	}{list}
 }
 
-// Message is an API message inside an object of gkctl. With the tag omitzero, a nil message is omitted.
+// Message wraps an API message for use in gkctl's own JSON objects. With the tag omitzero, a nil message is omitted.
 type Message struct{ proto.Message }
 
-// MarshalJSON returns the message as MessageJSON does.
+// MarshalJSON implements json.Marshaler with MessageJSON.
 func (m Message) MarshalJSON() ([]byte, error) { return MessageJSON(m.Message) }
 
-// Messages wraps a list of messages. An empty list becomes [] and not null.
+// Messages wraps a list of messages. An empty list becomes [], not null.
 func Messages[M proto.Message](list []M) []Message {
 	return words.Mapped(list, func(m M) Message { return Message{m} })
 }
@@ -187,7 +186,7 @@ func MessageJSON(m proto.Message) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Joined returns a JSON object with the fields of a message and the fields of more.
+// Joined returns a JSON object with the fields of both m and more.
 func Joined(m proto.Message, more any) (json.RawMessage, error) {
 	data, err := MessageJSON(m)
 	if err != nil {
@@ -218,7 +217,7 @@ func ToJSON(object any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// toYAML converts JSON to block YAML and keeps the order of fields.
+// toYAML converts JSON to block-style YAML and preserves the order of fields.
 func toYAML(data []byte) ([]byte, error) {
 	var n yaml.Node
 	if err := yaml.Unmarshal(data, &n); err != nil {
@@ -234,7 +233,7 @@ func toYAML(data []byte) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// plain removes the flow style and the quotes of JSON. The encoder adds quotes where they are needed.
+// plain removes JSON's flow style and quotes. The encoder adds quotes where they are needed.
 func plain(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode || len(n.Content) > 0 {
 		n.Style = 0
@@ -275,7 +274,7 @@ func (s *IO) Print(o Output, l Listing) error {
 	return w.Flush()
 }
 
-// PrintAs prints an object, or in the format name only names. It does not print tables.
+// PrintAs prints an object, or just the names with -o name. It does not print tables.
 func (s *IO) PrintAs(o Output, object any, names []string) error {
 	if o.Is(Name) {
 		return s.PrintNames(names)

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Defaults of absent fields. They are part of the API, and a test compares them with those of the servers.
+// Defaults for absent fields. They are part of the API, and a test compares them with the servers' defaults.
 const (
 	defaultPattern         = ".*"
 	defaultPermits         = 1
@@ -85,7 +85,7 @@ func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 		}
 	}
 	if !bytes.Equal(before.ProtoReflect().GetUnknown(), after.ProtoReflect().GetUnknown()) {
-		lines = append(lines, "fields that this version of gkctl does not know")
+		lines = append(lines, "fields unknown to this version of gkctl")
 	}
 	if len(lines) == 0 {
 		return []string{"its fields did not change"}
@@ -93,8 +93,8 @@ func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 	return lines
 }
 
-// fields returns the fields of a definition as in a definitions file, each on one line. It omits fields that this
-// version does not know.
+// fields returns the fields of a definition as they appear in a definitions file, each on one line. It omits fields
+// unknown to this version.
 func fields(d *gatekeeperv1.Definition) map[string]string {
 	out := make(map[string]string)
 	d = Complete(d)

@@ -47,7 +47,7 @@ func TestFieldChanges_UnknownFields_OtherFieldsAreListed(t *testing.T) {
 	}
 	after = proto.CloneOf(before)
 	after.ProtoReflect().SetUnknown(nil)
-	if got, want := FieldChanges(before, after), []string{"fields that this version of gkctl does not know"}; !slices.Equal(got, want) {
+	if got, want := FieldChanges(before, after), []string{"fields unknown to this version of gkctl"}; !slices.Equal(got, want) {
 		t.Errorf("FieldChanges() = %q, want %q", got, want)
 	}
 }

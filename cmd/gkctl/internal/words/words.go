@@ -17,8 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Word returns the name of an enumeration's value in lower case, without the prefix: STOP_CAUSE_HELD_TOO_LONG becomes
-// "held too long". It returns an empty string for an unspecified value.
+// Word returns the name of an enum value in lower case, without the prefix: STOP_CAUSE_HELD_TOO_LONG becomes "held too
+// long". It returns an empty string for an unspecified value.
 func Word(value fmt.Stringer, prefix string) string {
 	w := strings.TrimPrefix(value.String(), prefix)
 	if w == "UNSPECIFIED" {
@@ -50,7 +50,7 @@ func Brief(d time.Duration) string {
 	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
 }
 
-// Elapsed formats the time that something took. Short times keep their fractions.
+// Elapsed formats how long something took. Short durations keep their fractions.
 func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
 		return deffile.FormatDuration(d.Round(time.Millisecond))
@@ -58,7 +58,7 @@ func Elapsed(d time.Duration) string {
 	return Brief(d)
 }
 
-// Ago formats the time since t according to the local clock. It is only for display, because that clock may be off.
+// Ago formats the time since t according to the local clock. It is for display only, because that clock may be off.
 func Ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -66,7 +66,7 @@ func Ago(t *timestamppb.Timestamp) string {
 	return Brief(time.Since(t.AsTime()))
 }
 
-// When formats a time as local date and time. It returns an empty string for nil.
+// When formats a time as a local date and time. It returns an empty string for nil.
 func When(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -112,7 +112,7 @@ func Mapped[A, B any](in []A, f func(A) B) []B {
 	return out
 }
 
-// SomeNames returns the first names, followed by the number of remaining ones.
+// SomeNames returns the first few names and the number of remaining ones.
 func SomeNames(names []string) string {
 	const shown = 3
 	text := strings.Join(names[:min(shown, len(names))], ", ")
@@ -135,7 +135,7 @@ func Cell(s string) string {
 	}, s)
 }
 
-// Seconds formats a duration as protobuf's JSON does.
+// Seconds formats a duration the way protobuf's JSON does.
 func Seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
 // ShellWord quotes text, if necessary, so that a shell reads it as one word.
@@ -149,7 +149,7 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// HeldText says that a permit's slot is held for an operator, and how to free the slot.
+// HeldText reports that a permit's slot is held for an operator, and how to free the slot.
 func HeldText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator until gkctl clear %d",
 		p.GetSemaphore(), HolderText(p), p.GetToken())
@@ -165,7 +165,7 @@ func PermitText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 }
 
-// PermitState formats the state of a permit, and whether its holder must stop.
+// PermitState describes the state of a permit and whether its holder must stop.
 func PermitState(p *gatekeeperv1.Permit) string {
 	s := Word(p.GetState(), "PERMIT_STATE_")
 	if p.GetDrainLeft() != nil {
@@ -194,10 +194,10 @@ func HolderOf(p *gatekeeperv1.Permit) Holder {
 	return Holder{Token: p.GetToken(), Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
 }
 
-// ProtoSeconds formats a duration as protobuf's JSON does, with milliseconds.
+// ProtoSeconds formats a duration the way protobuf's JSON does, with milliseconds.
 func ProtoSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + "s" }
 
-// Firing formats a firing as the flags accept it.
+// Firing formats a firing in the form that flags accept.
 func Firing(f *gatekeeperv1.Firing) string {
 	if f == nil {
 		return ""
@@ -234,7 +234,7 @@ func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	return text
 }
 
-// PauseText says when a pause ends, and whether holders must stop.
+// PauseText describes when a pause ends and whether holders must stop.
 func PauseText(p *gatekeeperv1.Pause) string {
 	var parts []string
 	if p.GetUntil() != nil {
@@ -249,7 +249,7 @@ func PauseText(p *gatekeeperv1.Pause) string {
 	return strings.Join(parts, ", ")
 }
 
-// CordonText says which callers a cordon matches, and when it ends.
+// CordonText describes which callers a cordon matches and when it ends.
 func CordonText(c *gatekeeperv1.CordonRecord) string {
 	parts := []string{strconv.Quote(c.GetId())}
 	if c.GetGroupPattern() != "" {
@@ -277,7 +277,7 @@ func ChangesText(changes []uint64) string {
 	return text
 }
 
-// MissingText says which part of a change the journal has forgotten.
+// MissingText describes which part of a change the journal has forgotten.
 func MissingText(m *gatekeeperv1.MissingEntries) string {
 	parts := slices.Clone(m.GetSemaphores())
 	if n := m.GetCordons(); n > 0 {
@@ -285,7 +285,7 @@ func MissingText(m *gatekeeperv1.MissingEntries) string {
 	}
 	what := strings.Join(parts, ", ")
 	if what == "" {
-		what = "some of what it changed"
+		what = "some of the objects it changed"
 	}
 	return fmt.Sprintf("the journal has forgotten what change %d did to %s", m.GetChange(), what)
 }

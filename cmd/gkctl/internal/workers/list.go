@@ -17,17 +17,18 @@ func newList(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "list [SEMAPHORE]",
-		Short: "Show workers and the tasks that they hold",
-		Long: `Shows workers, with a line for each task that they hold. FREE is how many more tasks a worker would take. STATE is working, idle (no task
-waits), waiting (for a permit, while tasks wait), draining, denied (with the reason), away (no connection; it keeps its tasks until their permits
-end), or lost (its permit has expired; another worker gets the task after the slot has cooled, or after an operator has cleared it).`,
+		Short: "Show workers and the tasks they hold",
+		Long: `Shows workers, with one line for each task they hold. FREE is the number of additional tasks a worker would accept. STATE is working, idle (no
+tasks are waiting), waiting (for a permit, while tasks are waiting), draining, denied (with the reason), away (not connected; it keeps its tasks
+until their permits end), or lost (its permit has expired; another worker gets the task once the slot has cooled down or an operator has cleared
+it).`,
 		Example: `  gkctl work list
   gkctl work list resize -o wide`,
 		Args:              ui.AtMost(1, "the name of a semaphore"),
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() >= 0 {
-				return ui.Usagef("`gkctl work list` lists workers and takes no command. For a semaphore with that name: gkctl work --semaphore list -- COMMAND")
+				return ui.Usagef("`gkctl work list` lists workers and takes no command. To work for a semaphore named list, use gkctl work --semaphore list -- COMMAND")
 			}
 			semaphore := ""
 			if len(args) > 0 {
@@ -49,8 +50,8 @@ end), or lost (its permit has expired; another worker gets the task after the sl
 	return cmd
 }
 
-// known returns an error if there is no such semaphore. Without this check, a mistyped name would look like a semaphore
-// without workers.
+// known returns an error if the semaphore does not exist. Without this check, a mistyped name would look like a
+// semaphore without workers.
 func known(ctx context.Context, c *client.Client, semaphore string) error {
 	if semaphore == "" {
 		return nil
@@ -85,7 +86,7 @@ func listing(workers []*gatekeeperv1.Worker) ui.Listing {
 	return l
 }
 
-// taskState returns the state to show for a task of a worker. A lost worker keeps its task for a while.
+// taskState returns the state to show for a worker's task. A lost worker keeps its task for a while.
 func taskState(w *gatekeeperv1.Worker, t *gatekeeperv1.HeldTask) string {
 	left := words.Brief(t.GetExpiresIn().AsDuration())
 	switch {

@@ -62,7 +62,7 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, want := shown(), "w | working | 0 | j | 0"; got != want {
-					t.Errorf("while the worker works: got %q, want %q", got, want)
+					t.Errorf("while the worker is running: got %q, want %q", got, want)
 				}
 				die()
 				synctest.Wait()

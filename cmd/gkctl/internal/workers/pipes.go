@@ -18,7 +18,7 @@ type pipes struct {
 
 type pipe struct{ r, w *os.File }
 
-// strayLimit is how long after the command has exited to keep reading the output of processes that have left its group.
+// strayLimit is how long to wait, after the command has exited, for output of processes that have left its group.
 const strayLimit = time.Second
 
 func newPipes() (*pipes, error) {
@@ -36,7 +36,7 @@ func newPipes() (*pipes, error) {
 // theirs returns the command's ends of the pipes.
 func (p *pipes) theirs() []*os.File { return []*os.File{p.in.r, p.out.w, p.err.w} }
 
-// begin starts to write the command's input and to read its output. It must be called after the command has been
+// begin starts writing the command's input and reading its output. It must be called after the command has been
 // started, because it closes the command's ends of the pipes.
 func (p *pipes) begin(input []byte, output, errors io.Writer) {
 	for _, f := range p.theirs() {
@@ -52,17 +52,17 @@ func (p *pipes) begin(input []byte, output, errors io.Writer) {
 
 // close waits until all of the command's output has been read, and closes the pipes.
 func (p *pipes) close() {
-	_ = p.in.w.Close() // nothing reads the input now
+	_ = p.in.w.Close() // nothing reads the input anymore
 	for _, f := range []*os.File{p.out.r, p.err.r} {
 		_ = f.SetReadDeadline(time.Now().Add(strayLimit)) // pipes support deadlines
 	}
 	p.copying.Wait()
 	for _, each := range []pipe{p.in, p.out, p.err} {
-		_, _ = each.r.Close(), each.w.Close() // some are closed already
+		_, _ = each.r.Close(), each.w.Close() // some are already closed
 	}
 }
 
-// result keeps up to most bytes of a command's output, and counts them all. It does not stop a command that writes
+// result keeps up to limit bytes of a command's output, and counts all of them. It does not stop a command that writes
 // more.
 type result struct {
 	most int
@@ -84,10 +84,10 @@ func (r *result) bytes() ([]byte, error) {
 	return r.kept, nil
 }
 
-// longestLine is the maximum number of bytes kept of a line. The text of a failure is shorter.
+// longestLine is the maximum number of bytes to keep from a line. The text of a failure is shorter.
 const longestLine = 512
 
-// tail copies the output of a command, and keeps the last line that is not empty.
+// tail copies the output of a command and keeps the last non-empty line.
 type tail struct {
 	to         io.Writer
 	line, last []byte

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// maxParallel is the maximum number of tasks that the servers give to a worker.
+// maxParallel is the maximum number of tasks that the servers assign to a worker.
 const maxParallel = 1000
 
 // Commands returns the commands of this package.
@@ -42,37 +42,38 @@ func newWork(f *conn.Factory, run func(*workOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		GroupID: ui.GroupWork,
 		Use:     "work SEMAPHORE|--semaphore NAME [flags] -- COMMAND [ARGUMENT...]",
-		Short:   "Execute tasks of jobs with a command; `work list` shows workers",
-		Long: `Turns any program into a worker: it takes tasks of the semaphore's jobs, and runs the command for each task. The command reads the task's
-payload from standard input. Its standard output is the result, and its exit code says how the task ended:
+		Short:   "Run a command for each task of a semaphore's jobs; `work list` shows workers",
+		Long: `Turns any program into a worker: it takes tasks from the semaphore's jobs, and runs the command for each of them. The command reads the task's
+payload from standard input. Its standard output is the result, and its exit code determines the outcome:
 
   0      the task is done
   75     the task is returned for another attempt, at least a second later; the attempt is not counted
-  other  the task has failed; the failure is the exit code and the last line of standard error
+  other  the task has failed; the failure consists of the exit code and the last line of standard error
 
-A task whose output is larger than the job's max_result has failed too. Each task is held by a permit, which gkctl keeps alive. If the permit is
-lost or must be given up, or the job is cancelled, the command and the processes that it started get SIGTERM, and SIGKILL after --kill-after or at
-the end of a drain. Both happen before another worker can get the task. Unfinished tasks are returned, and the attempt is not counted. Processes
+A task also fails if its output exceeds the job's max_result. Each task is covered by a permit, which gkctl keeps alive. If the permit is lost or
+must be given up, or the job is cancelled, the command and the processes it started receive SIGTERM, and then SIGKILL after --kill-after or at the
+end of a drain. Both are sent before another worker can get the task. Unfinished tasks are returned, and the attempt is not counted. Processes
 that the command leaves running in its process group are killed. The command has no terminal.
 
-SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks, and exits when the running ones have ended, or after --grace. A second
+SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks, and exits once the running tasks have finished, or after --grace. A second
 SIGTERM or SIGINT stops the commands and returns their tasks.
 
-While no server answers, commands continue for as long as their permits are safe. If a semaphore is paused or does not admit the worker, the
-worker waits. The exit codes of gkctl:
+While no server is reachable, commands continue for as long as their permits are safe. If a semaphore is paused or does not admit the worker, the
+worker waits. Exit codes of gkctl:
 
-  0    drained
-  1    the servers refused, or an error that is not listed here
-  64   bad flag, or permits too short for --kill-after
-  65   invalid name or weight
-  69   no server answered at the start
-  77   unauthenticated or forbidden
-  78   no such definition
-  126  the command cannot be executed; 127: it was not found
+  0      drained
+  1      refused by the servers, or any other error
+  64     bad flag, or permits too short for --kill-after
+  65     invalid name or weight
+  69     no server was reachable at startup
+  77     unauthenticated or forbidden
+  78     no such definition
+  126    the command cannot be executed
+  127    the command was not found
   128+n  signal n arrived a second time
 
-The command's environment has GK_JOB, GK_TASK (the index of the task, from 0), GK_ATTEMPT (from 1), and, as in gkctl run, GK_SEMAPHORE, GK_TOKEN,
-GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
+The command's environment contains GK_JOB, GK_TASK (the index of the task, from 0), GK_ATTEMPT (from 1), and, as in gkctl run, GK_SEMAPHORE,
+GK_TOKEN, GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 		Example: `  gkctl work resize --parallel 4 -- convert - -resize 200x200 jpg:-
   gkctl work count-words -- wc -w
   gkctl work mails --shell -- 'sendmail -t && echo sent'`,
@@ -81,7 +82,7 @@ GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 				return held.Line("work")(cmd, args)
 			}
 			if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
-				return ui.Usagef("with --semaphore, give only -- and a command")
+				return ui.Usagef("with --semaphore, specify only -- and a command")
 			}
 			return nil
 		},
@@ -107,16 +108,16 @@ GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.semaphore, "semaphore", "", "`NAME` of the semaphore, if it is also the name of a subcommand: --semaphore list")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // fails only if there is no such flag
-	flags.IntVarP(&o.parallel, "parallel", "p", 1, "execute at most `N` tasks at a time")
+	flags.IntVarP(&o.parallel, "parallel", "p", 1, "run at most `N` tasks at a time")
 	flags.Uint32Var(&o.weight, "weight", 1, "number of permits that each task takes")
-	flags.DurationVar(&o.grace, "grace", 0, "how long running tasks may continue after SIGTERM, for example 30s; default: without a limit")
-	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL of a command that must stop")
+	flags.DurationVar(&o.grace, "grace", 0, "how long running tasks may continue after SIGTERM, for example 30s; default: no limit")
+	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL for a command that must stop")
 	flags.BoolVar(&o.shell, "shell", false, "run the command, given as one argument, with sh -c")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "report the progress of each task on standard error")
 	return cmd
 }
 
-// run performs all checks that need no server, then contacts the servers, then takes tasks.
+// run first performs all checks that do not need a server, then contacts the servers, and then takes tasks.
 func (o *workOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
@@ -147,7 +148,7 @@ func (o *workOptions) check() error {
 	case o.killAfter < 0:
 		return ui.Usagef("--kill-after must not be negative")
 	case o.shell && len(o.line) != 1:
-		return ui.Usagef("with --shell give the command as one argument, in quotes")
+		return ui.Usagef("--shell takes the command as one argument, in quotes")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ const (
 	// returnDelay is how long a task is held before it is returned without counting the attempt. A returned task is
 	// handed out again immediately.
 	returnDelay = time.Second
-	// signalGap is the maximum time between a signal to a command and the same signal to gkctl, if both must exit.
+	// signalGap is the maximum time between a signal to a command and the same signal to gkctl when both must exit.
 	signalGap = time.Second
 )
 
@@ -56,12 +56,12 @@ func (w *worker) listen() (end func()) {
 				case w.draining.Err() == nil:
 					running := "will finish"
 					if w.grace != work.GraceUnlimited {
-						running = "are stopped after " + w.grace.String()
+						running = "will be stopped after " + w.grace.String()
 					}
-					w.f.Say("gkctl: %s: no more tasks are taken; running tasks %s", name(s), running)
+					w.f.Say("gkctl: %s: not taking any more tasks; running tasks %s", name(s), running)
 					drain()
 				case s != syscall.SIGHUP: // a closing terminal sends several of them
-					w.f.Say("gkctl: %s: commands are stopped, and their tasks returned", name(s))
+					w.f.Say("gkctl: %s: stopping commands and returning their tasks", name(s))
 					w.by = s
 					signal.Stop(signals)
 					stop()
@@ -104,7 +104,7 @@ func (w *worker) admitted(c *client.Client) error {
 	return nil
 }
 
-// work takes tasks until a signal ends it.
+// work takes tasks until a signal stops it.
 func (w *worker) work(c *client.Client) error {
 	err := work.Run(w.draining, work.Worker{
 		Semaphore: c.Semaphore(w.semaphore, client.WithWeight(w.weight), client.WithStopTime(held.StopTime(w.killAfter)),
@@ -129,7 +129,7 @@ func (w *worker) denied(_ context.Context, d *client.DeniedError) {
 	w.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 }
 
-// ended reports how a task ended.
+// ended reports the outcome of a task.
 func (w *worker) ended(_ context.Context, r work.Report) {
 	which := taskName(r.Task)
 	switch r.Outcome {
@@ -138,10 +138,10 @@ func (w *worker) ended(_ context.Context, r work.Report) {
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
 		w.f.Say("gkctl: %s was returned: %s", which, words.Cell(r.Err.Error()))
 	default:
-		w.narrate("%s is done, after %s", which, words.Elapsed(r.Took))
+		w.narrate("%s is done after %s", which, words.Elapsed(r.Took))
 	}
 	if r.Unrecorded != nil {
-		w.f.Say("gkctl: the end of %s was not recorded: %s", which, words.Cell(r.Unrecorded.Error()))
+		w.f.Say("gkctl: the outcome of %s was not recorded: %s", which, words.Cell(r.Unrecorded.Error()))
 	}
 }
 
@@ -161,7 +161,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	defer stop(nil)
 	defer context.AfterFunc(w.stopping, func() { stop(work.ErrWorkerStops) })()
 	run, err := w.start(ctx, t)
-	if err != nil { // the cause is this host and not the task
+	if err != nil { // the cause is this host, not the task
 		w.delay(ctx)
 		return nil, returned{err}
 	}
@@ -173,7 +173,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	}
 	err = errors.New(exitText(state, run.errors.String()))
 	switch {
-	case stopped != nil && task.Err() == nil: // work.Run does not know why
+	case stopped != nil && task.Err() == nil: // work.Run does not know the reason
 		_, text := held.StopReason(stopped)
 		return nil, returned{fmt.Errorf("%s: %w", text, err)}
 	case stopped != nil:
@@ -188,7 +188,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	return result, err
 }
 
-// exitText describes how a command ended, including the last line of its standard error.
+// exitText describes how a command exited, including the last line of its standard error.
 func exitText(s child.State, last string) string {
 	text := fmt.Sprintf("exit code %d", s.Code)
 	if s.Signal != 0 {
@@ -211,9 +211,9 @@ func (w *worker) delay(ctx context.Context) {
 	}
 }
 
-// interrupted reports whether a signal killed a command because this worker must exit too. A service manager may send
-// the signal to all processes of the service (systemd does, without KillMode=mixed), and so does a host that shuts
-// down. The command may get it before gkctl does.
+// interrupted reports whether a command was killed by a signal because this worker must exit too. A service manager may
+// signal all processes of the service, as systemd does without KillMode=mixed, and so does a host that shuts down. The
+// command may receive the signal before gkctl does.
 func (w *worker) interrupted(s child.State) bool {
 	if !held.Ends(syscall.Signal(s.Code - 128)) {
 		return false
@@ -227,7 +227,7 @@ func (w *worker) interrupted(s child.State) bool {
 	return w.draining.Err() != nil
 }
 
-// running is the running command of a task.
+// running is a task's running command.
 type running struct {
 	process *held.Process
 	file    *held.File

@@ -2,27 +2,27 @@
 // connections.
 //
 // Every connection opens with a handshake in which each side states the cluster's id, its own member id, the member id
-// of the intended peer, and its API address. A side that finds another cluster or another member reports that and
+// of the intended peer, and its API address. A side that finds the wrong cluster or the wrong member reports it and
 // closes the connection. Raft itself checks none of this. It attributes a response to the member to which it sent the
-// request, so this layer must make sure that no other server answers, and that the servers of a cluster's former
+// request, so this layer must make sure that no other server answers, and that the servers of a cluster's earlier
 // incarnation cannot join a restored cluster.
 //
-// Anybody can connect and state anything. A stranger is therefore refused without a reason. A reason is given only to a
+// Anyone can connect and claim anything. An outsider is therefore refused without a reason. A reason is sent only to a
 // peer that presents a certificate issued by the cluster's authority or states this cluster's seed, and it reveals
-// nothing that clients do not know. Statements by an unproved peer are not remembered and have no consequences; see
+// nothing that clients do not know. Statements from an unverified peer are not recorded and have no consequences; see
 // Statement. Above all, a server stops because of a later incarnation of its cluster only if the report comes from a
-// member that it has dialed itself, at the address that its own configuration gives for that member. An incoming claim
+// member that it has dialed itself, at the address that its own configuration lists for that member. An incoming claim
 // only makes the server dial.
 //
 // Members that start a new cluster together have no cluster id yet. They query each other with a Note, one per
 // connection, under the same rules. Every member answers, even one that has a cluster, but it does not reveal the
-// cluster to a stranger. Members that have not agreed yet refuse every other handshake.
+// cluster to an outsider. Members that have not agreed yet refuse every other handshake.
 //
 // The handshake of a new connection runs on a separate goroutine, with a deadline. When too many are pending, the
 // oldest is closed, so that port scanners and stuck clients cannot lock out members.
 //
-// With TLS, which must be version 1.3, both sides must present a certificate issued by the cluster's own authority. The
-// dialed side's certificate must be for the dialed name. Both certificates must have the extended key usage serverAuth,
-// which client certificates lack. Any such certificate from that authority is valid for any member id. The files are
-// read at every handshake, so certificates are renewed by replacing the files.
+// With TLS, both sides must use version 1.3 and present a certificate issued by the cluster's own authority. The dialed
+// side's certificate must be for the dialed name. Both certificates must have the extended key usage serverAuth, which
+// client certificates lack. Any such certificate from that authority is valid for any member id. The files are read at
+// every handshake, so certificates are renewed by replacing the files.
 package peer

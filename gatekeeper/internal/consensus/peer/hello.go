@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// preamble opens each direction: a magic string and the version of the handshake. It is frozen. A different format of
-// the handshake needs a new version. A message is the preamble, a status byte, two bytes of length, and a body. The
-// body of a welcome is a hello. The body of a refusal, with any of its three statuses, is a sentence, or empty for a
-// stranger. The dialing side sends first, with statusWelcome.
+// preamble opens each direction of a connection: a magic string and the handshake version. It is frozen. A different
+// handshake format needs a new version. A message is the preamble, a status byte, a two-byte length, and a body. The
+// body of a welcome is a hello. The body of a refusal, with any of its three statuses, is the reason as text, or empty
+// for an outsider. The dialing side sends first, with statusWelcome.
 //
-// The fields of a hello are strings, each preceded by two bytes of length. New fields are added at the end. A reader
+// The fields of a hello are strings, each preceded by a two-byte length. New fields are added at the end. A reader
 // skips fields that it does not know, and treats missing ones as empty.
 const preamble = "gkpeer\x00\x01"
 
@@ -23,25 +23,25 @@ const (
 	statusWelcome byte = 0
 	statusRefused byte = 1
 	statusRemoved byte = 2
-	// statusEarlier: the refused peer belongs to an earlier incarnation of the same cluster, which has been recovered
-	// or restored since.
+	// statusEarlier: the refused peer belongs to an earlier incarnation of the same cluster, which has since been
+	// recovered or restored.
 	statusEarlier byte = 3
-	// statusAsk and statusTell: the body is a note, see Note.
+	// statusAsk and statusTell: the body is a note; see Note.
 	statusAsk  byte = 4
 	statusTell byte = 5
 )
 
-// maxBody limits how much a stranger can make this side read.
+// maxBody limits how much an outsider can make this side read.
 const maxBody = 4096
 
-// hello is the statement that each side makes about itself in the handshake.
+// hello is what each side reports about itself in the handshake.
 type hello struct {
 	Cluster string // the cluster id
 	From    string // the sender's member id
 	To      string // the member id of the intended peer
 	API     string // the sender's API address
 	DataDir string // the number drawn when the sender's data directory was created
-	// Level is the newest feature level that the sender supports, in decimal. A sender that states none supports 1.
+	// Level is the newest feature level that the sender supports, in decimal. A sender that omits it supports 1.
 	Level string
 	// Clock is the sender's wall clock at the time of sending, in nanoseconds since 1970, in decimal. Older versions do
 	// not send it.
@@ -51,10 +51,10 @@ type hello struct {
 // errNotPeer means that the other side does not speak this protocol.
 var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
 
-// ErrRemoved, returned by Config.Meet, notifies the refused peer that it was permanently removed from the cluster.
+// ErrRemoved, returned by Config.CheckPeer, notifies the refused peer that it was permanently removed from the cluster.
 var ErrRemoved = errors.New("it was removed from the cluster, and its id is never used again")
 
-// Limits for what a peer may state about itself, so that it can be stored and logged.
+// Limits on what a peer may report about itself, so that it can be stored and logged.
 const (
 	maxID      = 64 // also for cluster ids and directory numbers
 	maxAddress = 512
@@ -67,7 +67,7 @@ func (e *earlierError) Error() string { return e.reason }
 
 // RefusedError is the refusal that the other side sent before it closed a connection.
 type RefusedError struct {
-	// Reason is empty if the other side considers this one a stranger, because strangers receive no reason.
+	// Reason is empty if the other side considers this one an outsider, because outsiders receive no reason.
 	Reason string
 	// Removed means that the other side knows for certain that this member was removed from the cluster.
 	Removed bool
@@ -78,7 +78,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string {
 	if e.Reason == "" {
-		return "peer: refused without a reason, because strangers get none: the server at that address probably belongs to another cluster; its log says why it refused"
+		return "peer: refused without a reason, because unknown peers receive none: the server at that address probably belongs to another cluster; its log says why it refused"
 	}
 	return "peer: refused: " + e.Reason
 }
@@ -106,12 +106,12 @@ func writeRefusal(w io.Writer, why error) error {
 	return writeMessage(w, status, []byte(why.Error()))
 }
 
-// writeNothing refuses a stranger without stating a reason.
+// writeNothing refuses an outsider without giving a reason.
 func writeNothing(w io.Writer) error { return writeMessage(w, statusRefused, nil) }
 
 func writeMessage(w io.Writer, status byte, body []byte) error {
 	if len(body) > maxBody {
-		return fmt.Errorf("peer: a handshake of %d bytes is longer than %d", len(body), maxBody)
+		return fmt.Errorf("peer: a handshake of %d bytes exceeds the limit of %d", len(body), maxBody)
 	}
 	msg := append([]byte(preamble), status)
 	msg = binary.BigEndian.AppendUint16(msg, uint16(len(body)))
@@ -200,9 +200,9 @@ func (h *hello) level() uint32 {
 	return uint32(n)
 }
 
-// ahead returns how far the sender's clock is ahead of this side's, or nil if the sender did not state its clock. The
-// sender answered between asked and asked+took according to this side's clock, so the result is accurate to within half
-// of took.
+// ahead returns how far the sender's clock is ahead of this side's, or nil if the sender did not report its clock. The
+// sender responded between sentAt and sentAt+took according to this side's clock, so the result is accurate to within
+// half of took.
 func (h *hello) ahead(asked time.Time, took time.Duration) *time.Duration {
 	n, err := strconv.ParseInt(h.Clock, 10, 64)
 	if err != nil {

@@ -18,8 +18,8 @@ func TestHello_RoundTrip(t *testing.T) {
 	}
 }
 
-// A server of an earlier version sends fewer fields, and one of a later version more. During an upgrade they must
-// understand each other.
+// A server of an earlier version sends fewer fields, and one of a later version sends more. During an upgrade, they
+// must understand each other.
 func TestHello_FromAnotherVersion_IsUnderstood(t *testing.T) {
 	fields := func(texts ...string) (body []byte) {
 		for _, s := range texts {

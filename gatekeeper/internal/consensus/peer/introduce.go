@@ -42,7 +42,7 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 	return c.SetDeadline(time.Time{})
 }
 
-// secure sets the deadline of an outgoing connection to address, and encrypts it.
+// secure sets the deadline of an outgoing connection to address and, with TLS, encrypts the connection.
 func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 	if err := c.SetDeadline(deadline); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 	switch err := secured.Handshake(); {
 	case closed(err):
 		return errors.New("it closed the connection during the TLS handshake; if it does so again, it does not speak TLS: " +
-			"give all members --peer-tls-cert, unless it is another program")
+			"set --peer-tls-cert on all members, unless it is a different program")
 	case err != nil:
 		return l.explain(err)
 	}
@@ -123,7 +123,7 @@ func (l *Layer) answer(c *conn) error {
 	if !l.cfg.TLS.IsZero() {
 		cfg, err := l.tls.Read()
 		if err != nil {
-			l.warnRateLimited("tls", "cannot welcome peers", "error", err)
+			l.warnRateLimited("tls", "cannot use TLS for incoming peers", "error", err)
 			return err
 		}
 		cfg = cfg.Clone()
@@ -169,7 +169,7 @@ func (l *Layer) answer(c *conn) error {
 // greet answers a hello.
 func (l *Layer) greet(c *conn, h hello, proved bool) error {
 	if err := l.objection(h, proved, nil); err != nil {
-		if l.cfg.Held == nil { // otherwise the peer is merely too early
+		if l.cfg.Held == nil { // otherwise the peer has just connected too early
 			l.warnRateLimited(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		}
 		if !proved && !l.sharesSeed(h.Cluster) {
@@ -204,11 +204,11 @@ func (l *Layer) sharesSeed(cluster string) bool {
 	return cluster == l.cfg.Cluster || l.cfg.Succeeds(cluster, l.cfg.Cluster) || l.cfg.Succeeds(l.cfg.Cluster, cluster)
 }
 
-// objection returns the reason why the sender of h must be refused, or nil. For proved and ahead, see Statement.
+// objection returns the reason to refuse the sender of h, or nil. For the other parameters, see Statement.
 func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	switch {
 	case l.cfg.Held != nil:
-		return fmt.Errorf("%s has not heard yet that its cluster has been founded", l.cfg.ID)
+		return fmt.Errorf("%s does not know yet that its cluster has been founded", l.cfg.ID)
 	case h.Cluster != l.cfg.Cluster:
 		return l.stranger(h)
 	case h.To != l.cfg.ID:
@@ -219,8 +219,8 @@ func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, DataDir: h.DataDir, Level: h.level(), Proved: proved, Ahead: ahead})
 }
 
-// stranger returns the refusal of a peer from another cluster. If that is an earlier incarnation of this cluster, the
-// peer must stop.
+// stranger returns the error that refuses a peer from another cluster. If that is an earlier incarnation of this
+// cluster, the peer must stop.
 func (l *Layer) stranger(h hello) error {
 	reason := fmt.Sprintf("%s belongs to cluster %s, but %s to cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
 	if l.cfg.Succeeds(l.cfg.Cluster, h.Cluster) {

@@ -25,7 +25,7 @@ type Config struct {
 	// Advertise is the address at which peers reach Listener.
 	Advertise string
 	Listener  net.Listener
-	// Dial makes a connection to an address. Default: TCP.
+	// Dial connects to an address. Default: TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	TLS  certs.Files
 	// Timeout limits one handshake, TLS included. Default 2 s.
@@ -35,41 +35,41 @@ type Config struct {
 	Logger           *slog.Logger
 	// Level is the newest feature level that this member supports, sent to peers.
 	Level uint32
-	// WallClock returns the time that this member states to peers. Default: time.Now.
+	// WallClock returns the time that this member reports to peers. Default: time.Now.
 	WallClock func() time.Time
 	// Held is set while this member has no cluster yet. It returns the id that the member has already stored, or "".
 	// While it is set, all hello handshakes are refused.
 	Held func() string
 	// Asked answers a member that starts for the first time. An error refuses that member and is sent as the reason. By
-	// default, the answer states that this member belongs to Cluster. Asked is not called for notes from this member
-	// itself, or for notes to another member.
+	// default, the answer states that this member belongs to Cluster. It is not called for notes from this member
+	// itself, or for notes addressed to another member.
 	Asked func(Note) (Note, error)
 	// Meet is called with the statement of a peer of this cluster. An error refuses the peer.
 	Meet func(Statement) error
 	// Succeeds reports whether the cluster id later belongs to a later incarnation of the cluster earlier. By default
 	// it returns false.
 	Succeeds func(later, earlier string) bool
-	// Succeeded is called with the peer's reason when a later incarnation of this cluster is running, so that this
-	// server must stop. It is called only for answers from members that this side has dialed.
+	// Succeeded is called with the peer's reason when a later incarnation of this cluster is running, so this server
+	// must stop. It is called only for answers from members that this side has dialed.
 	Succeeded func(reason string)
-	// Claimed is called when a peer that connected claims to belong to a later incarnation of this cluster. Anybody can
-	// claim that, so the members must be dialed.
+	// Claimed is called when an incoming peer claims to belong to a later incarnation of this cluster. Anyone can claim
+	// that, so the members must be dialed.
 	Claimed func()
 	// Rejected, if set, is called for each accepted connection that was closed without a completed handshake.
 	Rejected func()
 }
 
-// Statement contains the facts that a peer of this cluster states about itself.
+// Statement is what a peer of this cluster reports about itself.
 type Statement struct {
 	ID, APIAddress string
 	DataDir        string // the number drawn when its data directory was created
 	Level          uint32 // the newest feature level that it supports
 	// Proved means that this side dialed the member at the address that the cluster knows for it, or that the peer
-	// presented a certificate issued by the cluster's authority. Otherwise anybody who knows the cluster's id may have
+	// presented a certificate issued by the cluster's authority. Otherwise, anyone who knows the cluster's id may have
 	// made the statement.
 	Proved bool
 	// Ahead is how far the peer's wall clock is ahead of this member's. It is nil unless this side dialed the peer and
-	// the peer stated its clock.
+	// the peer reported its clock.
 	Ahead *time.Duration
 }
 
@@ -86,7 +86,7 @@ type Layer struct {
 
 	mu         sync.Mutex // guards conns and lastLogged
 	conns      map[*conn]struct{}
-	lastLogged map[string]time.Time // when a line about a peer was last logged
+	lastLogged map[string]time.Time // by peer or host, when a warning was last logged
 }
 
 var _ raft.StreamLayer = (*Layer)(nil)
@@ -164,7 +164,7 @@ func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn
 	deadline, _ := ctx.Deadline()
 	if err := l.introduce(c, id, address, deadline); err != nil {
 		c.Close()
-		l.warnRateLimited(id, "cannot talk to a peer", "peer", id, "address", address, "error", err)
+		l.warnRateLimited(id, "cannot connect to a peer", "peer", id, "address", address, "error", err)
 		return nil, fmt.Errorf("peer: dial %s at %s: %w", id, address, err)
 	}
 	return c, nil
@@ -207,7 +207,7 @@ func (a advertised) String() string  { return string(a) }
 
 // conn is a connection that is also closed when its layer is closed.
 type conn struct {
-	net.Conn          // raw, or TLS over it; changed only by the goroutine of the handshake
+	net.Conn          // raw, or TLS over it; changed only by the handshake goroutine
 	raw      net.Conn // the connection that other goroutines close
 	layer    *Layer
 }
@@ -230,18 +230,18 @@ func (l *Layer) track(raw net.Conn) (*conn, error) {
 	return c, nil
 }
 
-// maxWarned limits the number of peers, and hosts of strangers, about which a warning is logged within a minute.
+// maxWarned limits the number of peers and other hosts about which warnings are logged within a minute.
 const maxWarned = 128
 
-// warnRateLimited logs a warning about a peer, or the host of a stranger, at most once a minute, because Raft retries
-// many times per second.
+// warnRateLimited logs a warning about a peer or another host at most once a minute, because Raft retries many times
+// per second.
 func (l *Layer) warnRateLimited(about, msg string, args ...any) {
 	now := time.Now()
 	l.mu.Lock()
 	last, seen := l.lastLogged[about]
 	silent := seen && now.Sub(last) < time.Minute
 	if !silent {
-		for who, when := range l.lastLogged { // forget strangers
+		for who, when := range l.lastLogged { // forget old ones
 			if now.Sub(when) >= time.Minute {
 				delete(l.lastLogged, who)
 			}

@@ -24,7 +24,7 @@ type host struct {
 	addr     string
 	rejected chan struct{}
 
-	mu  sync.Mutex // guards met
+	mu  sync.Mutex // guards the fields below
 	met map[string]string
 	log bytes.Buffer
 }
@@ -37,7 +37,7 @@ func open(t *testing.T, id string, adjust func(*Config)) *host {
 	}
 	h := &host{addr: listener.Addr().String(), rejected: make(chan struct{}, 1000), met: make(map[string]string)}
 	cfg := Config{
-		Cluster: "c1", ID: id, APIAddress: id + ":7420", DataDir: "folder-" + id,
+		Cluster: "c1", ID: id, APIAddress: id + ":7420", DataDir: "dir-" + id,
 		Advertise: h.addr, Listener: listener,
 		Logger:   slog.New(slog.NewTextHandler(lockedWriter{h}, nil)),
 		Rejected: func() { h.rejected <- struct{}{} },
@@ -46,7 +46,7 @@ func open(t *testing.T, id string, adjust func(*Config)) *host {
 			defer h.mu.Unlock()
 			h.met[s.ID] = s.APIAddress + " " + s.DataDir
 			if s.Proved {
-				h.met[s.ID] += " proved"
+				h.met[s.ID] += " verified"
 			}
 			return nil
 		},
@@ -114,11 +114,11 @@ func talk(t *testing.T, from, to *host, toID string) {
 func TestDial_BothSidesMeetEachOther(t *testing.T) {
 	a, b := open(t, "a", nil), open(t, "b", nil)
 	talk(t, a, b, "b")
-	if got := b.metAs("a"); got != "a:7420 folder-a" {
-		t.Errorf("b met a as %q", got)
+	if got := b.metAs("a"); got != "a:7420 dir-a" {
+		t.Errorf("b received the statement %q from a", got)
 	}
-	if got := a.metAs("b"); got != "b:7420 folder-b proved" {
-		t.Errorf("a met b as %q", got)
+	if got := a.metAs("b"); got != "b:7420 dir-b verified" {
+		t.Errorf("a received the statement %q from b", got)
 	}
 	if got := a.Addr().String(); got != a.addr {
 		t.Errorf("Addr() = %q, want the advertised %q", got, a.addr)
@@ -155,7 +155,7 @@ func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
 	b := open(t, "b", func(c *Config) {
 		laterIncarnations(c)
 		c.Claimed = func() { claimed <- struct{}{} }
-		c.Succeeded = func(said string) { t.Errorf("Succeeded was called with %q", said) }
+		c.Succeeded = func(said string) { t.Errorf("OnSuccessor was called with %q", said) }
 	})
 	conn, err := net.Dial("tcp", b.addr)
 	if err != nil {
@@ -186,7 +186,7 @@ func TestDial_MemberOfALaterIncarnation_IsBelieved(t *testing.T) {
 		t.Error("a member of a later incarnation accepted one of an earlier incarnation")
 	}
 	if got := <-said; !strings.Contains(got, "c2") || !strings.Contains(got, b.addr) {
-		t.Errorf("Succeeded received %q, want the cluster and the address of b", got)
+		t.Errorf("OnSuccessor received %q, want the cluster and the address of b", got)
 	}
 	<-b.rejected
 }
@@ -199,7 +199,7 @@ func TestTell_ManyStrangers_MemoryIsBounded(t *testing.T) {
 	b.Layer.mu.Lock()
 	defer b.Layer.mu.Unlock()
 	if n := len(b.lastLogged); n > maxWarned {
-		t.Errorf("%d strangers are remembered, want at most maxTold", n)
+		t.Errorf("%d hosts are remembered, want at most %d", n, maxWarned)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestDial_MeetObjects_IsRefused(t *testing.T) {
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
 	if !ok || !strings.Contains(err.Error(), "its directory is new") || refused.Removed {
-		t.Errorf("dial = %v, want the error from Meet", err)
+		t.Errorf("dial = %v, want the error from CheckPeer", err)
 	}
 }
 
@@ -334,8 +334,7 @@ func FuzzReadHello(f *testing.F) {
 	f.Add(b.Bytes())
 	_ = writeRefusal(&b, errors.New("no"))
 	f.Add(b.Bytes())
-	// A server of a version without feature levels states none, and one of a later version may send fields that are
-	// unknown here.
+	// A version without feature levels omits the level, and a later version may send fields that are unknown here.
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x0f\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f"))
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f\x00\x012\x00\x01z"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -7,15 +7,14 @@ import (
 	"io"
 )
 
-// Note is the statement that a member makes about itself before it has a cluster, in queries to other members and in
-// answers.
+// Note describes its sender in the queries that members exchange before they have a cluster, and in the answers.
 //
 // The format is frozen. A query has status 4 and an answer status 5. A refusal has the same format as for a hello. The
-// body contains the five strings in the order below, each preceded by two bytes of length. New strings are added at the
-// end, as in a hello. A server of a version that does not know these statuses closes the connection without an answer.
+// body contains the five strings in the order below, each preceded by a two-byte length. New strings are added at the
+// end, as in a hello. A server whose version does not know these statuses closes the connection without an answer.
 type Note struct {
-	// Cluster is the id that the sender has stored. It is empty if the sender has none, or does not reveal it to a
-	// stranger.
+	// Cluster is the id that the sender has stored. It is empty if the sender has none, or does not reveal it to an
+	// outsider.
 	Cluster string
 	From    string // the sender's member id
 	To      string // the member id of the intended peer
@@ -79,7 +78,7 @@ func (l *Layer) reply(c *conn, n Note, proved bool) error {
 	return errAnswered
 }
 
-// founded returns the answer of a member that has a cluster. It hides the cluster from a stranger.
+// founded returns the answer of a member that has a cluster. It hides the cluster from an outsider.
 func (l *Layer) founded(n Note, proved bool) Note {
 	answer := Note{From: l.cfg.ID, To: n.From, State: Founded}
 	if proved || l.sharesSeed(n.Cluster) {
@@ -93,7 +92,7 @@ func (l *Layer) Ask(ctx context.Context, address string, n Note) (Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()
 	answer, err := l.ask(ctx, address, n)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) { // more useful than the error of the closed connection
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) { // more useful than the error from the closed connection
 		err = fmt.Errorf("no answer within %v", l.cfg.Timeout)
 	}
 	return answer, err

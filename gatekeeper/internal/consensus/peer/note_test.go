@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// startingMember returns a layer of a member that has no cluster yet and holds the given id, or none.
+// startingMember returns the layer of a member that has no cluster yet and holds the given id, or none.
 func startingMember(t *testing.T, id, holds string) *host {
 	return open(t, id, func(c *Config) {
 		c.Cluster = ""
@@ -35,7 +35,7 @@ func TestAsk_StartingMember_IsAnswered(t *testing.T) {
 	a, b := startingMember(t, "a", ""), startingMember(t, "b", "c1")
 	answer, err := ask(a, "b", b, Note{Set: "set", State: Empty})
 	if want := (Note{Cluster: "c1", From: "b", To: "a", Set: "set", State: Holds}); err != nil || answer != want {
-		t.Errorf("Ask() = %+v, %v, want the state of b", answer, err)
+		t.Errorf("Query() = %+v, %v, want the state of b", answer, err)
 	}
 	for name, test := range map[string]struct {
 		to, set, want string
@@ -49,7 +49,7 @@ func TestAsk_StartingMember_IsAnswered(t *testing.T) {
 			from = startingMember(t, "b", "")
 		}
 		if _, err := ask(from, test.to, b, Note{Set: test.set}); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), test.want) {
-			t.Errorf("%s: Ask() = %v", name, err)
+			t.Errorf("%s: Query() = %v", name, err)
 		}
 	}
 }
@@ -74,8 +74,8 @@ func TestAsk_DifferentTLSFiles_SaysWhichFlagsToCompare(t *testing.T) {
 		want []string
 	}{
 		"trusts another authority":           {swapped, good, []string{"compare --peer-tls-ca", other.file}},
-		"certificate from another authority": {stranger, good, []string{"it refuses the certificate", stranger.Cert, "compare --peer-tls-ca"}},
-		"only the other member has TLS":      {certs.Files{}, good, []string{"it has TLS, and this server has none", "--peer-tls-cert"}},
+		"certificate from another authority": {stranger, good, []string{"it rejects the certificate", stranger.Cert, "compare --peer-tls-ca"}},
+		"only the other member has TLS":      {certs.Files{}, good, []string{"it uses TLS, and this server does not", "--peer-tls-cert"}},
 		"only this member has TLS":           {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
 	} {
 		a, b := begin("a", test.a), begin("b", test.b)
@@ -93,21 +93,21 @@ func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
 	b := open(t, "b", nil)
 	a := startingMember(t, "a", "")
 	if answer, err := ask(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
-		t.Errorf("a stranger received the answer %+v, %v", answer, err)
+		t.Errorf("an outsider received the answer %+v, %v", answer, err)
 	}
 	if answer, err := ask(a, "b", b, Note{Cluster: "c1", Set: "set", State: Holds}); err != nil || answer.Cluster != "c1" || answer.State != Founded {
 		t.Errorf("a peer that knows the id received the answer %+v, %v", answer, err)
 	}
 	refused, ok := errors.AsType[*RefusedError](func() error { _, err := ask(a, "x", b, Note{}); return err }())
 	if !ok || refused.Reason != "" {
-		t.Errorf("a stranger that expects another member received %v, want a refusal without a reason", refused)
+		t.Errorf("an outsider that expects another member received %v, want a refusal without a reason", refused)
 	}
 }
 
 // Peers of the same cluster learn that this member has not started yet.
 func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	peerOf := open(t, "a", nil)
-	for holds, want := range map[string]string{"c1": "has not heard yet that its cluster has been founded", "": "without a reason", "c2": "without a reason"} {
+	for holds, want := range map[string]string{"c1": "does not know yet that its cluster has been founded", "": "without a reason", "c2": "without a reason"} {
 		b := startingMember(t, "b", holds)
 		if _, err := dial(peerOf, "b", b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("holding %q: dial = %v", holds, err)
@@ -119,7 +119,7 @@ func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	}
 }
 
-// A server of a version that does not know notes closes the connection.
+// A server whose version does not know notes closes the connection.
 func TestAsk_ServerWithoutNotes_ErrorSaysSo(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -135,8 +135,8 @@ func TestAsk_ServerWithoutNotes_ErrorSaysSo(t *testing.T) {
 		}
 	}()
 	a := startingMember(t, "a", "")
-	if _, err := a.Ask(t.Context(), listener.Addr().String(), Note{From: "a", To: "b"}); err == nil || !strings.Contains(err.Error(), "of a version that does not answer") {
-		t.Errorf("Ask = %v", err)
+	if _, err := a.Ask(t.Context(), listener.Addr().String(), Note{From: "a", To: "b"}); err == nil || !strings.Contains(err.Error(), "whose version does not answer") {
+		t.Errorf("Query() = %v", err)
 	}
 	listener.Close()
 	<-old
@@ -168,7 +168,8 @@ func TestNote_RoundTrip(t *testing.T) {
 	}
 }
 
-// Any data in place of a query is either rejected, or parsed as a note that survives being encoded and parsed again.
+// Any data in place of a query is either rejected, or parsed as a note that is unchanged after being encoded and parsed
+// again.
 func FuzzParseNote(f *testing.F) {
 	var b bytes.Buffer
 	_ = writeNote(&b, statusAsk, Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Holds})

@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// authority is a certificate authority.
+// authority is a certificate authority for tests.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -135,9 +135,9 @@ func TestTLS_CertificateOfAClient_IsRefused(t *testing.T) {
 	ca := newAuthority(t)
 	b := open(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
 	for name, files := range map[string]certs.Files{
-		"a client's":    ca.issueFor(t, "127.0.0.1", x509.ExtKeyUsageClientAuth),
-		"for any usage": ca.issueFor(t, "127.0.0.1", x509.ExtKeyUsageAny),
-		"for no usage":  ca.issueFor(t, "127.0.0.1"),
+		"clientAuth only": ca.issueFor(t, "127.0.0.1", x509.ExtKeyUsageClientAuth),
+		"any usage":       ca.issueFor(t, "127.0.0.1", x509.ExtKeyUsageAny),
+		"no usage":        ca.issueFor(t, "127.0.0.1"),
 	} {
 		if _, err := files.Peer(); err == nil || !strings.Contains(err.Error(), "serverAuth") {
 			t.Errorf("%s: Peer() = %v, want an error that mentions serverAuth", name, err)

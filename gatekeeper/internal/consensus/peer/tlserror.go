@@ -24,10 +24,10 @@ func (l *Layer) explain(err error) error {
 		return fmt.Errorf("%w: its certificate was not issued by the authorities in %q: compare --peer-tls-ca on both members; all members must use the same one",
 			err, l.cfg.TLS.CA)
 	case remote && alert.Op == "remote error" && strings.Contains(err.Error(), "unknown certificate authority"):
-		return fmt.Errorf("%w: it refuses the certificate %q of this server: compare --peer-tls-ca on both members; all members must use the same one",
+		return fmt.Errorf("%w: it rejects the certificate %q of this server: compare --peer-tls-ca on both members; all members must use the same one",
 			err, l.cfg.TLS.Cert)
 	case plain.Msg != "":
-		return fmt.Errorf("%w: it does not speak TLS: give all members --peer-tls-cert, unless it is another program", err)
+		return fmt.Errorf("%w: it does not speak TLS: set --peer-tls-cert on all members, unless it is a different program", err)
 	}
 	return err
 }
@@ -40,10 +40,10 @@ func closed(err error) bool {
 // errClosed returns an error for a connection that was closed without an answer. Several causes are possible, and this
 // side cannot tell which one applies.
 func (l *Layer) errClosed() error {
-	why := "it has TLS, and this server has none (--peer-tls-cert)"
+	why := "it uses TLS, and this server does not (--peer-tls-cert)"
 	if !l.cfg.TLS.IsZero() {
-		why = fmt.Sprintf("it refuses the certificate %q of this server (compare --peer-tls-ca on both members)", l.cfg.TLS.Cert)
+		why = fmt.Sprintf("it rejects the certificate %q of this server (compare --peer-tls-ca on both members)", l.cfg.TLS.Cert)
 	}
-	return fmt.Errorf("it closed the connection without an answer; if it does so again, %s, or it is another program, or a Gatekeeper server of a "+
-		"version that does not answer a new cluster's members: stop it, or upgrade it", why)
+	return fmt.Errorf("it closed the connection without an answer; if it does so again, %s, or it is a different program, or a Gatekeeper server "+
+		"whose version does not answer a new cluster's members: stop or upgrade it", why)
 }

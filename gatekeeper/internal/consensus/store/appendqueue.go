@@ -178,7 +178,7 @@ func (q *AppendQueue) DeleteRange(min, max uint64) error {
 	return q.log.DeleteRange(min, max)
 }
 
-// IsMonotonic returns the log's answer.
+// IsMonotonic reports whether the underlying log is monotonic.
 func (q *AppendQueue) IsMonotonic() bool { return q.log.IsMonotonic() }
 
 // Close waits until the queue has been written, or until a write has failed, and stops the goroutine. Nothing may be

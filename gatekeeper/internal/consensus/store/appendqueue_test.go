@@ -32,7 +32,7 @@ func leading(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
 	return q
 }
 
-// heldDisk is a log and a stable store whose writes wait for a token, or until go is closed. It records them.
+// heldDisk is a log and a stable store in which each write waits for a token. It records the writes.
 type heldDisk struct {
 	*raft.InmemStore
 	token chan struct{}
@@ -140,7 +140,7 @@ func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
 		{"a follower's entry", func(q *AppendQueue, _ *Stable) { leads = false; _ = q.StoreLogs(commands(2, 2)) }, "store 2-2"},
 		{"a configuration", func(q *AppendQueue, _ *Stable) { _ = q.StoreLogs(entryOf(raft.LogConfiguration)) }, "store 2-2"},
 		{"a barrier", func(q *AppendQueue, _ *Stable) { _ = q.StoreLog(entryOf(raft.LogBarrier)[0]) }, "store 2-2"},
-		{"a first entry", func(q *AppendQueue, _ *Stable) { _ = q.StoreLogs(entryOf(raft.LogNoop)) }, "store 2-2"},
+		{"a no-op", func(q *AppendQueue, _ *Stable) { _ = q.StoreLogs(entryOf(raft.LogNoop)) }, "store 2-2"},
 		{"a truncation", func(q *AppendQueue, _ *Stable) { _ = q.DeleteRange(1, 1) }, "delete 1-1"},
 		{"a term", func(_ *AppendQueue, s *Stable) { _ = s.SetUint64([]byte("CurrentTerm"), 2) }, "set CurrentTerm"},
 		{"a vote", func(_ *AppendQueue, s *Stable) {
@@ -344,15 +344,15 @@ func (d *crashingDisk) SetUint64(key []byte, val uint64) error {
 }
 
 // A member leads and follows alternately, and crashes at each of its writes. Afterwards the disk must contain a prefix
-// of what was stored. The prefix must include everything that a call has reported as durable, and everything stored
-// before the newest term.
+// of what was stored. The prefix must include everything that a call reported as durable, and everything stored before
+// the newest term.
 func TestAppendQueue_CrashAtEveryWrite_LosesOnlyWhatNothingReliedOn(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()
-		for left, crashed := 0, true; crashed; left++ {
-			synctest.Test(t, func(t *testing.T) { crashed = crashAfter(t, seed, left) })
+		for writes, crashed := 0, true; crashed; writes++ {
+			synctest.Test(t, func(t *testing.T) { crashed = crashAfter(t, seed, writes) })
 			if t.Failed() {
-				t.Fatalf("seed %d, crash after %d writes", seed, left)
+				t.Fatalf("seed %d, crash after %d writes", seed, writes)
 			}
 		}
 	}
@@ -381,7 +381,7 @@ func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 					before[term], durable = next-1, next-1
 				}
 				leads = random.IntN(2) == 0
-			case n == 1 && !leads && next > 1: // another leader replaces the end
+			case n == 1 && !leads && next > 1: // another leader overwrites the tail
 				from := 1 + uint64(random.IntN(int(next-1)))
 				if q.DeleteRange(from, next-1) == nil {
 					for i := from; i < next; i++ {
@@ -413,7 +413,7 @@ func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 			}
 		}
 	})
-	synctest.Wait() // it has finished, or waits because of the fault
+	synctest.Wait() // it has finished, or is blocked by the fault
 	g.Release()
 	<-ended
 

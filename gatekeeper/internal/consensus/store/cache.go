@@ -11,7 +11,7 @@ const (
 	largestCached = 256 << 10
 )
 
-// cache is a raft.LogCache without large entries. Large entries are read from the file again: by a leader for each
+// cache is a raft.LogCache that skips large entries. Large entries are read from the file again: by a leader for each
 // follower, and by a follower that applies them.
 type cache struct {
 	*raft.LogCache

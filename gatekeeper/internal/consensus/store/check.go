@@ -18,13 +18,13 @@ const (
 	confBucket = "conf" // term, vote, segments of the log
 )
 
-// oldEntries is a bucket that exists only in the format before raft-boltdb.
+// oldEntries is a bucket that exists only in the pre-raft-boltdb format.
 const oldEntries = "entries"
 
 // ErrOldFormat means that a data directory has the format of builds before raft-boltdb. Convert converts it.
 var ErrOldFormat = errors.New("its log is in a format that only earlier builds wrote: stop the server and run gatekeeperd convert --data-dir on this directory; it keeps the old files")
 
-// check reads every used part of RaftFile and returns an error unless the file is as it was written. It reads the log
+// check reads every used part of RaftFile and returns an error if any of it is not what was written. It reads the log
 // once. Snapshots keep the log short.
 func check(path string) error {
 	c := &checker{buckets: make(map[string]bool)}

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// ErrConverted means that a data directory is not in an old format, so there is nothing to convert.
+// ErrConverted means that a data directory is not in an old format, so it needs no conversion.
 var ErrConverted = errors.New("it already has the format of this build")
 
 const (
@@ -23,9 +23,9 @@ const (
 	oldSuffix  = ".old"        // suffix of the old files, which are kept
 )
 
-// Convert rewrites the log and the stable store of the data directory dir, whose server must not be running, in the
-// format of this build, and returns the names under which it keeps the old files. After a crash at any moment, the
-// directory has either the old format or the new one, and the next call continues. Convert returns ErrConverted,
+// Convert rewrites the log and the stable store of the data directory dir, whose server must not be running, in this
+// build's format. It returns the names under which it keeps the old files. After a crash at any moment, the directory
+// has either the old format or the new one, and the next call finishes the conversion. Convert returns ErrConverted,
 // ErrDamaged, ErrInUse, or an error from the system.
 func Convert(dir string) (kept []string, err error) {
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: wal.NewConfig(hclog.NewNullLogger())}
@@ -84,7 +84,7 @@ func (c *conversion) undo() error {
 		return fmt.Errorf("%s%s already exists: move it away", wal.Dir, oldSuffix)
 	}
 	// placeLog moves the new segments out of tmp. While they are still in tmp, any segments in their final directory
-	// are a copy of the old ones that an operator has put back, and a server may have written to that copy since.
+	// are a copy of the old ones that an operator has put back, and a server may since have written to that copy.
 	if _, err := os.Stat(segments); err == nil {
 		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
 			return fmt.Errorf("%s was put back after an interrupted conversion had kept it as %s%s: move the older of the two away and convert again",
@@ -141,12 +141,12 @@ func (c *conversion) verify() (err error) {
 	}
 	first, last, err := o.Bounds()
 	if err != nil || last+1-first != uint64(len(c.old.entries)) && last > 0 {
-		return errors.Join(fmt.Errorf("%d entries of the log became %d to %d", len(c.old.entries), first, last), err)
+		return errors.Join(fmt.Errorf("%d log entries became entries %d to %d", len(c.old.entries), first, last), err)
 	}
 	for _, want := range c.old.entries {
 		got, err := o.Entry(want.Index)
 		if err != nil || !same(got, want) {
-			return errors.Join(fmt.Errorf("entry %d of the log was not converted", want.Index), err)
+			return errors.Join(fmt.Errorf("log entry %d was not converted", want.Index), err)
 		}
 	}
 	return nil

@@ -148,8 +148,8 @@ func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
 	})
 }
 
-// After a crash between two steps, the directory is either refused for its old format or complete. Another call
-// finishes the conversion.
+// After a crash between two steps, the directory is either refused because of its old format or fully converted.
+// Another call finishes the conversion.
 func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, kind Kind) {
@@ -262,7 +262,7 @@ func TestConvert_OldNamesTaken_IsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move it away") || string(mustRead(t, filepath.Join(dir, name))) != "mine" {
-			t.Errorf("%s: Convert() = %v, want an error that keeps the file", name, err)
+			t.Errorf("%s: Convert() = %v, want an error, and the file kept", name, err)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 		first, last := m.entries[0].Index, m.entries[cut-1].Index
 		m.entries = slices.Clone(m.entries[cut:])
 		return fmt.Sprintf("delete %d to %d", first, last), o.log.DeleteRange(first, last)
-	case n > 0 && random.IntN(8) == 0: // another leader replaces the end
+	case n > 0 && random.IntN(8) == 0: // another leader overwrites the tail
 		cut := n - 1 - random.IntN(min(n, 20))
 		first, last := m.entries[cut].Index, m.entries[n-1].Index
 		m.entries = slices.Clone(m.entries[:cut])
@@ -80,7 +80,7 @@ func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	return fmt.Sprintf("store %d to %d", next, m.next()-1), o.log.StoreLogs(logs)
 }
 
-// differs opens the files as look does, and returns an error for the first difference from the model.
+// differs opens the files the way openReader does, and returns an error for the first difference from the model.
 func (m model) differs(dir string, old bool) (err error) {
 	o, err := look(dir, old)
 	if err != nil {
@@ -112,8 +112,8 @@ func (m model) differs(dir string, old bool) (err error) {
 	return nil
 }
 
-// crash describes one write to the file by the file's content before and after it. bbolt extends the file, writes pages
-// that no valid header refers to, in any order, syncs them, and then overwrites the older of the two headers.
+// crash describes one write to the file by the file's contents before and after it. bbolt extends the file, writes
+// pages that no valid header refers to, in any order, syncs them, and then overwrites the older of the two headers.
 type crash struct {
 	before, after []byte
 	page          int
@@ -125,12 +125,12 @@ func newCrash(before, after []byte) (c crash, err error) {
 	c = crash{before: before, after: after, page: os.Getpagesize(), header: -1}
 	for at := 0; at < len(after); at += c.page {
 		end := min(at+c.page, len(after))
-		var was []byte
+		var prev []byte
 		if at < len(before) {
-			was = before[at:min(end, len(before))]
+			prev = before[at:min(end, len(before))]
 		}
 		switch page := at / c.page; {
-		case bytes.Equal(after[at:end], was):
+		case bytes.Equal(after[at:end], prev):
 		case page > 1:
 			c.written = append(c.written, page)
 		case c.header >= 0:
@@ -145,7 +145,7 @@ func newCrash(before, after []byte) (c crash, err error) {
 	return c, nil
 }
 
-// pages returns the file after a crash in which only some of the pages were written, some of them partly. If grown is
+// pages returns the file after a crash that wrote only some of the pages, and some of those only partly. If grown is
 // set, the file is as long as after the write, otherwise as long as before it.
 func (c crash) pages(random *rand.Rand, grown bool) []byte {
 	data := bytes.Clone(c.before)
@@ -190,8 +190,8 @@ func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 	return rand.New(rand.NewPCG(seed, 1)), 300
 }
 
-// markAt returns the mark that a crash during a write leaves. The mark is written after entries are written, and before
-// entries are deleted.
+// markAt returns the mark that a crash during a write leaves behind. The mark is written after entries are written, and
+// before entries are deleted.
 func markAt(before, now model, was, is []byte) []byte {
 	if len(now.entries) > len(before.entries) {
 		return was
@@ -248,7 +248,7 @@ func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 		}
 		what = fmt.Sprintf("write %d, %s", i, what)
 		crashes(what, before)
-		if random.IntN(25) == 0 { // continue from the reopened file
+		if random.IntN(25) == 0 { // continue with the reopened file
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -31,7 +31,7 @@ type contents struct {
 	Mark    string
 }
 
-// openAt opens the data directory as a server does.
+// openAt opens the data directory the way a server does.
 func openAt(dir string) (opened, error) { return openLog(dir, KindBolt, tested()) }
 
 // storeOne stores one entry.
@@ -64,14 +64,15 @@ func filledOf(tb testing.TB, kind Kind, entries, batch int) (dir string) {
 	return dir
 }
 
-// seen is the content of a data directory.
+// seen reads the content of a data directory.
 type seen struct {
 	log    intact.Reader
 	values *intact.Values
 	io.Closer
 }
 
-// look opens a data directory as a server does, or, if old is set, as recover does, which writes nothing and is faster.
+// look opens a data directory the way a server does or, if asRecover is set, the way recover does, which writes nothing
+// and is faster.
 func look(dir string, old bool) (seen, error) {
 	if old {
 		o, err := OpenOld(dir)
@@ -100,7 +101,7 @@ func entriesOf(log intact.Reader) (entries []raft.Log, err error) {
 	return entries, nil
 }
 
-// readAll opens the data directory as look does, and reads everything.
+// readAll opens the data directory the way openReader does, and reads everything.
 func readAll(dir string, old bool) (c contents, err error) {
 	o, err := look(dir, old)
 	if err != nil {
@@ -123,7 +124,7 @@ func readAll(dir string, old bool) (c contents, err error) {
 	return c, err
 }
 
-// filledFile returns the file of a filled directory, and its expected content.
+// filledFile returns the log's file from a filled directory, and its expected content.
 func filledFile(t *testing.T, entries int) (whole []byte, want contents) {
 	t.Helper()
 	dir := filled(t, entries)
@@ -153,9 +154,9 @@ func put(t *testing.T, dir string, data, mark []byte) {
 	}
 }
 
-// damagedOrSame writes data as the file of a directory. It opens the directory as recover does, and one time in sixteen
-// as a server does. It reports whether damage was detected. Any result other than ErrDamaged or the same contents fails
-// the test.
+// damagedOrSame writes data as the log's file in a new directory. It opens the directory the way recover does, and one
+// time in sixteen the way a server does. It reports whether damage was detected. Any result other than ErrDamaged or
+// the same contents fails the test.
 func damagedOrSame(t *testing.T, what string, data []byte, want contents) (noticed bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -174,7 +175,7 @@ func TestOpen_FlippedBit_IsDetectedOrHarmless(t *testing.T) {
 	t.Parallel()
 	whole, want := filledFile(t, 300)
 	noticed, tried := 0, 0
-	for at := 0; at < len(whole); at += 127 { // a prime, to reach all positions in pages and page heads
+	for at := 0; at < len(whole); at += 127 { // a prime, to reach all positions in pages and page headers
 		data := bytes.Clone(whole)
 		data[at] ^= 1 << (tried % 8)
 		if damagedOrSame(t, fmt.Sprintf("byte %d flipped", at), data, want) {
@@ -187,7 +188,7 @@ func TestOpen_FlippedBit_IsDetectedOrHarmless(t *testing.T) {
 	}
 }
 
-// A single flipped bit is most easily missed in a page head.
+// A single flipped bit is most easily missed in a page header.
 func TestOpen_FlippedBitInAHead_IsDetectedOrHarmless(t *testing.T) {
 	t.Parallel()
 	whole, want := filledFile(t, 100)
@@ -212,16 +213,16 @@ func TestOpen_TornOrZeroed_IsDamaged(t *testing.T) {
 	if !damagedOrSame(t, "zeroed", make([]byte, len(whole)), want) {
 		t.Error("zeroed: the damage was not detected")
 	}
-	seen := 0
+	detected := 0
 	for at := 0; at < len(whole); at += size {
 		data := bytes.Clone(whole)
 		clear(data[at:min(at+size, len(data))])
 		if damagedOrSame(t, fmt.Sprintf("page %d zeroed", at/size), data, want) {
-			seen++
+			detected++
 		}
 	}
-	if seen < 4 {
-		t.Errorf("%d zeroed pages were detected, want at least 4", seen)
+	if detected < 4 {
+		t.Errorf("%d zeroed pages were detected, want at least 4", detected)
 	}
 }
 
@@ -312,7 +313,7 @@ func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
 	}
 }
 
-// A file can be damaged after it was opened.
+// A file can be damaged while it is open.
 func TestBolt_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
 	dir := t.TempDir()
 	o, err := openAt(dir)
@@ -390,11 +391,11 @@ func withoutItsLastBatch(t *testing.T) (dir string, older []byte) {
 	return dir, older
 }
 
-// The mark is up to date no matter how a process ends.
+// The mark is up to date no matter how a process exits.
 func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 	dir, _ := withoutItsLastBatch(t)
 	for _, old := range []bool{true, false} {
-		if _, err := look(dir, old); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 102, of term 9, was acknowledged") {
+		if _, err := look(dir, old); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 102 in term 9 was acknowledged") {
 			t.Errorf("look() = %v, want ErrDamaged for the acknowledged entry", err)
 		}
 	}

@@ -7,31 +7,31 @@
 // not answer any more requests.
 //
 // Therefore, every call goes through a Guard. The first call that fails, or does not return within a time limit, is a
-// fault. The Guard reports it once, so that the process exits. After that, no call returns to Raft. The goroutine of
-// Raft that made the call waits inside it until the member is closed. Then it exits there, and its deferred functions
-// run. As a result, Raft never acknowledges anything whose write failed, and a program that embeds the member does not
-// panic.
+// fault. The Guard reports it once, so that the process exits. After that, no call returns to Raft. The Raft goroutine
+// that made the call waits inside it until the member is closed. Then the goroutine exits there, and its deferred
+// functions run. As a result, Raft never acknowledges anything whose write failed, and a program that embeds the member
+// does not panic.
 //
 // # A leader's append may return early
 //
 // AppendQueue returns from an append by a leader before the entries are on disk. Nothing acts on an entry before it is
-// durable: see "The leader writes while its followers write" in package consensus. A failed write still ends the
-// member, and everything that waits for the entries never returns.
+// durable: see "The leader writes while its followers write" in package consensus. A failed write still stops the
+// member, and no call that waits for the entries ever returns.
 //
 // # A vote is one write
 //
 // Raft writes the term of its vote first and the candidate second (issue 661). After a crash between the two writes,
 // the member would seem to have voted in the new term for the candidate of the old one. If that candidate asked again,
-// the member would vote for it without comparing logs. Stable therefore holds the term back, and writes term and
+// the member would vote for it without comparing logs. Stable therefore holds back the term, and writes term and
 // candidate as one value.
 //
 // # A leader's snapshot replaces the log
 //
-// When a leader sends a snapshot, Raft keeps the old entries, even those that were never committed, and appends after a
-// gap. Here a log never has a gap: a write that would leave one is refused. As soon as a snapshot is on disk, Snapshots
-// deletes a log that does not lead to it. If a crash occurs before the deletion, Open deletes the log. The log is not
-// declared monotonic, because then Raft would delete it after every snapshot, even after one that arrives late and is
-// older than entries that this member has acknowledged.
+// When a leader sends a snapshot, Raft keeps the old entries, even those that were never committed, and appends new
+// ones after a gap. Here a log never has a gap: a write that would leave one is refused. As soon as a snapshot is on
+// disk, Snapshots deletes a log that does not contain the snapshot's last entry. If a crash occurs before the deletion,
+// Open deletes the log. The log is not declared monotonic, because then Raft would delete it after every snapshot, even
+// after one that arrives late and is older than entries that this member has acknowledged.
 //
 // Raft (v1.8.0) remembers how long the log was. Suppose that a member's log has different entries from the leader's,
 // and reaches as far as the snapshot. After the snapshot, that member would accept no entries. It therefore stops with
@@ -40,30 +40,30 @@
 //
 // # Two log stores, one stable store
 //
-// RaftFile is a file of raft-boltdb (v2.3.0), with NoFreelistSync and the map freelist, and never with NoSync. It keeps
+// RaftFile is a raft-boltdb (v2.3.0) file, with NoFreelistSync and the map freelist, and never with NoSync. It keeps
 // the term and the vote, and by default the log. With KindWAL the log is in the segments of package wal. Package intact
 // wraps both stores. It adds checksums to entries and values, refuses gaps, and keeps the mark, which records the last
 // acknowledged entry of the log.
 //
 // # A damaged file is refused
 //
-// One flipped bit in an entry would silently make this member differ from the others. Therefore, each entry and each
-// value has a checksum, and Open reads the whole file, page by page, before bbolt does. bbolt itself checks only its
-// two headers, uses the older one if the newer is damaged, trusts all other pages, and panics on other goroutines. Open
-// returns ErrDamaged for data that is not as it was written. Type bolt catches the panics of bbolt when a file is
+// A single flipped bit in an entry would silently make this member differ from the others. Therefore, each entry and
+// each value has a checksum, and Open reads the whole file, page by page, before bbolt does. bbolt itself checks only
+// its two headers, uses the older one if the newer is damaged, trusts all other pages, and panics on other goroutines.
+// Open returns ErrDamaged for data that is not what was written. Type bolt catches bbolt's panics when a file is
 // damaged while it is open.
 //
 // No check can detect the following cases:
 //
 //   - The whole disk reverts to an earlier state, including the mark.
 //   - In a power loss, the disk loses the last batch, even though it had reported that the batch was synced, and keeps
-//     everything before it. The mark could show the loss. But it is not synced with each batch, because that would cost
-//     a second sync, so after a power loss it may be some seconds old. raft-boltdb has no transaction to which a record
-//     of the log's end could be added. If the process ends in any other way, the mark is up to date, and the missing
-//     batch is detected.
-//   - A power loss breaks the last batch of KindWAL. See package wal.
+//     everything before it. The mark could reveal the loss, but it is not synced with each batch, because that would
+//     cost a second sync, so after a power loss it may be some seconds old. raft-boltdb has no transaction to which a
+//     record of the log's last index could be added. If the process exits in any other way, the mark is up to date,
+//     and the missing batch is detected.
+//   - The disk loses or corrupts the last batch of KindWAL in a power loss. See package wal.
 //
 // # Older formats
 //
-// A data directory in the format before raft-boltdb is refused with ErrOldFormat. Convert rewrites it.
+// A data directory in the pre-raft-boltdb format is refused with ErrOldFormat. Convert rewrites it.
 package store

@@ -31,9 +31,9 @@ func TestDisturbed_Delay_TakesLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for words, want := range map[string]time.Duration{"": 0, "delay 300ms\n": 300 * time.Millisecond} {
 			set(words)
-			begun, done := time.Now(), false
+			start, done := time.Now(), false
 			err := disturbed("set", func() error { done = true; return nil })
-			if took := time.Since(begun); err != nil || !done || took != want {
+			if took := time.Since(start); err != nil || !done || took != want {
 				t.Errorf("%q: done %t after %v, %v", words, done, took, err)
 			}
 		}

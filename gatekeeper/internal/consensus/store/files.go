@@ -19,7 +19,7 @@ import (
 // RaftFile is the name of the stable store's file in a data directory. With KindBolt it also contains the log.
 const RaftFile = "raft.db"
 
-// keptSnapshots is the number of snapshots that are kept on disk: the newest, and one to fall back on.
+// keptSnapshots is the number of snapshots to keep on disk: the newest, and one to fall back on.
 const keptSnapshots = 2
 
 // Files are the guarded stores of a data directory.
@@ -27,14 +27,14 @@ type Files struct {
 	Log       raft.LogStore
 	Stable    raft.StableStore
 	Snapshots raft.SnapshotStore
-	Queue     *AppendQueue // that of Log
+	Queue     *AppendQueue // the one in front of Log
 
 	Kind Kind
 
 	opened opened
 }
 
-// opened holds the files of the log and of the stable store. With KindBolt both are the same file.
+// opened holds the open log and stable store. With KindBolt both use the same file.
 type opened struct {
 	bolt   *bolt
 	values *intact.Values
@@ -45,9 +45,9 @@ type opened struct {
 // Close waits for pending calls and closes both files.
 func (o opened) Close() error { return errors.Join(o.log.Close(), o.bolt.Close()) }
 
-// Open opens the stores in dir, or creates them. kind must be that of the directory. If it is empty, Open uses the kind
-// of the directory, or KindBolt for a new one. It reads and checks the whole log first. Open returns ErrDamaged,
-// ErrOldFormat, ErrInUse, ErrKind, or an error from the system.
+// Open opens the stores in dir, or creates them. kind must match the directory's. If it is empty, Open uses the
+// directory's kind, or KindBolt for a new directory. It reads and checks the whole log first. Open returns ErrDamaged,
+// ErrOldFormat, ErrInUse, ErrKind, or a system error.
 func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, error) {
 	o, err := openLog(dir, kind, wal.NewConfig(logger))
 	if err != nil {
@@ -55,11 +55,11 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	}
 	log := NewLog(o.log, guard)
 	if o.kind == KindWAL {
-		log.chunk = math.MaxUint64 // it deletes whole files, and each call is a separate write
+		log.chunk = math.MaxUint64 // the WAL deletes whole files, and each call is a separate write
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
 	if err == nil {
-		err = syncDataDir(dir) // otherwise the snapshots' directory, with all its contents, could be missing after a crash
+		err = syncDataDir(dir) // otherwise the snapshots directory, with all its contents, could be missing after a crash
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), o.Close())
@@ -75,9 +75,9 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	return &Files{Log: cached, Stable: NewStable(o.values, queue), Snapshots: guarded, Queue: queue, Kind: o.kind, opened: o}, nil
 }
 
-// settle checks that the log leads to the snapshots in dir. If a crash occurred after a snapshot was written but before
-// the log that it replaces was deleted, settle deletes that log now. newest is the index of the newest snapshot, or 0
-// if there is none.
+// settle checks the log against the snapshots in dir. If a crash occurred after a snapshot was written but before the
+// log that it replaces was deleted, it deletes that log now. newest is the index of the newest snapshot, or 0 if there
+// is none.
 func settle(dir string, log intact.Log) (newest uint64, err error) {
 	all, err := finished(dir)
 	if err != nil || len(all) == 0 {
@@ -147,23 +147,24 @@ func openEntries(dir string, b *bolt) (*intact.Acknowledged, error) {
 	return intact.NewAcknowledged(entries, mark, func() error { return nil }), nil
 }
 
-// checkFile checks the file in dir while no server writes to it. The error is fs.ErrNotExist if there never was one.
+// checkFile checks RaftFile in dir while no server can write to it. The error is fs.ErrNotExist if the file was never
+// created.
 func checkFile(dir string) error {
 	path := filepath.Join(dir, RaftFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // snapshots are created after it
-			return damaged("it is gone")
+			return damaged("it is missing")
 		}
 		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // and so are segments
-			return damaged("it is gone")
+			return damaged("it is missing")
 		}
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	if info.Size() == 0 { // bbolt would initialize it as a new one
+	if info.Size() == 0 { // bbolt would initialize it as a new file
 		return damaged("it is empty")
 	}
 	locked, err := openBolt(path, true)
@@ -173,8 +174,7 @@ func checkFile(dir string) error {
 	return errors.Join(check(path), locked.Close())
 }
 
-// create creates the file atomically: it writes the file under a temporary name, and renames the file when it is
-// complete.
+// create creates RaftFile atomically: it writes the file under a temporary name, and renames it when it is complete.
 func create(dir string, kind Kind) error {
 	path := filepath.Join(dir, RaftFile)
 	begin := intact.CreateMark
@@ -205,11 +205,11 @@ func create(dir string, kind Kind) error {
 
 // syncDataDir syncs a directory, so that the names of files created in it survive a crash.
 func syncDataDir(dir string) error {
-	folder, err := os.Open(dir)
+	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(d.Sync(), d.Close())
 }
 
 func is[T error](err error) bool {

@@ -40,7 +40,7 @@ func NewGuard(cfg GuardConfig) *Guard {
 	return &Guard{cfg: cfg, failed: make(chan struct{}), release: make(chan struct{})}
 }
 
-// Release lets the goroutines that wait in failed calls exit. It must be called when the member is closed.
+// Release lets the goroutines blocked in failed calls exit. It must be called when the member is closed.
 func (g *Guard) Release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,7 +82,7 @@ func (g *Guard) Do(op string, f func() error) {
 	}
 	start := time.Now()
 	watch := time.AfterFunc(g.cfg.Timeout, func() {
-		g.Fail(fmt.Errorf("store: %s has not returned for %v; the disk hangs", op, g.cfg.Timeout))
+		g.Fail(fmt.Errorf("store: %s has not returned for %v; the disk is hung", op, g.cfg.Timeout))
 	})
 	err := disturbed(op, f)
 	watch.Stop()
@@ -91,7 +91,7 @@ func (g *Guard) Do(op string, f func() error) {
 		g.cfg.Observe(op, took)
 	}
 	if took > g.cfg.Slow && g.cfg.Logger != nil {
-		g.cfg.Logger.Warn("a store call was slow; this can delay changes, because they wait for the disks of a majority",
+		g.cfg.Logger.Warn("a store call was slow; this can delay changes, because they wait for a majority of the members' disks",
 			"call", op, "took", took)
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ func (g *Guard) Halt(err error) {
 	g.halt()
 }
 
-// halt never returns. If it returned an error instead, Raft would continue, or panic, on a store that it cannot trust.
+// halt never returns. If it returned an error instead, Raft would continue, or panic, with a store it cannot trust.
 func (g *Guard) halt() {
 	<-g.release
 	runtime.Goexit()

@@ -36,7 +36,7 @@ func closeFiles(t *testing.T, f *Files) {
 	}
 }
 
-// appendEntries appends entries of one term.
+// appendEntries appends entries that all have the same term.
 func appendEntries(t *testing.T, log raft.LogStore, first, last, term uint64) {
 	t.Helper()
 	for index := first; index <= last; index++ {
@@ -62,7 +62,7 @@ func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	}
 }
 
-// If a long snapshot were synced only at its end, it would delay the syncs of the log.
+// If a long snapshot were synced only at the end, it would delay the syncs of the log.
 func TestSnapshots_LongSnapshot_IsSyncedWhileItIsWritten(t *testing.T) {
 	var synced int
 	g := NewGuard(GuardConfig{Timeout: time.Minute, Observe: func(op string, _ time.Duration) {
@@ -93,7 +93,7 @@ func TestSnapshots_LongSnapshot_IsSyncedWhileItIsWritten(t *testing.T) {
 			t.Errorf("%d syncs for two MiB, want 2", synced)
 		}
 		if err := errors.Join(end(sink), end(sink)); err != nil || sink.(*snapshotSink).file != nil { //nolint:forcetypeassert // Create returns only this type
-			t.Errorf("end: error %v, file still open: %v", err, sink.(*snapshotSink).file != nil) //nolint:forcetypeassert // as above
+			t.Errorf("after finishing: error %v, file still open: %v", err, sink.(*snapshotSink).file != nil) //nolint:forcetypeassert // as above
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, snapshotsDir, "*.tmp")); err != nil || len(left) > 0 {
 			t.Errorf("leftover files %q, %v", left, err)
@@ -105,7 +105,7 @@ func TestSnapshots_LongSnapshot_IsSyncedWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// holds checks which entries the log contains, by its bounds and by reading each entry.
+// holds checks which entries the log contains, both by its bounds and by reading each entry.
 func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 	t.Helper()
 	from, errFirst := log.FirstIndex()
@@ -121,9 +121,9 @@ func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 	}
 }
 
-// A leader's snapshot replaces a log that does not lead to it. Raft keeps the old entries, even though they may never
-// have been committed. As a leader, this member would send them to a follower that lacks them, and that follower would
-// apply them.
+// A leader's snapshot replaces a log that does not contain its last entry. Raft keeps the old entries, even though they
+// may never have been committed. If this member became leader, it would send them to a follower that lacks them, and
+// that follower would apply them.
 func TestSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 	eachKind(t, testSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt)
 }
@@ -135,8 +135,8 @@ func testSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind
 		first, last, index uint64
 	}{
 		{name: "log that ends before the snapshot", entries: 9, index: 20, snapTerm: 4},
-		{name: "log that leads to the snapshot", entries: 20, index: 20, snapTerm: 3, first: 1, last: 20},
-		{name: "log that leads beyond the snapshot", entries: 30, index: 20, snapTerm: 3, first: 1, last: 30},
+		{name: "log that ends at the snapshot", entries: 20, index: 20, snapTerm: 3, first: 1, last: 20},
+		{name: "log that extends past the snapshot", entries: 30, index: 20, snapTerm: 3, first: 1, last: 30},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -217,7 +217,7 @@ func testOpen_CrashBeforeASnapshotReplacesTheLog_DeletesTheLog(t *testing.T, kin
 	closeFiles(t, f)
 }
 
-// An older snapshot, which arrives late or is the member's own, deletes nothing from a log that begins after it.
+// An older snapshot, whether it arrives late or is the member's own, deletes nothing from a log that begins after it.
 func TestSnapshot_OlderThanTheLog_DeletesNothing(t *testing.T) {
 	eachKind(t, testSnapshot_OlderThanTheLog_DeletesNothing)
 }
@@ -232,7 +232,7 @@ func testSnapshot_OlderThanTheLog_DeletesNothing(t *testing.T, kind Kind) {
 	closeFiles(t, f)
 }
 
-// A gap would be treated as damage at the next start, and a log never needs an entry after a gap.
+// A gap would be treated as damage at the next start, and a log never needs entries beyond a gap.
 func TestLog_Gap_IsRefused(t *testing.T) { eachKind(t, testLog_Gap_IsRefused) }
 
 func testLog_Gap_IsRefused(t *testing.T, kind Kind) {

@@ -8,23 +8,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// Kind is the kind of store in which a data directory keeps its log. With either kind, RaftFile contains the term, the
-// vote, and the location of the log.
+// Kind is the kind of log store in a data directory. With either kind, RaftFile contains the term, the vote, and the
+// location of the log.
 type Kind string
 
 const (
-	// KindBolt stores the log in RaftFile too. It is the default for a new directory.
+	// KindBolt stores the log in RaftFile as well. It is the default for a new directory.
 	KindBolt Kind = "bolt"
 	// KindWAL stores the log in append-only files; see package wal.
 	KindWAL Kind = "wal"
 )
 
-// ErrKind means that the data directory has a different kind of log store than the requested one.
-var ErrKind = errors.New("another log store")
+// ErrKind means that the data directory has a different kind of log store than requested.
+var ErrKind = errors.New("wrong log store")
 
-// anotherKind returns an ErrKind that names both kinds and the next steps.
+// anotherKind returns an ErrKind that names both kinds and suggests what to do.
 func anotherKind(own, want Kind) error {
-	return fmt.Errorf("%w: its log is kept in %s, not in %s, and a data directory keeps its log store for life: start it without choosing one, or remove this "+
+	return fmt.Errorf("%w: its log is stored in %s, not in %s, and the log store of a data directory never changes: start it without choosing one, or remove this "+
 		"member and let a new one join under a new id with an empty directory, or create a new directory from this one with recover", ErrKind, own, want)
 }
 

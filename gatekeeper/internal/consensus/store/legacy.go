@@ -16,9 +16,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// These constants belong to the format before raft-boltdb. Only Convert reads that format, and nothing writes it. It
-// has two buckets, oldEntries and oldFacts, whose values are sealed under their keys. One of the facts records the end
-// of the log.
+// These constants belong to the format used before raft-boltdb. Only Convert reads that format, and nothing writes it.
+// It has two buckets, oldEntries and oldFacts, whose values are sealed under their keys. One of the facts records the
+// end of the log.
 const (
 	oldFacts  = "facts"
 	oldEnd    = "gatekeeper.end"
@@ -26,7 +26,7 @@ const (
 	oldNoTime = math.MinInt64 // represents the zero time
 )
 
-// legacy is the content of a directory in the old format. It is read into memory as a whole, because snapshots keep the
+// legacy is the content of a directory in the old format. It is read into memory in full, because snapshots keep the
 // log short.
 type legacy struct {
 	kind    Kind
@@ -36,12 +36,12 @@ type legacy struct {
 	end     []byte // index and checksum of the last entry
 }
 
-// readLegacy reads and checks the data directory dir. It returns ErrDamaged or an error from the system.
+// readLegacy reads and checks the data directory dir. It returns ErrDamaged or a system error.
 func readLegacy(dir string) (*legacy, error) {
 	l := &legacy{kind: KindBolt, values: make(map[string][]byte), end: make([]byte, 12)}
 	err := walkFile(filepath.Join(dir, RaftFile), l.found)
 	if err == nil && !bytes.Equal(l.end, l.values[oldEnd]) {
-		err = fmt.Errorf("the log ends with entry %d, which is not the last entry that was written", l.order.Last.Index)
+		err = fmt.Errorf("the log ends with entry %d, which is not the last entry written", l.order.Last.Index)
 	}
 	if err != nil {
 		return nil, damaged("%w", err)
@@ -112,8 +112,8 @@ func (l *legacy) found(bucket, key, value []byte) error {
 	return nil
 }
 
-// decode decodes an entry. The record contains the checksum, the term, the type, the time of appending in Unix
-// nanoseconds, the length of the extensions, the extensions and the data. The index is the key.
+// decode decodes an entry. The record contains the checksum, the term, the type, the append time in Unix nanoseconds,
+// the length of the extensions, the extensions and the data. The index is the key.
 func (*legacy) decode(index uint64, record []byte, log *raft.Log) error {
 	content, err := intact.Unseal(binary.BigEndian.AppendUint64(nil, index), record)
 	if err != nil {

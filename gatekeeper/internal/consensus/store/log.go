@@ -25,7 +25,7 @@ func NewLog(inner intact.Log, guard *Guard) *Log {
 	return &Log{inner: inner, guard: guard, chunk: deleteChunk}
 }
 
-// IsMonotonic returns inner's answer. It determines how Raft trims the log after a snapshot.
+// IsMonotonic reports whether inner is monotonic, which determines how Raft trims the log after a snapshot.
 func (l *Log) IsMonotonic() bool {
 	m, ok := l.inner.(raft.MonotonicLogStore)
 	return ok && m.IsMonotonic()
@@ -47,7 +47,7 @@ func (l *Log) LastIndex() (index uint64, err error) {
 	return index, nil
 }
 
-// GetLog returns raft.ErrLogNotFound unchanged, because it is an answer and not a fault.
+// GetLog returns raft.ErrLogNotFound unchanged, because it is a result, not a fault.
 func (l *Log) GetLog(index uint64, log *raft.Log) (err error) {
 	l.guard.Do("get log", func() error {
 		if err = l.inner.GetLog(index, log); errors.Is(err, raft.ErrLogNotFound) {
@@ -73,8 +73,8 @@ func (l *Log) StoreLogs(logs []*raft.Log) error {
 // long as appending a few, and deleting 128 about as long.
 const deleteChunk = 128
 
-// DeleteRange deletes in chunks, none of which leaves a hole in the log. It starts at the back when it deletes the end
-// of the log or all of it, and at the front when it trims the log.
+// DeleteRange deletes in chunks, without ever leaving a hole in the log. It works from the back when it deletes the end
+// of the log or all of it, and from the front when it trims the log.
 func (l *Log) DeleteRange(min, max uint64) error {
 	first, _ := l.FirstIndex()
 	last, _ := l.LastIndex()

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// The files of Raft's snapshots.
+// Names of Raft's snapshot files.
 const (
 	snapshotsDir  = "snapshots"
 	snapshotMeta  = "meta.json"
@@ -25,7 +25,7 @@ const (
 )
 
 // Old reads the stores of a data directory whose server is not running. Neither OpenOld nor any method writes to the
-// directory, so the disk may be mounted read-only. An Old is not safe for concurrent use.
+// directory, so the disk may be mounted read-only. The methods are not safe for concurrent use.
 type Old struct {
 	bolt   *bolt
 	values *intact.Values
@@ -34,7 +34,7 @@ type Old struct {
 	dir    string
 }
 
-// OpenOld opens the stores in dir. It returns ErrDamaged, ErrOldFormat, ErrInUse, or an error from the system.
+// OpenOld opens the stores in dir. It returns ErrDamaged, ErrOldFormat, ErrInUse, or a system error.
 func OpenOld(dir string) (*Old, error) {
 	path := filepath.Join(dir, RaftFile)
 	if err := checkFile(dir); err != nil {
@@ -102,7 +102,7 @@ func (o *Old) Entry(index uint64) (*raft.Log, error) {
 	return &entry, nil
 }
 
-// Snapshots returns the snapshots in the directory, newest first, without unfinished ones. A damaged snapshot has
+// Snapshots returns the snapshots in the directory, newest first, except unfinished ones. A damaged snapshot has
 // version 0.
 func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) { return finished(o.dir) }
 
@@ -143,7 +143,7 @@ func named(meta *raft.SnapshotMeta) bool {
 	return meta.Term == term && meta.Index == index
 }
 
-// fromName returns the term and the index in the name that Raft gave a snapshot, or zeros for any other name.
+// fromName returns the term and the index in a snapshot name given by Raft, or zeros for any other name.
 func fromName(id string) (term, index uint64) {
 	if _, err := fmt.Sscanf(id, "%d-%d-", &term, &index); err != nil {
 		return 0, 0
@@ -151,11 +151,11 @@ func fromName(id string) (term, index uint64) {
 	return term, index
 }
 
-// OpenSnapshot opens the content of a snapshot without checking it. The state machine's format shows whether the
-// content is complete.
+// OpenSnapshot opens the content of a snapshot without checking it. The state machine detects incomplete content by its
+// format.
 func (o *Old) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
 	if meta.Version != raft.SnapshotVersionMax {
-		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or was written by another version", meta.ID, snapshotMeta)
+		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or was written by a different version", meta.ID, snapshotMeta)
 	}
 	return os.Open(filepath.Join(o.dir, snapshotsDir, meta.ID, snapshotState))
 }

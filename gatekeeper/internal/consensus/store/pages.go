@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// The parts of bbolt's file format that are needed to check that a file is intact before bbolt trusts it. bbolt checks
+// The parts of bbolt's file format needed to check that a file is intact before bbolt trusts it. bbolt checks
 // its two headers and reads everything else through mapped memory, partly on its own goroutines, whose panics cannot be
 // recovered. Numbers are in the machine's byte order.
 const (
@@ -38,12 +38,12 @@ type pages struct {
 
 type meta struct{ pageSize, root, free, end, txid uint64 }
 
-// noFreelist takes the place of the freelist's page in a header, because the freelist is not written.
+// noFreelist is stored in place of the freelist's page id in a header, because the freelist is not written.
 const noFreelist = math.MaxUint64
 
 // readMeta reads the header at an offset. bbolt keeps two headers. In each write, it first syncs all other pages and
 // then overwrites the older header. If the newer header is broken, bbolt uses the older one. A crash breaks neither
-// header: each lies in the first 80 bytes of its page, and so in one sector, which disks write atomically. A write
+// header: each is in the first 80 bytes of its page, and so in one sector, which disks write atomically. A write
 // whose header is not on disk never happened. A broken header is therefore bit rot, and using the older one would undo
 // an acknowledged write, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
@@ -71,7 +71,7 @@ func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 		return err
 	}
 	if a.pageSize < pageHead+metaSize || a.pageSize > math.MaxUint16+1 {
-		return fmt.Errorf("a page has %d bytes", a.pageSize)
+		return fmt.Errorf("the page size is %d bytes", a.pageSize)
 	}
 	b, err := readMeta(file, int64(a.pageSize))
 	if err != nil {
@@ -81,17 +81,17 @@ func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 		a, b = b, a
 	}
 	if a.txid != b.txid+1 {
-		return fmt.Errorf("its two headers belong to the writes %d and %d, which are not consecutive", a.txid, b.txid)
+		return fmt.Errorf("its two headers are from writes %d and %d, which are not consecutive", a.txid, b.txid)
 	}
 	if a.free != noFreelist {
-		return errors.New("it has a list of free pages, which this program never writes: another program wrote to it")
+		return errors.New("it has a freelist, which this program never writes: another program has written to it")
 	}
 	p := &pages{file: file, size: a.pageSize, end: a.end, seen: make(map[uint64]bool), found: found}
 	return p.tree(nil, a.root, nil, nil, 0)
 }
 
-// tree walks a bucket's pages, starting at page id. All keys must be at least low and less than high. A nil bound does
-// not apply.
+// tree walks a bucket's pages, starting at page id. All keys must be at least low and less than high. A nil bound
+// means no limit.
 func (p *pages) tree(bucket []byte, id uint64, low, high []byte, depth int) error {
 	page, err := p.read(id)
 	if err == nil {
@@ -129,14 +129,14 @@ func (p *pages) read(id uint64) ([]byte, error) {
 		return nil, fmt.Errorf("page %d: %w", id, err)
 	}
 	if (used+p.size-1)/p.size != more+1 {
-		return nil, fmt.Errorf("page %d holds %d bytes but takes %d pages", id, used, more+1)
+		return nil, fmt.Errorf("page %d holds %d bytes but occupies %d pages", id, used, more+1)
 	}
 	return page, nil
 }
 
-// promised returns the number of pages that the elements of a page occupy. It is checked first, so that a corrupt page
-// that claims half of the file is not read. bbolt splits pages such that the heads of all elements are on the first
-// one.
+// promised returns the number of pages that the elements of a page claim to occupy. It is checked first, so that a
+// corrupt page does not cause half of the file to be read. bbolt splits pages so that the headers of all elements are
+// on the first one.
 func (p *pages) promised(page []byte) uint64 {
 	n := count(page)
 	if n == 0 || pageHead+uint64(n)*elementSize > p.size {
@@ -166,10 +166,10 @@ func elementAt(page []byte, i int) (start, keySize, valueSize uint64) {
 func count(page []byte) int { return int(binary.NativeEndian.Uint16(page[10:])) }
 
 // layout checks that the elements fill the page without a gap, as bbolt writes them, so that none can be missing. used
-// is the number of bytes that they occupy, including the page head.
+// is the number of bytes that they occupy, including the page header.
 func layout(page []byte) (used uint64, err error) {
 	if flags := binary.NativeEndian.Uint16(page[8:]); flags != leafPage && flags != branchPage {
-		return 0, fmt.Errorf("its kind is %d", flags)
+		return 0, fmt.Errorf("unknown page type %d", flags)
 	}
 	used = pageHead + uint64(count(page))*elementSize
 	if used > uint64(len(page)) {
@@ -178,7 +178,7 @@ func layout(page []byte) (used uint64, err error) {
 	for i := range count(page) {
 		start, key, value := elementAt(page, i)
 		if start != used || key == 0 || start+key+value > uint64(len(page)) {
-			return 0, fmt.Errorf("its key %d of %d is misplaced", i+1, count(page))
+			return 0, fmt.Errorf("key %d of %d is misplaced", i+1, count(page))
 		}
 		used = start + key + value
 	}
@@ -238,7 +238,7 @@ func (p *pages) page(bucket, page, low, high []byte, depth int) error {
 	return nil
 }
 
-// bucket walks a bucket. A small bucket is a page within the element. Any other bucket has separate pages.
+// bucket walks a bucket. A small bucket is stored inline in its element. Any other bucket has separate pages.
 func (p *pages) bucket(e element) error {
 	if e.flags != isBucket || len(e.value) < bucketHead {
 		return fmt.Errorf("%q is not a bucket", e.key)

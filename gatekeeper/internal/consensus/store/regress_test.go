@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// spoil changes a file of the newest snapshot.
+// spoil changes a file in the newest snapshot.
 func spoil(t *testing.T, dir, file string, change func([]byte) []byte) {
 	t.Helper()
 	all, err := finished(dir)
@@ -90,7 +90,7 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 				appendEntries(t, f.Log, 21, 25, 2)
 				closeFiles(t, f)
 				if index, err := restored(t, dir); index != 20 || err != nil {
-					t.Fatalf("restored() = %d, %v, want 20", index, err)
+					t.Fatalf("restore() = %d, %v, want 20", index, err)
 				}
 				if older {
 					f = openFiles(t, kind, dir)
@@ -103,9 +103,9 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 				index, err := restored(t, dir)
 				switch {
 				case older && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), snapshotsDir)):
-					t.Errorf("restored() = %d, %v, want ErrDamaged because acknowledged entries are missing", index, err)
+					t.Errorf("restore() = %d, %v, want ErrDamaged because acknowledged entries are missing", index, err)
 				case !older && index != 0: // Raft reports that it found no readable snapshot
-					t.Errorf("restored() = %d, %v, want 0", index, err)
+					t.Errorf("restore() = %d, %v, want 0", index, err)
 				}
 			}
 
@@ -120,7 +120,7 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 			closeFiles(t, f)
 			spoil(t, dir, tc.file, tc.change)
 			if index, err := restored(t, dir); index != 10 || err != nil {
-				t.Errorf("restored() = %d, %v, want 10, because the log has the rest", index, err)
+				t.Errorf("restore() = %d, %v, want 10, because the log contains the rest", index, err)
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func testOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T, kind Kind) {
 		closeFiles(t, f)
 		spoil(t, dir, snapshotMeta, change)
 		if _, err := restored(t, dir); !errors.Is(err, ErrDamaged) {
-			t.Errorf("restored() = %v, want ErrDamaged", err)
+			t.Errorf("restore() = %v, want ErrDamaged", err)
 		}
 	}
 }

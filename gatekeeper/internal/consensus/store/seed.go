@@ -11,20 +11,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// Seed is the initial content of the stores of a server that starts from a snapshot instead of from nothing.
+// Seed is the initial content of the stores when a server starts from a snapshot instead of empty.
 type Seed struct {
-	// Kind is the kind of the log. Default KindBolt.
+	// Kind is the kind of log store. Default KindBolt.
 	Kind Kind
 	// Term is the newest term of the previous incarnation. The first election is for a later term.
 	Term uint64
-	// LastIndex and LastTerm are those of the last entry in the snapshot.
+	// LastIndex and LastTerm are the index and term of the last entry in the snapshot.
 	LastIndex, LastTerm uint64
 	Configuration       raft.Configuration
 	// Write writes the snapshot.
 	Write func(io.Writer) error
 }
 
-// Plant creates the stores in dir, which must have none yet. When it returns nil, they are on disk.
+// Plant creates the stores in dir, which must not contain any yet. When it returns nil, they are on disk.
 func Plant(dir string, seed Seed) (err error) {
 	o, err := openLog(dir, seed.Kind, wal.NewConfig(hclog.NewNullLogger()))
 	if err != nil {

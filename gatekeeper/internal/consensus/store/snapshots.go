@@ -15,19 +15,20 @@ import (
 // Snapshots is a raft.SnapshotStore with guarded writes. A failed read is not a fault, because a snapshot can be reaped
 // between being listed and being opened.
 //
-// A leader's snapshot replaces a log that does not lead to it. At startup, Raft falls back to older snapshots if it
-// cannot read the newest. That is a fault if the log does not lead from the older snapshot to the index of the newest.
+// A leader's snapshot replaces a log that does not contain its last entry. At startup, Raft falls back to older
+// snapshots if it cannot read the newest. That is a fault unless the log covers everything from the older snapshot to
+// the index of the newest.
 type Snapshots struct {
 	inner  raft.SnapshotStore
 	log    intact.Log
 	guard  *Guard
-	newest uint64 // index of the newest snapshot at opening, readable or not
-	dir    string // the directory in which inner keeps its files; empty if it has none
+	newest uint64 // index of the newest snapshot when opened, readable or not
+	dir    string // inner's directory; empty if it has none
 }
 
-// syncEvery is the number of bytes of a snapshot after which it is synced. Raft syncs only once, at the end. Without
-// these syncs, the file system might have to write the entire snapshot before it can sync an entry of the log, and that
-// entry's waiters would wait for all of it.
+// syncEvery is the number of bytes written to a snapshot between syncs. Raft syncs only at the end. Without these
+// syncs, the file system might have to write the entire snapshot before it can sync a log entry, and that entry's
+// waiters would wait for all of it.
 const syncEvery = 1 << 20
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)
@@ -50,7 +51,7 @@ func (s *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	return guarded, nil
 }
 
-// List omits snapshots whose content does not match their name.
+// List omits snapshots whose metadata does not match their name.
 func (s *Snapshots) List() ([]*raft.SnapshotMeta, error) {
 	all, err := s.inner.List()
 	if err != nil {
@@ -70,9 +71,9 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return meta, content, nil
 }
 
-// leads returns ErrDamaged if the log does not lead from the snapshot that was found to the newest one that ever
-// existed. from is the index of the snapshot that was found, or 0 if there is none. newest is the index of the newest
-// one. This member has acknowledged everything up to newest.
+// leads returns ErrDamaged unless the log covers the entries between the snapshot that was found and the newest one
+// that ever existed. from is the index of the snapshot that was found, or 0 if there is none. newest is the index of
+// the newest one. This member has acknowledged everything up to newest.
 func leads(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil
@@ -86,7 +87,7 @@ func leads(log intact.Log, from, newest uint64) error {
 		return err
 	}
 	if first == 0 || first > from+1 || last < newest {
-		return Damaged(snapshotsDir, "the snapshot up to entry %d cannot be read, the one before it ends with entry %d, and the log goes from entry %d to %d",
+		return Damaged(snapshotsDir, "the snapshot up to entry %d cannot be read, the one before it ends with entry %d, and the log contains entries %d to %d",
 			newest, from, first, last)
 	}
 	return nil
@@ -112,7 +113,7 @@ func (s *snapshotSink) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Cancel and Close may be called more than once, because Raft calls them more than once.
+// Cancel and Close may be called more than once, as Raft does.
 func (s *snapshotSink) Cancel() error { return errors.Join(s.closeFile(), s.SnapshotSink.Cancel()) }
 
 func (s *snapshotSink) closeFile() error {
@@ -137,13 +138,14 @@ func (s *snapshotSink) Close() error {
 }
 
 // errForked stops a member that can continue only after a restart, because Raft remembers how long its log was.
-var errForked = errors.New("store: a snapshot from the leader has replaced entries that were never committed; nothing is lost, and this server continues from the snapshot when it is restarted")
+var errForked = errors.New("store: a snapshot from the leader has replaced entries that were never committed; nothing is lost, and this server continues from the snapshot when restarted")
 
-// replaceLog deletes the whole log if it does not lead to the snapshot with that index and term, which must be on disk,
-// as in the Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft keeps such a log, including entries that were
-// never committed, and appends after the snapshot. If this member became leader, it would send them to a follower that
-// lacks them, up to the gap, and the follower would apply them. A local snapshot deletes nothing, and neither does one
-// that arrives late. forked reports whether the log reached as far as the snapshot with different entries.
+// replaceLog deletes the whole log if it does not contain the last entry of the snapshot with the given index and term,
+// which must be on disk (Raft paper, figure 13, InstallSnapshot, steps 6 and 7). Raft keeps such a log, including
+// entries that were never committed, and appends after the snapshot. If this member became leader, it would send those
+// entries, up to the gap, to a follower that lacks them, and the follower would apply them. A local snapshot deletes
+// nothing, and neither does one that arrives late. forked reports whether the log reached as far as the snapshot, but
+// with different entries.
 func replaceLog(log intact.Log, index, term uint64) (forked bool, err error) {
 	last, err := log.LastIndex()
 	if err != nil || last == 0 {
@@ -154,7 +156,7 @@ func replaceLog(log intact.Log, index, term uint64) (forked bool, err error) {
 		var entry raft.Log
 		err := log.GetLog(index, &entry)
 		if errors.Is(err, raft.ErrLogNotFound) || err == nil && entry.Term == term {
-			return false, nil // it begins after the snapshot, or leads to it
+			return false, nil // the log begins after the snapshot, or contains its last entry
 		}
 		if err != nil {
 			return false, err

@@ -26,7 +26,7 @@ type Stable struct {
 
 var _ raft.StableStore = (*Stable)(nil)
 
-// NewStable returns a Stable that guards inner. queue is that of the member's log.
+// NewStable returns a Stable that guards inner. queue is the append queue of the member's log.
 func NewStable(inner raft.StableStore, queue *AppendQueue) *Stable {
 	return &Stable{inner: inner, guard: queue.guard, queue: queue}
 }
@@ -111,7 +111,7 @@ func (s *Stable) get(key []byte) (val []byte, err error) {
 	return val, err
 }
 
-// read guards a read. A missing key is an answer and not a fault. Raft recognizes it by the exact text of the error.
+// read guards a read. A missing key is a result, not a fault. Raft recognizes it by the exact text of the error.
 func (s *Stable) read(f func() error) {
 	s.guard.Do("get", func() error {
 		if err := f(); err != nil && err.Error() != "not found" {

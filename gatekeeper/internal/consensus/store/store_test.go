@@ -79,8 +79,8 @@ func TestGuard_HangingCall_IsAFault(t *testing.T) {
 		log := NewLog(&brokenLog{store: func() error { <-disk; return nil }}, g)
 		begun := time.Now()
 		ended, returned := onARaftGoroutine(func() { _ = log.StoreLogs(nil) })
-		if err := <-faults; !strings.Contains(err.Error(), "hangs") || time.Since(begun) != 10*time.Second {
-			t.Errorf("got fault %v after %v, want one about the hanging call after 10s", err, time.Since(begun))
+		if err := <-faults; !strings.Contains(err.Error(), "hung") || time.Since(begun) != 10*time.Second {
+			t.Errorf("got fault %v after %v, want one about the hung call after 10s", err, time.Since(begun))
 		}
 		close(disk) // the call returns, but too late
 		g.Release()
@@ -109,7 +109,7 @@ func (monotonic) IsMonotonic() bool { return true }
 func TestLog_IsMonotonic_IsForwarded(t *testing.T) {
 	g, _ := newGuard(t)
 	if NewLog(raft.NewInmemStore(), g).IsMonotonic() || !NewLog(monotonic{}, g).IsMonotonic() {
-		t.Error("IsMonotonic does not return the inner store's answer")
+		t.Error("IsMonotonic does not match the inner store's")
 	}
 }
 
@@ -153,7 +153,7 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 	}
 }
 
-// This test deletes a whole log of several pages, and parts of it. bbolt does not find the last key after a transaction
+// This test deletes all or part of a log that spans several pages. bbolt does not find the last key after a transaction
 // has emptied pages.
 func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
 	for _, tc := range []struct {

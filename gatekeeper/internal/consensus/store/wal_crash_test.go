@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// hooked calls a hook before each change to a file, and returns its error.
+// hooked calls a hook before each change to a file, and returns the hook's error.
 type hooked struct {
 	types.VFS
 	before func(change, name string) error
@@ -62,7 +62,7 @@ func (f hookedFile) Sync() error {
 	return f.WritableFile.Sync()
 }
 
-// killed records the directories that a process killed at each moment would have left.
+// killed records the directory contents that a process would have left behind if killed at each moment.
 type killed struct {
 	t   *testing.T
 	dir string
@@ -86,12 +86,12 @@ func (k *killed) take() []image {
 	return taken
 }
 
-// If a process is killed at any moment during a write, the log has its content from before or after the write, and is
-// accepted. Later writes are kept.
+// If a process is killed at any moment during a write, the log is accepted, with its content from before or after the
+// write. Later writes are kept.
 func TestOpenWAL_KilledDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
-	writes /= 3 // each write has several moments
+	writes /= 3 // each write has several kill points
 	k := &killed{t: t, dir: t.TempDir()}
 	cfg := tested()
 	cfg.Files = hooked{cfg.Files, k.note}
@@ -110,7 +110,7 @@ func TestOpenWAL_KilledDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 		}
 		images := append(k.take(), imageOf(t, k.dir))
 		for j, left := range images {
-			what := fmt.Sprintf("write %d, %s, moment %d of %d", i, what, j, len(images))
+			what := fmt.Sprintf("write %d, %s, kill point %d of %d", i, what, j, len(images))
 			dir := left.put(t)
 			asBefore, asAfter := before.differs(dir, false), now.differs(dir, false)
 			if asBefore != nil && asAfter != nil || asAfter != nil && j == len(images)-1 {
@@ -131,13 +131,13 @@ func TestOpenWAL_KilledDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	}
 }
 
-// checkContinues performs some more writes in a directory, and checks that they are stored.
+// checkContinues performs more writes in a directory, and checks that they are stored.
 func checkContinues(t *testing.T, random *rand.Rand, what, dir string, now model) {
 	t.Helper()
 	for range 2 {
 		o, err := openLog(dir, "", tested())
 		if err != nil {
-			t.Fatalf("%s, opened: %v", what, err)
+			t.Fatalf("%s, then opening: %v", what, err)
 		}
 		for range 3 {
 			did, err := now.step(random, o)
@@ -176,7 +176,7 @@ func TestOpenWAL_KilledBeforeTheSync_IsSyncedByOpen(t *testing.T) {
 	}
 }
 
-// torn returns a file in which some sectors of a write were written.
+// torn returns the content of a file after only some sectors of a write reached the disk.
 func torn(random *rand.Rand, before, after []byte) []byte {
 	data := append(bytes.Clone(before), make([]byte, max(0, len(after)-len(before)))...)
 	for at := 0; at < len(after); at += sector {
@@ -251,8 +251,8 @@ func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	}
 }
 
-// A failed call returns the cause, even if the cause is a failure to create the next segment, which happens outside the
-// calls.
+// A failed call returns the cause, even if the cause is a failure to create the next segment, which happens in the
+// background.
 func TestWAL_DiskFails_CallsReturnTheCause(t *testing.T) {
 	full := errors.New("no space left")
 	var fails error

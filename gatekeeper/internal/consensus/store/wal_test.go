@@ -20,12 +20,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// tested returns a Config with short segments, so that a test has many.
+// tested returns a Config with small segments, so that a test has many of them.
 func tested() wal.Config {
 	return wal.Config{Files: vfs.New(), SegmentSize: 8 << 10, Logger: hclog.NewNullLogger()}
 }
 
-// image is the content of all files of a directory.
+// image is the content of all files in a directory.
 type image map[string][]byte
 
 func imageOf(tb testing.TB, dir string) image {
@@ -89,7 +89,7 @@ func (i image) segments() (names []string) {
 	return names
 }
 
-// folder is a directory with the content of an image, of which the tests change one file at a time.
+// folder is a directory with the content of an image. Tests change one file at a time.
 type folder struct {
 	dir   string
 	whole image
@@ -146,7 +146,7 @@ func TestOpenWAL_FlippedBit_IsDetected(t *testing.T) {
 		t.Fatalf("%d segments, want at least 3", len(names))
 	}
 	for _, name := range append(names, filepath.Join(wal.Dir, intact.MarkFile)) {
-		step := 61 // a prime, to reach all positions in frames
+		step := 61 // a prime, to cover all positions in frames
 		if name == filepath.Join(wal.Dir, intact.MarkFile) {
 			step = 1
 		}
@@ -223,7 +223,7 @@ func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsDetected(t *testing.T) {
 	name := f.whole.segments()[0]
 	whole := f.whole[name]
 	last := bytes.Index(whole, bytes.Repeat([]byte{20}, 20)) // the last entry of the second of three batches
-	for at := 0; at < last; at += 5 {                        // to reach all positions in frames
+	for at := 0; at < last; at += 5 {                        // to cover all positions in frames
 		data := bytes.Clone(whole)
 		data[at] ^= 1 << (at % 8)
 		if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {

@@ -1,4 +1,4 @@
-// Package epochtest runs a room of the leader on a real state machine. It is for tests in a testing/synctest bubble.
+// Package epochtest runs a room on a real state machine, for tests in a testing/synctest bubble.
 package epochtest
 
 import (
@@ -19,7 +19,7 @@ type World struct {
 	// Machine may be replaced while no room leads.
 	Machine *fsm.Machine
 
-	mu       sync.Mutex // guards term, index, proposed and fate
+	mu       sync.Mutex // guards the fields below
 	term     uint64
 	index    uint64
 	proposed []fsm.Command
@@ -48,7 +48,7 @@ func (w *World) Propose(cmd fsm.Command, done func(batcher.Outcome)) {
 	go done(fate(cmd))
 }
 
-// Become sets the function that returns the outcome of every proposal. With nil, proposals are applied again.
+// Become sets the function that determines the outcome of each proposal. With nil, proposals are applied again.
 func (w *World) Become(fate func(fsm.Command) batcher.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +109,7 @@ func (w *World) Begin(term uint64) {
 	w.term = term
 }
 
-// Lead begins a term and promotes a room in the same way as the keeper.
+// Lead begins a term and promotes a room the way the keeper does.
 func (w *World) Lead(term uint64, promote func(term uint64, instant time.Time, state *fsm.State)) {
 	w.Begin(term)
 	w.Machine.Sync(func(state *fsm.State) { promote(term, time.Now(), state) })
@@ -122,7 +122,7 @@ func (w *World) Sleep(d time.Duration) {
 	synctest.Wait()
 }
 
-// Grant grants a permit to an acquirer of group prod and returns its token.
+// Grant grants a permit to an acquirer in group prod and returns its token.
 func (w *World) Grant(name, acquirer string) uint64 {
 	w.T.Helper()
 	state := w.State()
@@ -136,8 +136,8 @@ func (w *World) Grant(name, acquirer string) uint64 {
 	return r.Permit.Token
 }
 
-// Create returns a change that creates a semaphore that admits all callers, with one permit that lasts a minute. set
-// may modify the definition.
+// Create returns a change that creates a semaphore open to all callers, with one permit that lasts a minute. set may
+// modify the definition.
 func Create(name string, set func(*semaphore.Definition)) fsm.Change {
 	d := &semaphore.Definition{
 		Name: name, GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,

@@ -31,7 +31,7 @@ func (a *Acknowledged) Close() error {
 
 // StoreLogs writes all entries or none. They must follow the last stored entry without a gap. Entries that they replace
 // must already have been deleted. In an empty log, the first entry may have any index, because a leader's snapshot
-// replaces a log that does not lead to it.
+// replaces a log that does not contain its last entry.
 func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (a *Acknowledged) DeleteRange(min, max uint64) error {
 	case first == 0 || max < first || min > last:
 		return nil
 	case first < min && max < last:
-		return fmt.Errorf("deleting entries %d to %d would leave a hole in the log, which has entries %d to %d", min, max, first, last)
+		return fmt.Errorf("deleting entries %d to %d would leave a hole in the log, which contains entries %d to %d", min, max, first, last)
 	case min < first:
 		min = first
 	}

@@ -16,7 +16,7 @@ func Damaged(part, format string, args ...any) error {
 		"directory, or recover from the directories of the other members or from a backup", ErrDamaged, part, fmt.Errorf(format, args...))
 }
 
-// ReadAt fills b from a file. If the file is too short, it returns an error that says so, instead of io.EOF.
+// ReadAt fills b from a file. If the file is too short, it returns a descriptive error instead of io.EOF.
 func ReadAt(file io.ReaderAt, b []byte, at int64) error {
 	_, err := file.ReadAt(b, at)
 	if errors.Is(err, io.EOF) {

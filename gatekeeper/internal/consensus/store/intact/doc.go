@@ -8,9 +8,9 @@
 //
 // # The checksum of an entry
 //
-// The checksum is a CRC-32C of index, term, type, time of appending and data. It is stored in Log.Extensions. Raft
+// The checksum is a CRC-32C of index, term, type, append time and data. It is stored in Log.Extensions. Raft
 // replicates Extensions, so a follower could store a checksum computed by its leader for data that changed in flight.
-// Therefore Entries removes the checksum from what Raft reads, and each member computes it again from what it stores.
+// Therefore Entries removes the checksum from what Raft reads, and each member recomputes it from what it stores.
 // Entries works on copies, because Raft still uses the entries that it hands to a store.
 //
 // Nothing in this program sets Extensions. Entries accepts an entry that carries exactly the checksum that it computes,

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Log is the interface that the packages above require of a log store. Its methods have the contract of raft.LogStore.
-// When StoreLogs has returned nil, the entries are on disk.
+// Log is the interface that a log store must implement. Its methods follow the contract of raft.LogStore. When
+// StoreLogs returns nil, the entries are on disk.
 type Log interface {
 	FirstIndex() (uint64, error)
 	LastIndex() (uint64, error)
@@ -19,7 +19,7 @@ type Log interface {
 	DeleteRange(min, max uint64) error
 }
 
-// Entries is a Log that adds a checksum to each entry in the inner one. See the package documentation.
+// Entries is a Log that adds a checksum to each entry in the inner log. See the package documentation.
 type Entries struct {
 	Log
 	part string
@@ -28,7 +28,7 @@ type Entries struct {
 // NewEntries adds checksums to the entries in inner. part is the part of the data directory to name in errors.
 func NewEntries(inner Log, part string) *Entries { return &Entries{inner, part} }
 
-// IsMonotonic returns the inner log's answer, which decides what Raft deletes after a snapshot.
+// IsMonotonic reports whether the inner log is monotonic, which determines what Raft deletes after a snapshot.
 func (e *Entries) IsMonotonic() bool {
 	m, ok := e.Log.(raft.MonotonicLogStore)
 	return ok && m.IsMonotonic()
@@ -41,7 +41,7 @@ func (e *Entries) StoreLogs(logs []*raft.Log) error {
 		sums = appendSum(sums, log)
 		own := sums[sumSize*i : len(sums) : len(sums)]
 		if len(log.Extensions) > 0 && !bytes.Equal(log.Extensions, own) {
-			return fmt.Errorf("entry %d carries extensions that this program does not know: another program has written to the log", log.Index)
+			return fmt.Errorf("entry %d carries extensions unknown to this program: another program has written to the log", log.Index)
 		}
 		copies[i] = *log
 		copies[i].Extensions = own
@@ -61,7 +61,7 @@ func (e *Entries) GetLog(index uint64, log *raft.Log) error {
 	return nil
 }
 
-// Verify checks an entry that was stored under index against its checksum, and removes the checksum. If the check
+// Verify checks an entry stored under index against its checksum, and removes the checksum. If the check
 // fails, it clears the entry.
 func Verify(index uint64, log *raft.Log) error {
 	err := fits(index, log)
@@ -96,13 +96,13 @@ func appendSum(b []byte, log *raft.Log) []byte {
 	return binary.BigEndian.AppendUint32(b, sum(head[:], log.Data))
 }
 
-// Order checks the order of entries that are read one after another. Last is the place of the latest entry.
+// Order checks the order of entries that are read one after another. Last is the position of the latest entry.
 type Order struct{ Last Place }
 
 // Next returns an error if an entry cannot follow the last one.
 func (o *Order) Next(index, term uint64) error {
 	if o.Last.Index > 0 && (index != o.Last.Index+1 || term < o.Last.Term) {
-		return fmt.Errorf("entry %d of the log, of term %d, is followed by entry %d, of term %d", o.Last.Index, o.Last.Term, index, term)
+		return fmt.Errorf("entry %d of the log, in term %d, is followed by entry %d, in term %d", o.Last.Index, o.Last.Term, index, term)
 	}
 	o.Last = Place{index, term}
 	return nil

@@ -49,7 +49,7 @@ func TestEntries_StoredEntries_AreReadBack(t *testing.T) {
 	e, below := newEntries(t, logs...)
 	for i := range want {
 		if !reflect.DeepEqual(*logs[i], want[i]) {
-			t.Errorf("entry %d of the caller was changed: %+v", i+1, *logs[i])
+			t.Errorf("the caller's entry %d was changed: %+v", i+1, *logs[i])
 		}
 		if len(below.entry(t, uint64(i+1)).Extensions) != sumSize {
 			t.Errorf("entry %d is stored without a checksum", i+1)
@@ -66,10 +66,10 @@ func TestEntries_StoredEntries_AreReadBack(t *testing.T) {
 
 func TestEntries_Changed_IsDamaged(t *testing.T) {
 	for what, change := range map[string]func(log *raft.Log){
-		"another index":                 func(log *raft.Log) { log.Index = 2 },
-		"another term":                  func(log *raft.Log) { log.Term++ },
-		"another type":                  func(log *raft.Log) { log.Type = raft.LogNoop },
-		"another time":                  func(log *raft.Log) { log.AppendedAt = log.AppendedAt.Add(1) },
+		"different index":               func(log *raft.Log) { log.Index = 2 },
+		"different term":                func(log *raft.Log) { log.Term++ },
+		"different type":                func(log *raft.Log) { log.Type = raft.LogNoop },
+		"different time":                func(log *raft.Log) { log.AppendedAt = log.AppendedAt.Add(1) },
 		"a flipped bit":                 func(log *raft.Log) { log.Data = bytes.Clone(log.Data); log.Data[3] ^= 4 },
 		"truncated data":                func(log *raft.Log) { log.Data = log.Data[:4] },
 		"no data":                       func(log *raft.Log) { log.Data = nil },
@@ -107,7 +107,7 @@ func TestEntries_AtAnotherIndex_IsDamaged(t *testing.T) {
 	}
 }
 
-// Raft replicates Extensions. A checksum that arrives with an entry describes the leader's entry, not what this member
+// Raft replicates Extensions. A checksum that arrives with an entry covers the leader's entry, not what this member
 // stores.
 func TestEntries_ChecksumOfTheLeader_IsNotKept(t *testing.T) {
 	leader, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
@@ -126,7 +126,7 @@ func TestEntries_ChecksumOfTheLeader_IsNotKept(t *testing.T) {
 	changed := raw
 	changed.Index, changed.Data = 2, []byte("the nabe") // changed in flight
 	if err := follower.StoreLogs([]*raft.Log{&changed}); err == nil {
-		t.Error("an entry was stored that does not match its checksum")
+		t.Error("an entry that does not match its checksum was stored")
 	}
 }
 
@@ -147,7 +147,7 @@ func (monotonic) IsMonotonic() bool { return true }
 
 func TestEntries_IsMonotonic_IsForwarded(t *testing.T) {
 	if NewEntries(raft.NewInmemStore(), "").IsMonotonic() || !NewEntries(monotonic{}, "").IsMonotonic() {
-		t.Error("IsMonotonic does not return the inner log's answer")
+		t.Error("IsMonotonic does not match the inner log's")
 	}
 }
 

@@ -10,16 +10,16 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// MarkFile is the name of a mark's file.
+// MarkFile is the name of the mark's file.
 const MarkFile = "acknowledged"
 
 // Place is the position of an entry in the log. No two entries in Raft have the same index and term, so nothing else is
-// compared. The zero Place is before all entries.
+// compared. The zero value precedes all entries.
 type Place struct{ Index, Term uint64 }
 
 // Mark records the last acknowledged entry of the log. Its file is a single record within one sector, which is
 // overwritten in place. It is written after the entries are on disk, and is not synced, except before the log becomes
-// shorter. The mark is therefore up to date no matter how the process ends. After a power loss it may be some seconds
+// shorter. The mark is therefore up to date no matter how the process exits. After a power loss it may be a few seconds
 // old, and then it requires fewer entries. The log must contain the entries that the mark requires.
 type Mark struct {
 	file *os.File
@@ -27,9 +27,9 @@ type Mark struct {
 	at   Place
 }
 
-// CreateMark creates the mark of an empty log in the directory folder. The mark is on disk when CreateMark returns.
-func CreateMark(folder string) error {
-	file, err := os.OpenFile(filepath.Join(folder, MarkFile), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+// CreateMark creates the mark of an empty log in dir. The mark is on disk when CreateMark returns.
+func CreateMark(dir string) error {
+	file, err := os.OpenFile(filepath.Join(dir, MarkFile), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -37,17 +37,17 @@ func CreateMark(folder string) error {
 	return errors.Join(m.set(Place{}), m.file.Sync(), m.file.Close())
 }
 
-// OpenMark reads the mark in the directory folder within the data directory dir. It opens the mark for writing unless
-// readOnly is set. It returns an error from the system, or ErrDamaged if the mark is damaged or missing.
-func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
+// OpenMark reads the mark in subdir of the data directory dir. It opens the mark for writing unless readOnly is set. It
+// returns a system error, or ErrDamaged if the mark is damaged or missing.
+func OpenMark(dir, subdir string, readOnly bool) (*Mark, error) {
 	flag := os.O_RDWR
 	if readOnly {
 		flag = os.O_RDONLY
 	}
-	m := &Mark{part: filepath.Join(folder, MarkFile)}
+	m := &Mark{part: filepath.Join(subdir, MarkFile)}
 	var err error
 	if m.file, err = os.OpenFile(filepath.Join(dir, m.part), flag, 0); errors.Is(err, fs.ErrNotExist) {
-		return nil, Damaged(m.part, "it is gone")
+		return nil, Damaged(m.part, "it is missing")
 	} else if err != nil {
 		return nil, err
 	}
@@ -67,15 +67,15 @@ func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
 	return m, nil
 }
 
-// Reader is the part of a log that Check uses.
+// Reader is the subset of Log that Check uses.
 type Reader interface {
 	FirstIndex() (uint64, error)
 	LastIndex() (uint64, error)
 	GetLog(index uint64, log *raft.Log) error
 }
 
-// Check returns the last place of a log, or ErrDamaged if the log lacks an acknowledged entry. part is the log's part
-// of the data directory. Entries deleted from the front of the log are not required.
+// Check returns the position of a log's last entry, or ErrDamaged if the log lacks an acknowledged entry. part is the
+// part of the data directory to name in errors. Entries deleted from the front of the log are not required.
 func (m *Mark) Check(log Reader, part string) (last Place, err error) {
 	first, err := log.FirstIndex()
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *Mark) Check(log Reader, part string) (last Place, err error) {
 		}
 	}
 	if end < m.at.Index || m.at.Index >= first && found != m.at {
-		return Place{}, Damaged(part, "the log ends with entry %d, of term %d, and entry %d, of term %d, was acknowledged",
+		return Place{}, Damaged(part, "the log ends with entry %d in term %d, but entry %d in term %d was acknowledged",
 			last.Index, last.Term, m.at.Index, m.at.Term)
 	}
 	return last, nil
@@ -119,7 +119,7 @@ func (m *Mark) set(at Place) error {
 	return err
 }
 
-// Settle sets the mark to the result of Check and syncs it, because Raft will rely on that result.
+// Settle sets the mark to the result of Check and syncs it, because Raft relies on that result from then on.
 func (m *Mark) Settle(at Place) error {
 	if m.at == at {
 		return nil

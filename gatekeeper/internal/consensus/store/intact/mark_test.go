@@ -82,7 +82,7 @@ func TestAcknowledged_Mark_NeverRequiresDeletedEntries(t *testing.T) {
 			t.Errorf("the mark is %v, want %v", got, step.want)
 		}
 		if len(below.deleted) > n && below.deleted[n] != got {
-			t.Errorf("the mark was %v when entries were deleted, and %v after", below.deleted[n], got)
+			t.Errorf("the mark was %v when entries were deleted, and %v afterwards", below.deleted[n], got)
 		}
 	}
 }
@@ -117,13 +117,13 @@ func TestMark_Check_FindsMissingEntries(t *testing.T) {
 		change  func() error
 		damaged bool
 	}{
-		{"whole", func() error { return nil }, false},
-		{"longer", func() error { return below.StoreLogs(entries(21, 22, 3)) }, false},
-		{"without its front", func() error { return below.DeleteRange(1, 10) }, false},
-		{"with a different term at the mark", func() error { return below.StoreLogs(entries(20, 22, 4)) }, true},
-		{"without its end", func() error { return below.DeleteRange(19, 22) }, true},
-		{"empty", func() error { return below.DeleteRange(11, 18) }, true},
-		{"that begins after the mark", func() error { return below.StoreLogs(entries(40, 41, 9)) }, false},
+		{"unchanged log", func() error { return nil }, false},
+		{"longer log", func() error { return below.StoreLogs(entries(21, 22, 3)) }, false},
+		{"log without its front", func() error { return below.DeleteRange(1, 10) }, false},
+		{"log with a different term at the mark", func() error { return below.StoreLogs(entries(20, 22, 4)) }, true},
+		{"log without its end", func() error { return below.DeleteRange(19, 22) }, true},
+		{"empty log", func() error { return below.DeleteRange(11, 18) }, true},
+		{"log that begins after the mark", func() error { return below.StoreLogs(entries(40, 41, 9)) }, false},
 	} {
 		if err := tc.change(); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestMark_Check_FindsMissingEntries(t *testing.T) {
 		}
 		_, err = mark.Check(below, "the log")
 		if errors.Is(err, ErrDamaged) != tc.damaged || (err != nil) != tc.damaged {
-			t.Errorf("Check of a log %s = %v", tc.what, err)
+			t.Errorf("%s: Check() = %v", tc.what, err)
 		}
 		if err := mark.Close(); err != nil {
 			t.Error(err)

@@ -18,8 +18,8 @@ func sum(key, content []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, content)
 }
 
-// Seal returns the content preceded by a checksum, the CRC-32C of key and content. Unseal rejects content that is
-// stored under another key. The format is frozen, because it is on disk.
+// Seal returns the content preceded by a checksum, the CRC-32C of key and content. Unseal rejects content stored
+// under a different key. The format is frozen, because it is on disk.
 func Seal(key, content []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, sumSize+len(content)), sum(key, content)), content...)
 }
@@ -32,7 +32,7 @@ func Unseal(key, sealed []byte) ([]byte, error) {
 	return sealed[sumSize:], nil
 }
 
-// Store is the part of a stable store that Values uses.
+// Store is the subset of a stable store that Values uses.
 type Store interface {
 	Set(key, value []byte) error
 	// Get returns an error with the text "not found" for an absent key.
@@ -53,7 +53,7 @@ func NewValues(inner Store, part string) *Values { return &Values{inner, part} }
 // Set writes a value.
 func (v *Values) Set(key, value []byte) error { return v.inner.Set(key, Seal(key, value)) }
 
-// Get reads a value. It returns ErrDamaged, or an unchanged error from the inner store, because Raft compares the text
+// Get reads a value. It returns ErrDamaged, or the inner store's error unchanged, because Raft compares the text
 // "not found".
 func (v *Values) Get(key []byte) ([]byte, error) {
 	sealed, err := v.inner.Get(key)

@@ -32,17 +32,17 @@ func TestValues_Changed_IsDamagedAndNamed(t *testing.T) {
 			t.Errorf("bit %d flipped: Get() = %q, %v, want ErrDamaged", at, val, err)
 		}
 	}
-	if err := below.Set([]byte("term"), sealed); err != nil { // stored under another key
+	if err := below.Set([]byte("term"), sealed); err != nil { // stored under a different key
 		t.Fatal(err)
 	}
 	if _, err := v.GetUint64([]byte("term")); !errors.Is(err, ErrDamaged) {
-		t.Errorf("the value of another key: got error %v, want ErrDamaged", err)
+		t.Errorf("a value from another key: got error %v, want ErrDamaged", err)
 	}
 	if err := v.Set([]byte("term"), []byte("seven")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.GetUint64([]byte("term")); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a number of five bytes: got error %v, want ErrDamaged", err)
+		t.Errorf("a five-byte number: got error %v, want ErrDamaged", err)
 	}
 }
 

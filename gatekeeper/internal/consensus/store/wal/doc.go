@@ -1,5 +1,5 @@
 // Package wal is a log store based on raft-wal, which appends entries to segments. The term, the vote and the list of
-// the segments are values of the stable store. An append is one write and one sync of a few hundred bytes.
+// segments are in the stable store. An append is one write and one sync of a few hundred bytes.
 //
 // raft-wal (v0.4.1) trusts what it wrote. It reads the last segment up to the first frame that it cannot read, rewinds
 // by one batch if the last CRC is wrong, and continues from there without an error. To raft-wal, a flipped bit anywhere
@@ -9,22 +9,22 @@
 // the next one. This package therefore adds the following:
 //
 //   - Each entry has a checksum, from package intact.
-//   - raft-wal's state is a value of the stable store. It therefore has a checksum, and there is no separate file that
+//   - raft-wal's state is a value in the stable store. It therefore has a checksum, and there is no separate file that
 //     could be damaged.
 //   - All segments are read before raft-wal is opened. A crash can leave remains of only one batch, after the last
 //     complete one, because each batch is on disk before the next is written. These remains are removed, and a segment
-//     that was sealed just before the crash is followed by a new one. Everything else is ErrDamaged.
+//     that was sealed just before the crash is followed by a new one. Anything else is ErrDamaged.
 //   - raft-wal's files do not show whether a broken last batch was torn, and so never acknowledged, or was corrupted
 //     later. The mark of package intact, in the segments' directory, records the last acknowledged entry, and the
 //     entries up to that one must exist.
 //
 // # What is not detected
 //
-// After a power loss, the mark may be some seconds old, because the system writes it to disk with a delay. If the very
+// After a power loss, the mark may be a few seconds old, because the system writes it to disk with a delay. If the very
 // last batch is newer than the mark, was acknowledged, and was then lost or corrupted by the disk, it is mistaken for a
 // torn batch. If another batch follows, the broken one was on disk, so this package looks for later batches. Syncing
-// the mark with each batch would be a second sync, which would cost as much as this store gains.
+// the mark with each batch would add a second sync, which would cost as much as this store saves.
 //
-// To measure the gain, run go test -bench StoreLogs in package store, and make bench with -parts core, alternating
+// To measure the savings, run go test -bench StoreLogs in package store, and make bench with -parts core, alternating
 // between -log-store bolt and wal.
 package wal

@@ -26,8 +26,8 @@ type scan struct {
 	order    intact.Order
 }
 
-// scanLog reads all segments that belong to the log. It returns ErrDamaged if one is not as it was written. The remains
-// of a write that a crash cut short, after the last batch, are not damage. settle removes them.
+// scanLog reads all segments that belong to the log. It returns ErrDamaged if one does not contain what was written to
+// it. The remains of a write that a crash cut short, after the last batch, are not damage. repair removes them.
 func scanLog(folder string, state types.PersistentState, verify func(index uint64, log *raft.Log) error) (*scan, error) {
 	s := &scan{folder: folder, state: state, verify: verify}
 	for i, info := range state.Segments {
@@ -64,7 +64,7 @@ func (s *scan) read(name string, info types.SegmentInfo, found func(index, term 
 		if info.SealTime.IsZero() {
 			return walked{info: info}, nil
 		}
-		return walked{}, errors.New("it is gone")
+		return walked{}, errors.New("it is missing")
 	}
 	if err != nil {
 		return walked{}, err
@@ -83,25 +83,24 @@ func (s *scan) fits(w walked, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {
 	case sealed == tail:
-		return errors.New("the last segment, and no other, must be unsealed")
+		return errors.New("the last segment, and only that one, must be unsealed")
 	case sealed && (w.index != info.IndexStart || w.last() < info.MaxIndex), w.index > 0 && w.rest:
-		return fmt.Errorf("it was sealed at entry %d, and has changed since: it ends with entry %d", info.MaxIndex, w.last())
+		return fmt.Errorf("it was sealed at entry %d, but has changed since: it ends with entry %d", info.MaxIndex, w.last())
 	case info.MinIndex > info.BaseIndex && w.last() < info.MinIndex:
-		return fmt.Errorf("it contained entry %d, but ends with entry %d", info.MinIndex, w.last())
+		return fmt.Errorf("it contained entry %d, but now ends with entry %d", info.MinIndex, w.last())
 	}
 	return nil
 }
 
-// durable syncs the last segment, and the directory with the names of the files. If a process was killed between a
-// write and its sync, the entries can be read but may not be on disk. Raft would acknowledge them again without writing
-// them.
+// durable syncs the last segment and the directory. If a process was killed between a write and its sync, the entries
+// can be read but may not be on disk. Raft would acknowledge them again without writing them.
 func (s *scan) durable(files types.VFS) error {
 	if len(s.segments) == 0 {
 		return nil
 	}
 	tail, err := files.OpenWriter(s.folder, segment.FileName(s.segments[len(s.segments)-1].info))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // raft-wal creates it again
+		return nil // raft-wal recreates it
 	}
 	if err != nil {
 		return err
@@ -111,7 +110,7 @@ func (s *scan) durable(files types.VFS) error {
 
 // settle finishes what a crash interrupted, because raft-wal does not: it would leave the remains of a write after the
 // end of the log, and could not continue after a segment that was sealed just before the crash. changed reports whether
-// settle has changed s.state, which must then be stored.
+// s.state has changed and must be stored.
 func (s *scan) settle() (changed bool, err error) {
 	if len(s.segments) == 0 {
 		return false, nil
@@ -137,11 +136,11 @@ func (s *scan) settle() (changed bool, err error) {
 
 // syncDataDir syncs a directory, so that the names of files created in it survive a crash.
 func syncDataDir(dir string) error {
-	folder, err := os.Open(dir)
+	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // cut overwrites everything after the last batch with zeros. The file keeps its length.
@@ -153,7 +152,7 @@ func (s *scan) cut(w walked) error {
 	return errors.Join(file.Truncate(w.end), file.Truncate(w.size), file.Sync(), file.Close())
 }
 
-// FirstIndex, LastIndex and GetLog read the log without raft-wal, which writes to a log that it opens.
+// FirstIndex, LastIndex and GetLog read the log without raft-wal, which writes to any log it opens.
 
 // FirstIndex returns the index of the first entry, or 0 if there is none.
 func (s *scan) FirstIndex() (uint64, error) { return s.first, nil }
@@ -161,7 +160,7 @@ func (s *scan) FirstIndex() (uint64, error) { return s.first, nil }
 // LastIndex returns the index of the last entry, or 0 if there is none.
 func (s *scan) LastIndex() (uint64, error) { return s.order.Last.Index, nil }
 
-// GetLog reads an entry. It returns raft.ErrLogNotFound, ErrDamaged, or an error from the system.
+// GetLog reads an entry. It returns raft.ErrLogNotFound, ErrDamaged, or a system error.
 func (s *scan) GetLog(index uint64, log *raft.Log) error {
 	if s.first == 0 || index < s.first || index > s.order.Last.Index {
 		return raft.ErrLogNotFound

@@ -15,8 +15,8 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// The parts of raft-wal's segment format that are needed to check that a file is intact before raft-wal trusts it. A
-// file contains a header, then frames, each with a head of eight bytes and content: entries, possibly an index of their
+// The parts of raft-wal's segment format needed to check that a file is intact before raft-wal trusts it. A file
+// contains a header, then frames, each with an eight-byte header and content: entries, possibly an index of their
 // offsets, which seals the segment, and a commit with the CRC of everything since the previous commit. Each such batch
 // is one write and one sync. The rest of the file is zeros. Numbers are little endian.
 //
@@ -31,7 +31,7 @@ const (
 	commitFrame  = segment.FrameCommit
 )
 
-// walked is the content of a segment's file.
+// walked is the content of a segment file.
 type walked struct {
 	info    types.SegmentInfo
 	size    int64
@@ -52,14 +52,14 @@ type segmentWalk struct {
 	in   *bufio.Reader
 	at   int64
 	crc  uint32
-	// verify checks that an entry is as it was written. found is called with each entry.
+	// verify checks that an entry is what was written. visit is called with each entry.
 	verify func(index uint64, log *raft.Log) error
 	found  func(index, term uint64) error
 
 	// state of the batch being read
 	frames []frame
 	sealed uint64
-	wrong  error // the error of the first entry that is not as it was written
+	wrong  error // the error for the first entry that is not what was written
 }
 
 type frame struct {
@@ -67,7 +67,7 @@ type frame struct {
 	term   uint64
 }
 
-// walkSegment reads a segment and calls found with each entry in a complete batch. It stops at the first incomplete
+// walkSegment reads a segment and calls visit with each entry in a complete batch. It stops at the first incomplete
 // batch. It returns an error for anything that a crash cannot leave behind.
 func walkSegment(
 	file io.ReaderAt, size int64, info types.SegmentInfo, verify func(index uint64, log *raft.Log) error, found func(index, term uint64) error,
@@ -83,20 +83,20 @@ func walkSegment(
 	if w.rest, err = written(file, w.end, size); err != nil {
 		return walked{}, err
 	}
-	if w.rest { // the next batch is written only when this one is on disk
+	if w.rest { // the next batch is written only once this one is on disk
 		later, err := w.later(torn)
 		if err != nil {
 			return walked{}, err
 		}
 		if later {
-			return walked{}, fmt.Errorf("the entries after %d cannot be read, and more were written after them", w.last())
+			return walked{}, fmt.Errorf("the entries after %d cannot be read, but more were written after them", w.last())
 		}
 	}
 	return w.walked, nil
 }
 
 // later reports whether another batch was written after the broken one. torn is the end of the broken batch. If it is
-// 0, because the end is unknown, later searches for a complete batch.
+// 0, because the end is unknown, it searches for a complete batch.
 func (w *segmentWalk) later(torn int64) (bool, error) {
 	if torn > 0 {
 		return written(w.file, torn, w.size)
@@ -186,7 +186,7 @@ func (w *segmentWalk) next(b []byte) (ok bool, err error) {
 	return err == nil, err
 }
 
-// content reads the content of a frame after its head.
+// content reads the content of a frame after its header.
 func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	if length > segment.MaxEntrySize || w.at+padded(length) > w.size {
 		return false, nil
@@ -201,7 +201,7 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	if kind == indexFrame {
 		w.sealed = uint64(start)
 		if !bytes.Equal(b, w.list()) && w.wrong == nil {
-			w.wrong = errors.New("its index of the entries is not as it was written")
+			w.wrong = errors.New("its index of entries is not what was written")
 		}
 		return true, nil
 	}

@@ -19,14 +19,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// Dir is the directory of the segments in a data directory.
+// Dir is the name of the segments directory within a data directory.
 const Dir = "wal"
 
-// key is the key of the list of segments in the stable store. A data directory without it keeps its log in another
+// key is the stable store's key for the list of segments. A data directory without it keeps its log in a different
 // store. The key is frozen, and so is the format of the value: raft-wal's state as JSON.
 const key = "gatekeeper.wal"
 
-// segmentSize is the size of a segment's file, which has its full length from the beginning.
+// segmentSize is the size of a segment file, which is allocated at its full length.
 const segmentSize = 8 << 20
 
 // Config configures a log.
@@ -41,8 +41,8 @@ func NewConfig(logger hclog.Logger) Config {
 	return Config{Files: vfs.New(), SegmentSize: segmentSize, Logger: logger}
 }
 
-// Create creates the directory of the segments in a data directory, without any segments. It has no effect before
-// Begin.
+// Create creates the segments directory in a data directory, without any segments. It has no effect until Begin is
+// called.
 func Create(dir string) error {
 	folder := filepath.Join(dir, Dir)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -51,7 +51,7 @@ func Create(dir string) error {
 	return errors.Join(intact.CreateMark(folder), syncDataDir(folder))
 }
 
-// Begin records in the stable store that the log is in segments. There are none yet.
+// Begin records in the stable store that the log is in segments. No segments exist yet.
 func Begin(values intact.Store) error {
 	return (&state{values: values, beside: &backgroundErrors{}}).CommitState(types.PersistentState{})
 }
@@ -66,7 +66,7 @@ func Kept(values intact.Store) (bool, error) {
 }
 
 // Open opens the log in dir. values is its stable store. The whole log is read and checked first. Open returns
-// intact.ErrDamaged or an error from the system.
+// intact.ErrDamaged or a system error.
 func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, err error) {
 	found, err := load(dir, values, intact.Verify)
 	if err != nil {
@@ -137,13 +137,12 @@ func load(dir string, values intact.Store, verify func(index uint64, log *raft.L
 	return scanLog(filepath.Join(dir, Dir), state, verify)
 }
 
-// damaged calls intact.Damaged for a file in the segments' directory.
+// damaged calls intact.Damaged for a file in the segments directory.
 func damaged(file, format string, args ...any) error {
 	return intact.Damaged(filepath.Join(Dir, file), format, args...)
 }
 
-// isSystem reports whether an error comes from the system. An error from the system says nothing about the content of a
-// file.
+// isSystem reports whether an error is a system error, which says nothing about the content of a file.
 func isSystem(err error) bool {
 	_, ok := errors.AsType[*os.PathError](err)
 	return ok
@@ -229,7 +228,7 @@ func (l *log) DeleteRange(min, max uint64) error {
 	return l.beside.err()
 }
 
-// backgroundErrors records failures that occur outside the calls, because raft-wal creates the next segment on another
+// backgroundErrors records failures that occur outside of calls, because raft-wal creates the next segment on another
 // goroutine and only logs errors.
 type backgroundErrors struct{ failed atomic.Pointer[error] }
 
@@ -272,7 +271,7 @@ func (s *state) Load(string) (state types.PersistentState, err error) {
 		return state, err
 	}
 	if err := json.Unmarshal(data, &state); err != nil {
-		return state, damaged("", "the list of its segments: %w", err)
+		return state, damaged("", "the list of segments: %w", err)
 	}
 	return state, nil
 }

@@ -38,11 +38,11 @@ type answer struct {
 type attemptFunc func(context.Context, *link, *acquisition) (answer, error)
 
 // acquire makes attempts until it gets an answer. timeout bounds each attempt.
-func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, ask attemptFunc) (*Permit, error) {
+func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, attempt attemptFunc) (*Permit, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // not an outage: no server was called
 	}
-	if a.weightless {
+	if a.zeroWeight {
 		return nil, invalidField("weight", "0", "must be above 0") // the API treats 0 as unset
 	}
 	if err := c.renewer.enter(ctx, a); err != nil {
@@ -52,23 +52,23 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	var got answer
 	tries := 0
 	for got = (answer{repeat: true}); got.repeat; {
-		err := c.do(ctx, call{repeatable: true, timeout: timeout}, func(ctx context.Context, conn *link) (err error) {
+		err := c.do(ctx, call{idempotent: true, timeout: timeout}, func(ctx context.Context, conn *link) (err error) {
 			tries++
-			got, err = ask(ctx, conn, a)
+			got, err = attempt(ctx, conn, a)
 			return err
 		})
-		if revision, tooOld := tooOldSince(err); tooOld && !a.named && revision > a.revision {
+		if revision, tooOld := tooOldSince(err); tooOld && !a.requestIDSet && revision > a.revision {
 			// The servers may have forgotten requests as old as this one, so they cannot tell whether it is new. If an
 			// earlier attempt was granted a permit, that permit has since ended.
-			c.saw(revision)
-			a.draw(revision)
+			c.observe(revision)
+			a.renewRequestID(revision)
 			got.repeat = true
 			continue
 		}
 		if err != nil {
 			// An earlier attempt, or the waiter in the queue, may have been granted a permit.
 			if tries > 1 && !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) {
-				c.takeBack(a)
+				c.abandon(a)
 			}
 			return nil, err
 		}
@@ -76,9 +76,9 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	if got.denial != nil {
 		return nil, newDenied(a, got.denial)
 	}
-	p, err := c.renewer.take(ctx, a, got)
+	p, err := c.renewer.add(ctx, a, got)
 	if err != nil {
-		c.takeBack(a)
+		c.abandon(a)
 		return nil, err
 	}
 	return p, nil
@@ -96,7 +96,7 @@ func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 // a server reports them within cleanupTimeout.
 func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Duration) *DeniedError {
 	d := &DeniedError{
-		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, asked: a,
+		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, request: a,
 		Reason: ReasonNoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
 		Message: fmt.Sprintf("%s: no permit became free within %s; the request was at place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
 	}
@@ -146,25 +146,25 @@ func brief(d time.Duration) time.Duration {
 // maxHolders is the maximum number of holders in a denial.
 const maxHolders = 16
 
-// takeBack asks the servers to undo an acquisition that this process no longer relies on, whatever its outcome. The
+// abandon asks the servers to undo an acquisition that this process no longer relies on, whatever its outcome. The
 // request leaves the queue, and a permit granted to it is freed. If the cancellation does not get through, the permit
 // expires.
 //
 // A request whose id came from the application is not cancelled. The application, or the process that replaces it, may
 // retry the request, and a late cancellation would end the permit granted to the retry.
-func (c *Client) takeBack(a *acquisition) {
-	if a.named {
+func (c *Client) abandon(a *acquisition) {
+	if a.requestIDSet {
 		return
 	}
-	over := c.renewer.beginCall(a.claim)
+	done := c.renewer.beginCall(a.claim)
 	sent := c.inBackground(func() {
-		defer over()
+		defer done()
 		ctx, cancel := context.WithTimeout(c.ctx, cleanupTimeout)
 		defer cancel()
 		_, _ = c.Permits().Cancel(ctx, &gatekeeperv1.CancelRequest{Semaphore: a.semaphore, Identity: a.identity(), RequestId: a.requestID})
 	})
 	if !sent {
-		over()
+		done()
 	}
 }
 
@@ -178,7 +178,7 @@ func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answe
 		ReplacesToken: a.replaces, SentAt: timestamppb.Now(),
 	}, grpc.Peer(&p))
 	if err != nil {
-		return answer{}, reached(&p, err)
+		return answer{}, markUnsent(&p, err)
 	}
 	return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
 }
@@ -196,25 +196,25 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 		ReplacesToken: a.replaces, SentAt: timestamppb.Now(), LeaveOnPause: a.leaveOnPause, OnePerAcquirer: a.onePerAcquirer,
 	}, grpc.Peer(&p))
 	if err != nil {
-		return answer{}, reached(&p, err)
+		return answer{}, markUnsent(&p, err)
 	}
 	for {
 		r, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			return answer{}, errNoAnswer
 		}
-		if a.place != nil && tokenEnded(err) {
-			return answer{}, errTokenEnded
+		if a.place != nil && tokenRejected(err) {
+			return answer{}, errTokenRejected
 		}
 		if err != nil {
-			return answer{}, reached(&p, err)
+			return answer{}, markUnsent(&p, err)
 		}
 		place := r.GetPlace()
 		if place == nil {
 			return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
 		}
 		if place.GetRepeat() {
-			if !a.named {
+			if !a.requestIDSet {
 				a.revision = max(a.revision, place.GetRevision())
 			}
 			return answer{repeat: true}, nil
@@ -226,8 +226,8 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 	}
 }
 
-// saw records a cluster revision from an answer.
-func (c *Client) saw(revision uint64) {
+// observe records a cluster revision from an answer.
+func (c *Client) observe(revision uint64) {
 	for seen := c.seen.Load(); revision > seen && !c.seen.CompareAndSwap(seen, revision); seen = c.seen.Load() {
 	}
 }
@@ -235,8 +235,8 @@ func (c *Client) saw(revision uint64) {
 // errNoAnswer is the error for a stream that ended without an error and without an answer. The call is retried.
 var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call without an answer")
 
-// errNonsense is the error for an answer that no Gatekeeper server sends.
-var errNonsense = status.Error(codes.Internal, "the server's answer is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
+// errInvalidAnswer is the error for an answer that no Gatekeeper server sends.
+var errInvalidAnswer = status.Error(codes.Internal, "the server's answer is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
 
 // answer validates an answer, and computes how long a granted permit can be relied on.
 func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time.Duration, a *acquisition) (answer, error) {
@@ -245,13 +245,13 @@ func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time
 	}
 	duration, waited := g.GetPermit().GetDuration().AsDuration(), g.GetWaited().AsDuration()
 	if g.GetPermit().GetToken() == 0 || duration <= 0 || waited < 0 {
-		return answer{}, errNonsense
+		return answer{}, errInvalidAnswer
 	}
 	now := c.settings.clock.Now()
 	b := newBelief(sent, waited, duration, now)
 	if now >= b.deadline-stopTime(a.stopTime, duration) && a.stopTime <= duration/2 {
 		return answer{}, errTooLate
 	}
-	c.saw(g.GetPermit().GetGrantedRevision())
+	c.observe(g.GetPermit().GetGrantedRevision())
 	return answer{grant: g, belief: b}, nil
 }

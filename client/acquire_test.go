@@ -13,9 +13,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestTryAcquire_Retries_KeepTheIDsAndCountTheDurationFromTheAnsweredAttempt(t *testing.T) {
+func TestTryAcquire_Retries_KeepIDsAndMeasureDurationFromSuccessfulAttempt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		a.refreshNothing()
+		a.ignoreFrames()
 		a.release = releases
 		var last time.Time
 		a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -29,9 +29,9 @@ func TestTryAcquire_Retries_KeepTheIDsAndCountTheDurationFromTheAnsweredAttempt(
 			return r, nil
 		}
 		p := acquire(t, c.Semaphore("export", WithWeight(2)), WithFiring("nightly", time.Unix(1, 0)), WithMetadata(map[string]string{"pid": "1"}))
-		asked := get(a, func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
-		for _, q := range asked {
-			if q.GetRequestId() == "" || q.GetRequestId() != asked[0].GetRequestId() || q.GetIdentity().GetHolderId() != asked[0].GetIdentity().GetHolderId() || q.GetIdentity().GetHolderId() == "" {
+		sent := get(a, func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
+		for _, q := range sent {
+			if q.GetRequestId() == "" || q.GetRequestId() != sent[0].GetRequestId() || q.GetIdentity().GetHolderId() != sent[0].GetIdentity().GetHolderId() || q.GetIdentity().GetHolderId() == "" {
 				t.Errorf("attempt %v does not have the ids of the first attempt", q)
 			}
 			if q.GetWeight() != 2 || q.GetFiring().GetName() != "nightly" || q.GetMetadata()["pid"] != "1" || q.GetIdentity().GetGroup() != "prod" || q.GetIdentity().GetAcquirer() != "app1" {
@@ -42,7 +42,7 @@ func TestTryAcquire_Retries_KeepTheIDsAndCountTheDurationFromTheAnsweredAttempt(
 		if want := last.Add(58800 * time.Millisecond); !p.SafeUntil().Equal(want) {
 			t.Errorf("SafeUntil() = %s, want %s", p.SafeUntil(), want)
 		}
-		if p.HolderID() != asked[0].GetIdentity().GetHolderId() || p.Token() != 7 || p.Semaphore() != "export" {
+		if p.HolderID() != sent[0].GetIdentity().GetHolderId() || p.Token() != 7 || p.Semaphore() != "export" {
 			t.Errorf("the permit has holder id %q, token %d and semaphore %q, want the first attempt's holder id, token 7 and \"export\"", p.HolderID(), p.Token(), p.Semaphore())
 		}
 		if name, due := p.Firing(); name != "nightly" || !due.Equal(time.Unix(1, 0)) {
@@ -51,7 +51,7 @@ func TestTryAcquire_Retries_KeepTheIDsAndCountTheDurationFromTheAnsweredAttempt(
 		release(t, p)
 		acquire(t, c.Semaphore("export"))
 		again := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
-		if again.GetRequestId() == asked[0].GetRequestId() || again.GetIdentity().GetHolderId() == asked[0].GetIdentity().GetHolderId() {
+		if again.GetRequestId() == sent[0].GetRequestId() || again.GetIdentity().GetHolderId() == sent[0].GetIdentity().GetHolderId() {
 			t.Error("two acquisitions have the same id")
 		}
 	})
@@ -72,7 +72,7 @@ func TestTryAcquire_Denied_ReturnsTheReason(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_AnswerTooLate_IsRetried(t *testing.T) {
+func TestTryAcquire_LateAnswer_IsRetried(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		n := 0
 		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -101,9 +101,9 @@ func TestTryAcquire_ContextEndsWithUnknownOutcome_CancelsTheRequest(t *testing.T
 			t.Errorf("TryAcquire() error = %v, want an unknown outcome", err)
 		}
 		synctest.Wait()
-		asked := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[0] })
+		sent := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[0] })
 		cancelled := get(a, func(s *server) []*gatekeeperv1.CancelRequest { return s.canceled })
-		if len(cancelled) != 1 || cancelled[0].GetRequestId() != asked.GetRequestId() || cancelled[0].GetIdentity().GetHolderId() != asked.GetIdentity().GetHolderId() {
+		if len(cancelled) != 1 || cancelled[0].GetRequestId() != sent.GetRequestId() || cancelled[0].GetIdentity().GetHolderId() != sent.GetIdentity().GetHolderId() {
 			t.Errorf("sent cancellations %v, want one for the request", cancelled)
 		}
 	})
@@ -125,7 +125,7 @@ func TestTryAcquire_NoServerReached_SendsNoCancellation(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_StopTimeTooLong_FailsAndGivesThePermitBack(t *testing.T) {
+func TestTryAcquire_StopTimeTooLong_FailsAndFreesPermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"}, WithStopTime(30*time.Second))
@@ -141,16 +141,16 @@ func TestTryAcquire_StopTimeTooLong_FailsAndGivesThePermitBack(t *testing.T) {
 	})
 }
 
-func TestAcquire_Queued_ReportsThePlaceAndCountsTheDurationFromTheEndOfTheWait(t *testing.T) {
+func TestAcquire_Queued_ReportsPlaceAndMeasuresDurationFromEndOfWait(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		a.refreshNothing()
-		var asked []*gatekeeperv1.AcquireRequest
+		a.ignoreFrames()
+		var sent []*gatekeeperv1.AcquireRequest
 		a.acquire = func(q *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
-			asked = append(asked, q)
+			sent = append(sent, q)
 			place := func(n uint32, repeat bool) error {
 				return s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: n, QueueLength: 3, Repeat: repeat}}})
 			}
-			if len(asked) == 1 {
+			if len(sent) == 1 {
 				_ = place(2, false)
 				pass(time.Minute)
 				return place(2, true)
@@ -170,8 +170,8 @@ func TestAcquire_Queued_ReportsThePlaceAndCountsTheDurationFromTheEndOfTheWait(t
 		if len(places) != 2 || places[0] != 2 || places[1] != 1 {
 			t.Errorf("got places %v, want [2 1]", places)
 		}
-		if asked[0].GetRequestId() != asked[1].GetRequestId() || asked[1].GetWaitedBefore().AsDuration() != time.Minute {
-			t.Errorf("the second attempt was %v, want the same request id and 1m waited", asked[1])
+		if sent[0].GetRequestId() != sent[1].GetRequestId() || sent[1].GetWaitedBefore().AsDuration() != time.Minute {
+			t.Errorf("the second attempt was %v, want the same request id and 1m waited", sent[1])
 		}
 	})
 }
@@ -245,7 +245,7 @@ func TestRelease_EndedContext_IsStillSent(t *testing.T) {
 	})
 }
 
-func TestRelease_PermitHadEnded_ReturnsEndedError(t *testing.T) {
+func TestRelease_PermitAlreadyEnded_ReturnsEndedError(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
 		a.set(func(s *server) {
@@ -263,8 +263,8 @@ func TestRelease_PermitHadEnded_ReturnsEndedError(t *testing.T) {
 // the client must not accept it.
 func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		mine := []AcquireOption{WithHolderID("me"), WithRequestID("import")}
-		p := held(t, c, a, time.Minute, mine...)
+		opts := []AcquireOption{WithHolderID("me"), WithRequestID("import")}
+		p := held(t, c, a, time.Minute, opts...)
 		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
@@ -275,7 +275,7 @@ func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 		if err := p.Release(ctx); !errors.Is(err, ErrOutcomeUnknown) {
 			t.Fatal(err)
 		}
-		if _, err := c.Semaphore("export", mine...).TryAcquire(t.Context()); !errors.Is(err, ErrReleasePending) {
+		if _, err := c.Semaphore("export", opts...).TryAcquire(t.Context()); !errors.Is(err, ErrReleasePending) {
 			t.Errorf("TryAcquire() error = %v, want ErrReleasePending", err)
 		}
 		synctest.Wait()

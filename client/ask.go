@@ -15,7 +15,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	if !due.IsZero() {
 		opts = append(opts, WithFiring(r.firing, due))
 	}
-	p, err := r.ask(ctx, opts)
+	p, err := r.acquirePermit(ctx, opts)
 	if err == nil {
 		return r.newRun(ctx, due, p), nil
 	}
@@ -40,8 +40,8 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	return r.newRun(ctx, due, nil), nil
 }
 
-// ask requests a permit repeatedly until it gets one or a policy ends the attempts.
-func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error) {
+// acquirePermit requests a permit repeatedly until it gets one or a policy ends the attempts.
+func (r *Runner) acquirePermit(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	policy := DenialSkip
 	if r.denial != nil {
 		policy = *r.denial
@@ -60,7 +60,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 			r.report(opts, err)
 			return nil, err
 		}
-		p, err := r.askOnce(limited, opts)
+		p, err := r.acquireOnce(limited, opts)
 		d, denied := errors.AsType[*DeniedError](err)
 		if denied && d.canQueue() && policy != DenialSkip {
 			r.report(opts, err) // reported before queueing, because waiting for an operator may never end
@@ -83,13 +83,13 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 	}
 }
 
-// askOnce requests a permit without waiting in the queue. If no server responds, it keeps trying until the outage
+// acquireOnce requests a permit without waiting in the queue. If no server responds, it keeps trying until the outage
 // limit.
-func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, error) {
+func (r *Runner) acquireOnce(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	if r.outage != OutageWait {
-		patient, cancel := context.WithTimeout(ctx, r.outageLimit)
+		bounded, cancel := context.WithTimeout(ctx, r.outageLimit)
 		defer cancel()
-		ctx = patient
+		ctx = bounded
 	}
 	return r.sem.TryAcquire(ctx, opts...)
 }

@@ -30,10 +30,10 @@ const (
 	maxBatched = 16 << 10
 	// maxDenied is how many semaphores are remembered as denied.
 	maxDenied = 10_000
-	// batchRest is how long batches are turned off after one has failed. olderRest applies if the server does not
+	// batchCooldown is how long batches are turned off after one has failed. unsupportedCooldown applies if the server does not
 	// support batches.
-	batchRest = time.Second
-	olderRest = time.Minute
+	batchCooldown       = time.Second
+	unsupportedCooldown = time.Minute
 )
 
 // coalescer sends requests for permits in batches. The answer to a batch contains only denials and errors, and a batch
@@ -47,12 +47,12 @@ type coalescer struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu      sync.Mutex // guards everything below, and calls of running.Add
-	callers int        // goroutines requesting a permit now, in a batch or alone
-	denied  map[string]bool
-	next    []*batched
-	sending bool
-	rests   time.Time // no batches are sent before this time
+	mu            sync.Mutex // guards everything below, and calls of running.Add
+	callers       int        // goroutines requesting a permit now, in a batch or alone
+	denied        map[string]bool
+	next          []*batched
+	sending       bool
+	disabledUntil time.Time // no batches are sent before this time
 }
 
 // batched is a request in a batch, or waiting for one.
@@ -88,7 +88,7 @@ func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts 
 	join := l.batches.enter(m.GetSemaphore())
 	defer l.batches.leave(m.GetSemaphore(), out)
 	if join {
-		if done, err := l.batches.ask(ctx, m, out); done {
+		if done, err := l.batches.submit(ctx, m, out); done {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (b *coalescer) enter(semaphore string) (join bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.callers++
-	return b.denied[semaphore] && b.callers >= minConcurrent && !time.Now().Before(b.rests)
+	return b.denied[semaphore] && b.callers >= minConcurrent && !time.Now().Before(b.disabledUntil)
 }
 
 // leave stops counting a caller, and records whether its semaphore was denied.
@@ -129,8 +129,8 @@ func (b *coalescer) leave(semaphore string, answer *gatekeeperv1.TryAcquireRespo
 	}
 }
 
-// ask sends a request in a batch. done is false if the request must be sent alone.
-func (b *coalescer) ask(ctx context.Context, m *gatekeeperv1.TryAcquireRequest, out *gatekeeperv1.TryAcquireResponse) (done bool, err error) {
+// submit sends a request in a batch. done is false if the request must be sent alone.
+func (b *coalescer) submit(ctx context.Context, m *gatekeeperv1.TryAcquireRequest, out *gatekeeperv1.TryAcquireResponse) (done bool, err error) {
 	encoded, ok := encode(m)
 	if !ok {
 		return false, nil
@@ -191,7 +191,7 @@ func (b *coalescer) send() {
 		}
 		results, err := b.exchange(calls)
 		if err != nil {
-			b.rest(err)
+			b.disable(err)
 		}
 		for i, c := range calls {
 			var r *gatekeeperv1.TryAcquireResult
@@ -236,13 +236,13 @@ func (b *coalescer) exchange(calls []*batched) ([]*gatekeeperv1.TryAcquireResult
 	return r.GetResults(), err
 }
 
-// rest turns batches off temporarily after one has failed.
-func (b *coalescer) rest(err error) {
+// disable turns batches off temporarily after one has failed.
+func (b *coalescer) disable(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := batchRest
+	d := batchCooldown
 	if status.Code(err) == codes.Unimplemented {
-		d = olderRest
+		d = unsupportedCooldown
 	}
-	b.rests = time.Now().Add(d)
+	b.disabledUntil = time.Now().Add(d)
 }

@@ -23,8 +23,8 @@ import (
 // inBatches is part of the name of tests whose requests are sent in batches where possible.
 const inBatches = "in_batches"
 
-// engage makes a client send requests for these semaphores in batches, even if there are few callers.
-func engage(t *testing.T, client *Client, name string, semaphores ...string) *coalescer {
+// forceBatches makes a client send requests for these semaphores in batches, even if there are few callers.
+func forceBatches(t *testing.T, client *Client, name string, semaphores ...string) *coalescer {
 	t.Helper()
 	conn := must(client.router.conn(endpoint(name)))(t)
 	if conn.batches != nil {
@@ -41,7 +41,7 @@ func engage(t *testing.T, client *Client, name string, semaphores ...string) *co
 // BatchTryAcquire leaves every request undecided unless the test sets tryBatch.
 func (s *server) BatchTryAcquire(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 	s.set(func(s *server) { s.batches = append(s.batches, q) })
-	if get(s, func(s *server) bool { return s.cut }) {
+	if get(s, func(s *server) bool { return s.unreachable }) {
 		return nil, errDown
 	}
 	if f := get(s, func(s *server) batchHook { return s.tryBatch }); f != nil {
@@ -56,7 +56,7 @@ func (s *server) BatchTryAcquire(ctx context.Context, q *gatekeeperv1.BatchTryAc
 
 type batchHook = func(context.Context, *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error)
 
-func batchesOf(s *server) []*gatekeeperv1.BatchTryAcquireRequest {
+func sentBatches(s *server) []*gatekeeperv1.BatchTryAcquireRequest {
 	return get(s, func(s *server) []*gatekeeperv1.BatchTryAcquireRequest { return slices.Clone(s.batches) })
 }
 
@@ -64,8 +64,8 @@ func noFreePermit() *gatekeeperv1.Denial {
 	return &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT}
 }
 
-// denies makes the server deny every request, whether sent alone or in a batch.
-func (s *server) denies() {
+// denyAll makes the server deny every request, whether sent alone or in a batch.
+func (s *server) denyAll() {
 	s.set(func(s *server) {
 		s.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: noFreePermit()}}, nil
@@ -83,17 +83,17 @@ func (s *server) denies() {
 // A Client behaves the same whether or not its requests are sent in batches.
 func TestCalls_InBatches_BehaveTheSame(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
-		"retries":         TestTryAcquire_Retries_KeepTheIDsAndCountTheDurationFromTheAnsweredAttempt,
+		"retries":         TestTryAcquire_Retries_KeepIDsAndMeasureDurationFromSuccessfulAttempt,
 		"denied":          TestTryAcquire_Denied_ReturnsTheReason,
-		"too late":        TestTryAcquire_AnswerTooLate_IsRetried,
+		"too late":        TestTryAcquire_LateAnswer_IsRetried,
 		"unknown outcome": TestTryAcquire_ContextEndsWithUnknownOutcome_CancelsTheRequest,
-		"stop time":       TestTryAcquire_StopTimeTooLong_FailsAndGivesThePermitBack,
+		"stop time":       TestTryAcquire_StopTimeTooLong_FailsAndFreesPermit,
 		"same holder":     TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded,
 		"belief":          TestRelease_BeliefEndsBeforeItIsSent,
 		"unanswered":      TestRelease_Unanswered_TokenIsNotAcceptedAgain,
 		"repeats":         TestCall_Retries_OnlyWhatIsSafe,
 		"kept alive":      TestPermit_ReachableServer_IsKeptAliveForHours,
-		"failover":        TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot,
+		"failover":        TestRelease_FailoverOutlastsDeadline_FreesTheSlot,
 	} {
 		t.Run(inBatches+" "+name, test)
 	}
@@ -101,16 +101,16 @@ func TestCalls_InBatches_BehaveTheSame(t *testing.T) {
 
 func TestBatch_ManyDeniedCallers_ShareBatches(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		a.denies()
-		ask := func() {
+		a.denyAll()
+		try := func() {
 			if _, err := c.Semaphore("s").TryAcquire(t.Context()); !errors.Is(err, ErrDenied) {
 				t.Error(err)
 			}
 		}
 		for range 5 {
-			ask()
+			try()
 		}
-		if n := len(batchesOf(a)); n != 0 {
+		if n := len(sentBatches(a)); n != 0 {
 			t.Fatalf("one caller sent %d batches, want 0", n)
 		}
 		const callers, each = 50, 20
@@ -118,13 +118,13 @@ func TestBatch_ManyDeniedCallers_ShareBatches(t *testing.T) {
 		for range callers {
 			group.Go(func() {
 				for range each {
-					ask()
+					try()
 				}
 			})
 		}
 		group.Wait()
 		together := 0
-		for _, b := range batchesOf(a) {
+		for _, b := range sentBatches(a) {
 			together += len(b.GetRequests())
 		}
 		if alone := len(calls(a)) - 5; together+alone != callers*each || together < callers {
@@ -134,46 +134,46 @@ func TestBatch_ManyDeniedCallers_ShareBatches(t *testing.T) {
 }
 
 // A batch never grants a permit, so if a semaphore's last request was granted, the next one is sent alone.
-func TestBatch_SemaphoreGrantedLast_IsRequestedAlone(t *testing.T) {
+func TestBatch_LastRequestGranted_IsSentAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = grants(7, time.Minute)
-		engage(t, c, "a", "s")
+		forceBatches(t, c, "a", "s")
 		for range 3 {
 			must(c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}))(t)
 		}
-		if n := len(batchesOf(a)); n != 1 {
+		if n := len(sentBatches(a)); n != 1 {
 			t.Errorf("sent %d batches, want 1 for the first request", n)
 		}
 	})
 }
 
-func TestBatch_AnotherInFlight_CollectsRequests(t *testing.T) {
+func TestBatch_BatchInFlight_CollectsRequests(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		a.denies()
-		deny, let := a.tryBatch, make(chan struct{})
+		a.denyAll()
+		deny, unblock := a.tryBatch, make(chan struct{})
 		a.tryBatch = func(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
-			<-let
+			<-unblock
 			return deny(ctx, q)
 		}
-		engage(t, c, "a", "s")
-		ask := func(ctx context.Context) error {
+		forceBatches(t, c, "a", "s")
+		try := func(ctx context.Context) error {
 			_, err := c.Permits().TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 			return err
 		}
 		var group sync.WaitGroup
-		group.Go(func() { _ = ask(t.Context()) })
+		group.Go(func() { _ = try(t.Context()) })
 		synctest.Wait()
 		// One of the callers collected for the next batch stops waiting. The others and the server are not affected.
 		ctx, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
 			u := new(UnavailableError)
-			if err := ask(ctx); !errors.As(err, &u) || u.Unknown || !errors.Is(err, context.Canceled) {
+			if err := try(ctx); !errors.As(err, &u) || u.Unknown || !errors.Is(err, context.Canceled) {
 				t.Errorf("TryAcquire() error = %v, want context.Canceled without an unknown outcome", err)
 			}
 		})
 		for range 10 {
 			group.Go(func() {
-				if err := ask(t.Context()); err != nil {
+				if err := try(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -181,10 +181,10 @@ func TestBatch_AnotherInFlight_CollectsRequests(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		close(let)
+		close(unblock)
 		group.Wait()
 		var sizes []int
-		for _, b := range batchesOf(a) {
+		for _, b := range sentBatches(a) {
 			sizes = append(sizes, len(b.GetRequests()))
 		}
 		if !slices.Equal(sizes, []int{1, 10}) {
@@ -195,17 +195,17 @@ func TestBatch_AnotherInFlight_CollectsRequests(t *testing.T) {
 
 func TestBatch_CallerStopsWaiting_OthersAreNotAffected(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		a.denies()
-		deny, let := a.tryBatch, make(chan struct{})
+		a.denyAll()
+		deny, unblock := a.tryBatch, make(chan struct{})
 		a.tryBatch = func(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 			select {
-			case <-let:
+			case <-unblock:
 				return deny(ctx, q)
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
 		}
-		engage(t, c, "a", "s")
+		forceBatches(t, c, "a", "s")
 		ctx, cancel := context.WithCancel(t.Context())
 		errs := make([]error, 3)
 		var group sync.WaitGroup
@@ -223,7 +223,7 @@ func TestBatch_CallerStopsWaiting_OthersAreNotAffected(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		close(let)
+		close(unblock)
 		group.Wait()
 		if errs[0] != nil || !errors.Is(errs[1], context.Canceled) || errors.Is(errs[1], ErrOutcomeUnknown) || errs[2] != nil {
 			t.Errorf("TryAcquire() errors = %v, want nil, context.Canceled, nil", errs)
@@ -234,26 +234,26 @@ func TestBatch_CallerStopsWaiting_OthersAreNotAffected(t *testing.T) {
 // A request left undecided by a batch is sent again alone, and its outcome is not unknown. This includes requests
 // without an id, which are otherwise never retried.
 func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
-	open := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
+	undecided := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
 	answered := func(r *gatekeeperv1.TryAcquireResult) *gatekeeperv1.BatchTryAcquireResponse {
 		return &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{r}}
 	}
 	changed := status.Convert(refused(codes.Aborted, reasonRevisionChanged)).Proto()
 	for name, test := range map[string]struct {
-		reply *gatekeeperv1.BatchTryAcquireResponse
-		err   error
-		alone bool
-		rests bool
+		reply    *gatekeeperv1.BatchTryAcquireResponse
+		err      error
+		alone    bool
+		disables bool
 	}{
 		"denied":          {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Denial{Denial: noFreePermit()}})},
 		"refused":         {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: &gatekeeperv1.CallError{Code: changed.GetCode(), Message: changed.GetMessage(), Details: changed.GetDetails()}}})},
-		"undecided":       {reply: open, alone: true},
+		"undecided":       {reply: undecided, alone: true},
 		"no error":        {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: new(gatekeeperv1.CallError)}}), alone: true},
 		"too few results": {reply: new(gatekeeperv1.BatchTryAcquireResponse), alone: true},
-		"connection lost": {err: status.Error(codes.Unavailable, "reset"), alone: true, rests: true},
-		"leader changed":  {err: refused(codes.Unavailable, reasonOutcomeUnknown), alone: true, rests: true},
-		"older server":    {err: status.Error(codes.Unimplemented, "unknown method BatchTryAcquire"), alone: true, rests: true},
-		"overloaded":      {err: refused(codes.ResourceExhausted, reasonNotAppended), alone: true, rests: true},
+		"connection lost": {err: status.Error(codes.Unavailable, "reset"), alone: true, disables: true},
+		"leader changed":  {err: refused(codes.Unavailable, reasonOutcomeUnknown), alone: true, disables: true},
+		"older server":    {err: status.Error(codes.Unimplemented, "unknown method BatchTryAcquire"), alone: true, disables: true},
+		"overloaded":      {err: refused(codes.ResourceExhausted, reasonNotAppended), alone: true, disables: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -261,7 +261,7 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 				a.tryBatch = func(context.Context, *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 					return test.reply, test.err
 				}
-				b := engage(t, c, "a", "s")
+				b := forceBatches(t, c, "a", "s")
 				r, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 				if test.alone != (r.GetGrant() != nil) || len(calls(a)) > 1 || test.alone && err != nil {
 					t.Errorf("TryAcquire() = %v, %v after the calls %v, want a retry with a separate TryAcquire only if the batch did not decide it", r, err, calls(a))
@@ -273,7 +273,7 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 				b.denied["s"] = true
 				b.mu.Unlock()
 				_, _ = c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
-				if n := len(batchesOf(a)); (n == 1) != test.rests {
+				if n := len(sentBatches(a)); (n == 1) != test.disables {
 					t.Errorf("sent %d batches", n)
 				}
 			})
@@ -285,8 +285,8 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 // other callers' requests.
 func TestBatch_UnsupportedCall_IsSentAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		a.denies()
-		engage(t, c, "a", "s", "\xff", "")
+		a.denyAll()
+		forceBatches(t, c, "a", "s", "\xff", "")
 		plain := &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}
 		var header metadata.MD
 		if _, err := c.Permits().TryAcquire(metadata.AppendToOutgoingContext(t.Context(), "k", "v"), plain); err != nil {
@@ -302,11 +302,11 @@ func TestBatch_UnsupportedCall_IsSentAlone(t *testing.T) {
 		} {
 			_, _ = c.Permits().TryAcquire(t.Context(), q)
 		}
-		if n := len(batchesOf(a)); n != 0 {
+		if n := len(sentBatches(a)); n != 0 {
 			t.Errorf("sent %d batches, want 0", n)
 		}
-		if _, err := c.Permits().TryAcquire(t.Context(), plain); err != nil || len(batchesOf(a)) != 1 {
-			t.Errorf("a plain request: error %v, sent %d batches, want 1", err, len(batchesOf(a)))
+		if _, err := c.Permits().TryAcquire(t.Context(), plain); err != nil || len(sentBatches(a)) != 1 {
+			t.Errorf("a plain request: error %v, sent %d batches, want 1", err, len(sentBatches(a)))
 		}
 	})
 }
@@ -355,17 +355,17 @@ func TestClose_BatchInFlight_CancelsIt(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		engage(t, c, "a", "s")
-		asked := make(chan error, 1)
+		forceBatches(t, c, "a", "s")
+		done := make(chan error, 1)
 		go func() {
 			_, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
-			asked <- err
+			done <- err
 		}()
 		synctest.Wait()
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := <-asked; err == nil {
+		if err := <-done; err == nil {
 			t.Error("TryAcquire() error = nil after Close, want an error")
 		}
 	})
@@ -376,7 +376,7 @@ func TestWithCallsAlone_SendsNoBatches(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"}, WithCallsAlone())
 		a := w.servers["a"]
-		a.denies()
+		a.denyAll()
 		var group sync.WaitGroup
 		for range 10 {
 			group.Go(func() {
@@ -386,7 +386,7 @@ func TestWithCallsAlone_SendsNoBatches(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if n := len(batchesOf(a)); n != 0 {
+		if n := len(sentBatches(a)); n != 0 {
 			t.Errorf("sent %d batches, want 0", n)
 		}
 	})

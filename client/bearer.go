@@ -21,7 +21,7 @@ import (
 // By default, the token is read from the file named in GK_BEARER_TOKEN_FILE, as with WithBearerTokenFile, or else from
 // GK_BEARER_TOKEN. With a nil source, no token is sent even if the variables are set.
 func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
-	return dialOption(func(s *settings) error { s.bearer, s.bearerGiven = source, true; return nil })
+	return dialOption(func(s *settings) error { s.bearer, s.bearerSet = source, true; return nil })
 }
 
 // WithBearerTokenFile is like WithBearerToken, with the token in a file. White space around the token is ignored. The
@@ -31,7 +31,7 @@ func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 func WithBearerTokenFile(path string) Option {
 	return dialOption(func(s *settings) error {
 		f := &bearerFile{path: path}
-		s.bearer, s.bearerGiven = f.token, true
+		s.bearer, s.bearerSet = f.token, true
 		_, err := f.token(context.Background())
 		return err
 	})
@@ -40,7 +40,7 @@ func WithBearerTokenFile(path string) Option {
 // authenticate uses the bearer token from the environment variables, unless an option or WithPlaintext overrides them.
 // It must be called after secure, because a token requires TLS.
 func (s *settings) authenticate() error {
-	if !s.bearerGiven && !s.plaintext {
+	if !s.bearerSet && !s.plaintext {
 		file, token := os.Getenv("GK_BEARER_TOKEN_FILE"), strings.TrimSpace(os.Getenv("GK_BEARER_TOKEN"))
 		switch {
 		case file != "":
@@ -87,13 +87,13 @@ func (b bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 // RequireTransportSecurity implements credentials.PerRPCCredentials.
 func (bearer) RequireTransportSecurity() bool { return true }
 
-// errTokenEnded ends an attempt if the caller's token expired or was revoked after the server had accepted the call.
+// errTokenRejected ends an attempt if the caller's token expired or was revoked after the server had accepted the call.
 // The attempt is retried with the new token. If there is none, the next attempt is refused.
-var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the caller's token is no longer valid")
+var errTokenRejected = status.Error(codes.Unavailable, "the server ended the call because the caller's token is no longer valid")
 
-// tokenEnded reports whether a server failed to identify the caller. Use it only for a call that the server has
+// tokenRejected reports whether a server failed to identify the caller. Use it only for a call that the server has
 // already accepted, or if the token has changed since the call was made.
-func tokenEnded(err error) bool {
+func tokenRejected(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && info(s).GetReason() == reasonUnauthenticated
 }
@@ -117,15 +117,15 @@ func checkBearer(token string) error {
 		return errors.New("it is not a single token: it contains spaces, line breaks or non-ASCII characters")
 	case strings.ContainsFunc(token, func(r rune) bool { return !strings.ContainsRune(bearerChars, r) }):
 		return errors.New("it contains characters that are not allowed in a token: remove quotation marks and any other extra characters")
-	case strings.HasPrefix(token, "gk_") && len(token) < shortestToken:
+	case strings.HasPrefix(token, "gk_") && len(token) < minTokenLength:
 		return errors.New("part of the token is missing: copy it again, or create a new one with gkctl auth token create")
 	}
 	return nil
 }
 
-// shortestToken is the length of a token created by gkctl auth token create: gk_, an id of 12 characters, _, and a
+// minTokenLength is the length of a token created by gkctl auth token create: gk_, an id of 12 characters, _, and a
 // secret of 43 characters.
-const shortestToken = 3 + 12 + 1 + 43
+const minTokenLength = 3 + 12 + 1 + 43
 
 // bearerChars are the characters that any kind of bearer token may contain (RFC 6750, section 2.1).
 const bearerChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="

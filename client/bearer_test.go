@@ -27,13 +27,13 @@ type bearerServer struct {
 	benchServer
 	refusal error
 
-	mu    sync.Mutex // guards the field below
-	heard []string
+	mu       sync.Mutex // guards the field below
+	received []string
 }
 
 func (s *bearerServer) TryAcquire(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	s.mu.Lock()
-	s.heard = append(s.heard, strings.Join(metadata.ValueFromIncomingContext(ctx, "authorization"), ", "))
+	s.received = append(s.received, strings.Join(metadata.ValueFromIncomingContext(ctx, "authorization"), ", "))
 	s.mu.Unlock()
 	if s.refusal != nil {
 		return nil, s.refusal
@@ -44,7 +44,7 @@ func (s *bearerServer) TryAcquire(ctx context.Context, q *gatekeeperv1.TryAcquir
 func (s *bearerServer) calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.heard
+	return s.received
 }
 
 // serveBearer starts a server, and returns its address and the option for dialing it with TLS.
@@ -54,8 +54,8 @@ func serveBearer(t *testing.T, s *bearerServer) (address string, with Option) {
 	return serveTLS(t, cfg, s), WithTLS(TLS{CAFile: ours.file})
 }
 
-// askWith makes one call, and returns the authorization header that the server received.
-func askWith(t *testing.T, c *Client, s *bearerServer) (heard string, err error) {
+// callOnce makes one call, and returns the authorization header that the server received.
+func callOnce(t *testing.T, c *Client, s *bearerServer) (received string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -90,8 +90,8 @@ func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T)
 		{"written again", "Bearer third-one", func() { write("third-one") }},
 	} {
 		step.do()
-		if heard, err := askWith(t, c, s); err != nil || heard != step.want {
-			t.Errorf("%s: the server received %q (%v), want %q", step.what, heard, err, step.want)
+		if received, err := callOnce(t, c, s); err != nil || received != step.want {
+			t.Errorf("%s: the server received %q (%v), want %q", step.what, received, err, step.want)
 		}
 	}
 }
@@ -129,8 +129,8 @@ func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *
 		{"renewed again", "Bearer eyJ.six.x", func() { renew("..third", "eyJ.six.x") }},
 	} {
 		step.do()
-		if heard, err := askWith(t, c, s); err != nil || heard != step.want {
-			t.Errorf("%s: the server received %q (%v), want %q", step.what, heard, err, step.want)
+		if received, err := callOnce(t, c, s); err != nil || received != step.want {
+			t.Errorf("%s: the server received %q (%v), want %q", step.what, received, err, step.want)
 		}
 	}
 }
@@ -164,15 +164,15 @@ func (s *expiringServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerS
 }
 
 // A stream can outlive its token. It is then reopened with the new token, or refused if there is none.
-func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextTokenIsUsed(t *testing.T) {
+func TestWithBearerToken_TokenExpiresDuringStream_NextTokenIsUsed(t *testing.T) {
 	t.Parallel()
 	refusal := must(status.New(codes.Unauthenticated, "it has expired").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}))(t).Err()
 	ours := newAuthority(t, "ours")
 	address := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &expiringServer{refusal: refusal})
 	for _, renewed := range []bool{true, false} {
-		var asked atomic.Int32
+		var fetched atomic.Int32
 		c := must(Dial(t.Context(), []string{address}, WithTLS(TLS{CAFile: ours.file}), WithBearerToken(func(context.Context) (string, error) {
-			switch n := asked.Add(1); {
+			switch n := fetched.Add(1); {
 			case n == 1:
 				return "one", nil
 			case renewed:
@@ -184,7 +184,7 @@ func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextTokenIsUsed(t *testing.
 		if renewed != as[*DeniedError](err) || renewed == as[*UnauthenticatedError](err) {
 			t.Errorf("token renewed = %t: Acquire() error = %v", renewed, err)
 		}
-		asked.Store(0)
+		fetched.Store(0)
 		for r, err := range c.Watch(t.Context(), &gatekeeperv1.WatchRequest{}) {
 			if err != nil {
 				if renewed || !as[*UnauthenticatedError](err) {
@@ -203,7 +203,7 @@ func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextTokenIsUsed(t *testing.
 	}
 }
 
-func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testing.T) {
+func TestWithBearerToken_SourceFails_CallIsUnauthenticatedWithReason(t *testing.T) {
 	t.Parallel()
 	s := new(bearerServer)
 	address, with := serveBearer(t, s)
@@ -219,15 +219,15 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 		{"gk_abcdefghijkl_secret", nil, "part of the token is missing"},
 	} {
 		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)
-		heard, err := askWith(t, client, s)
-		if !as[*UnauthenticatedError](err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") || heard != "" {
-			t.Errorf("TryAcquire() error = %v, and the server received %q; want an *UnauthenticatedError that contains %q, and no call", err, heard, c.want)
+		received, err := callOnce(t, client, s)
+		if !as[*UnauthenticatedError](err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") || received != "" {
+			t.Errorf("TryAcquire() error = %v, and the server received %q; want an *UnauthenticatedError that contains %q, and no call", err, received, c.want)
 		}
 		_ = client.Close()
 	}
 }
 
-func TestRefusals_OfCallers_AreTypedAndNotRetried(t *testing.T) {
+func TestAuthErrors_AreTypedAndNotRetried(t *testing.T) {
 	t.Parallel()
 	refusal := func(code codes.Code, reason string, metadata map[string]string) error {
 		return must(status.New(code, "no").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reason, Metadata: metadata}))(t).Err()
@@ -239,11 +239,11 @@ func TestRefusals_OfCallers_AreTypedAndNotRetried(t *testing.T) {
 	c.router.mu.Lock()
 	c.router.target = address
 	c.router.mu.Unlock()
-	if _, err := askWith(t, c, s); !as[*UnauthenticatedError](err) || errors.Is(err, ErrUnavailable) || len(s.calls()) != 1 {
+	if _, err := callOnce(t, c, s); !as[*UnauthenticatedError](err) || errors.Is(err, ErrUnavailable) || len(s.calls()) != 1 {
 		t.Errorf("TryAcquire() error = %v after %d calls, want *UnauthenticatedError after 1", err, len(s.calls()))
 	}
 	s.refusal = refusal(codes.PermissionDenied, reasonForbidden, map[string]string{"principal": "orders", "role": "acquirer"})
-	_, err := askWith(t, c, s)
+	_, err := callOnce(t, c, s)
 	if e, ok := errors.AsType[*ForbiddenError](err); !ok || e.Principal != "orders" || e.Role != "acquirer" || len(s.calls()) != 2 {
 		t.Errorf("TryAcquire() error = %v after %d calls, want *ForbiddenError after 2", err, len(s.calls()))
 	}
@@ -274,21 +274,21 @@ func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 	}
 
 	t.Setenv("GK_BEARER_TOKEN", " secret\n")
-	ask := func(opts ...Option) string {
+	dialAndCall := func(opts ...Option) string {
 		t.Helper()
 		c := must(Dial(t.Context(), []string{address}, append(opts, with)...))(t)
 		defer c.Close()
-		heard, err := askWith(t, c, s)
+		received, err := callOnce(t, c, s)
 		if err != nil {
 			t.Error(err)
 		}
-		return heard
+		return received
 	}
-	if heard := ask(); heard != "Bearer secret" {
-		t.Errorf("with GK_BEARER_TOKEN: the server received %q", heard)
+	if received := dialAndCall(); received != "Bearer secret" {
+		t.Errorf("with GK_BEARER_TOKEN: the server received %q", received)
 	}
-	if heard := ask(WithBearerToken(nil)); heard != "" {
-		t.Errorf("with WithBearerToken(nil): the server received %q", heard)
+	if received := dialAndCall(WithBearerToken(nil)); received != "" {
+		t.Errorf("with WithBearerToken(nil): the server received %q", received)
 	}
 	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "only sent over TLS") {
 		t.Errorf("Dial with GK_BEARER_TOKEN but without TLS: error = %v", err)
@@ -305,7 +305,7 @@ func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 	if err := os.WriteFile(file, []byte("from-file"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if heard := ask(); heard != "Bearer from-file" {
-		t.Errorf("with both variables: the server received %q, want the token from the file", heard)
+	if received := dialAndCall(); received != "Bearer from-file" {
+		t.Errorf("with both variables: the server received %q, want the token from the file", received)
 	}
 }

@@ -22,9 +22,9 @@ func stopTime(asked, duration time.Duration) time.Duration {
 	return min(duration/5, maxStopTime)
 }
 
-// refreshEvery returns the time between refreshes: a third of the permit's duration, or less, so that a second
+// refreshInterval returns the time between refreshes: a third of the permit's duration, or less, so that a second
 // attempt is possible before the stop time.
-func refreshEvery(stop, duration time.Duration) time.Duration {
+func refreshInterval(stop, duration time.Duration) time.Duration {
 	return max(min(duration/3, (duration-margin(duration)-stop)/2), minBackoff)
 }
 
@@ -41,14 +41,14 @@ func drainEnd(base, left time.Duration) time.Duration {
 	return base + left - margin(left)
 }
 
-// election is an upper bound on how long the servers take to elect a leader.
-const election = 5 * time.Second
+// maxElection is an upper bound on how long the servers take to elect a leader.
+const maxElection = 5 * time.Second
 
 // afterDeadline returns how long after a permit's local deadline a server may still hold the permit if the leader has
 // changed once, because a new leader restarts the permit's full duration. The margin and the server's grace period lie
 // between the two deadlines.
 func afterDeadline(duration time.Duration) time.Duration {
-	return duration + 2*margin(duration) + election
+	return duration + 2*margin(duration) + maxElection
 }
 
 // belief is the period for which a permit can be relied on. All times are readings of the client's Clock.

@@ -78,7 +78,7 @@ func BenchmarkRenewer_Round(b *testing.B) {
 	const permits = 10_000
 	k, clock := idleRenewer(b)
 	for token := range uint64(permits) {
-		k.granted(b, token+1, 30*time.Second)
+		k.grantNow(b, token+1, 30*time.Second)
 	}
 	number := uint64(0)
 	round := func() {
@@ -91,7 +91,7 @@ func BenchmarkRenewer_Round(b *testing.B) {
 				number--
 				continue
 			}
-			k.answeredFrame(f, &gatekeeperv1.KeepAliveResponse{Refreshed: f.message.GetGroups()})
+			k.handleAnswer(f, &gatekeeperv1.KeepAliveResponse{Refreshed: f.message.GetGroups()})
 			refreshed += len(f.permits)
 		}
 	}

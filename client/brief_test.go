@@ -10,10 +10,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// shortens makes the server answer every refresh with a different duration after the given time.
-func (s *stage) shortens(after, to time.Duration) {
+// changeDuration makes the server answer every refresh with a different duration after the given time.
+func (s *harness) changeDuration(after, to time.Duration) {
 	start := time.Now()
-	s.a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+	s.a.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		duration := 10 * time.Second
 		if time.Since(start) > after {
 			duration = to
@@ -26,9 +26,9 @@ func (s *stage) shortens(after, to time.Duration) {
 	})
 }
 
-func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		s.shortens(10*time.Second, 4*time.Second)
+func TestShorterDuration_EnoughForStopTime_DoesNotStopJob(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
+		s.changeDuration(10*time.Second, 4*time.Second)
 		p := acquire(t, s.client.Semaphore("export", WithStopTime(2*time.Second)))
 		pass(time.Minute)
 		if p.Context().Err() != nil || !p.Held() || p.Duration() != 4*time.Second {
@@ -37,14 +37,14 @@ func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
 	})
 }
 
-func TestShorterDuration_TooShortForTheStopTime_StopsWithStopTimeError(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		s.shortens(10*time.Second, 4*time.Second)
+func TestShorterDuration_TooShortForStopTime_StopsWithStopTimeError(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
+		s.changeDuration(10*time.Second, 4*time.Second)
 		p := acquire(t, s.client.Semaphore("export", WithStopTime(3*time.Second)))
 		<-p.Context().Done()
 		cause := context.Cause(p.Context())
-		brief, ok := errors.AsType[*StopTimeError](cause)
-		if !ok || brief.Duration != 4*time.Second || !errors.Is(cause, ErrStopped) || errors.Is(cause, ErrExpiring) || !strings.Contains(cause.Error(), "edited") {
+		stopErr, ok := errors.AsType[*StopTimeError](cause)
+		if !ok || stopErr.Duration != 4*time.Second || !errors.Is(cause, ErrStopped) || errors.Is(cause, ErrExpiring) || !strings.Contains(cause.Error(), "edited") {
 			t.Errorf("the permit's cause is %v, want *StopTimeError and ErrStopped", cause)
 		}
 		if left := time.Until(p.SafeUntil()); left < 3*time.Second {
@@ -55,7 +55,7 @@ func TestShorterDuration_TooShortForTheStopTime_StopsWithStopTimeError(t *testin
 
 // A run that fails until the definition is edited is retried at increasing intervals, and the failure is logged once.
 func TestLoop_StopTimeTooLong_BacksOffAndLogsOnce(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 		defer cancel()
 		sem := s.client.Semaphore("export", WithStopTime(9*time.Second))
@@ -63,9 +63,9 @@ func TestLoop_StopTimeTooLong_BacksOffAndLogsOnce(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Loop() = %v, want DeadlineExceeded", err)
 		}
-		asked := get(s.a, func(s *server) int { return len(s.acquired) })
-		if logged := strings.Count(s.log.String(), "a run of the loop failed"); asked > 90 || asked < 20 || logged != 1 {
-			t.Errorf("sent %d requests and logged %d failures, want 20 to 90 requests and one log entry", asked, logged)
+		requests := get(s.a, func(s *server) int { return len(s.acquired) })
+		if logged := strings.Count(s.log.String(), "a run of the loop failed"); requests > 90 || requests < 20 || logged != 1 {
+			t.Errorf("sent %d requests and logged %d failures, want 20 to 90 requests and one log entry", requests, logged)
 		}
 	})
 }

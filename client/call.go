@@ -20,8 +20,8 @@ const maxHints = 3
 
 // call describes how a call may be made and retried.
 type call struct {
-	// repeatable calls have the same effect if they are made twice, so they are also retried after an unknown outcome.
-	repeatable bool
+	// idempotent calls have the same effect if they are made twice, so they are also retried after an unknown outcome.
+	idempotent bool
 	// harmless calls change nothing, so their outcome is never unknown. They are idempotent.
 	harmless bool
 	// named calls carry a request id, by which the servers recognize a retry while they remember the request.
@@ -47,7 +47,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		how.timeout = min(how.timeout, how.within)
 	}
 	if !how.harmless && !how.held {
-		if err := c.oneCluster(ctx); err != nil {
+		if err := c.requireOneCluster(ctx); err != nil {
 			return err
 		}
 	}
@@ -85,8 +85,8 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			ctx = bounded
 		}
 		failure.add(address, conn.handshakes.explain(err))
-		failure.Unknown = failure.Unknown || !v.undone && !how.harmless
-		if !v.undone && !how.repeatable && !how.harmless {
+		failure.Unknown = failure.Unknown || !v.notDone && !how.harmless
+		if !v.notDone && !how.idempotent && !how.harmless {
 			failure.Ended = ctx.Err()
 			return failure
 		}
@@ -99,7 +99,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		// Try every endpoint once before the first pause.
 		if round := (n + 1) / len(c.router.endpoints); round > 0 {
 			c.router.forget()
-			if !c.router.through.Load() && failure.certificates(len(c.router.endpoints)) {
+			if !c.router.tlsEstablished.Load() && failure.onlyCertificateErrors(len(c.router.endpoints)) {
 				return failure
 			}
 			c.pause(ctx, max(backoff(round-1), v.wait))
@@ -116,9 +116,9 @@ func (c *Client) pause(ctx context.Context, d time.Duration) {
 	sleep(ctx, d)
 }
 
-// certificates reports whether all endpoints have been tried and have failed because of a certificate, so
+// onlyCertificateErrors reports whether all endpoints have been tried and have failed because of a certificate, so
 // another round would fail too. Calls share the router, so one round of attempts may not reach every endpoint.
-func (e *UnavailableError) certificates(endpoints int) bool {
+func (e *UnavailableError) onlyCertificateErrors(endpoints int) bool {
 	return len(e.Tried) >= endpoints && !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		_, ok := errors.AsType[*CertificateError](a.Err)
 		return !ok
@@ -138,8 +138,8 @@ type unsentError struct{ error }
 
 func (e *unsentError) Unwrap() error { return e.error }
 
-// reached wraps the error of an attempt that never reached a server in an unsentError. p is the peer of the call.
-func reached(p *peer.Peer, err error) error {
+// markUnsent wraps the error of an attempt that never reached a server in an unsentError. p is the peer of the call.
+func markUnsent(p *peer.Peer, err error) error {
 	if err == nil || p.Addr != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func reached(p *peer.Peer, err error) error {
 type verdict struct {
 	// final is set if the server's decision is final, or the call cannot be made.
 	final bool
-	// undone is set if the call was certainly not carried out.
-	undone bool
+	// notDone is set if the call was certainly not carried out.
+	notDone bool
 	// foreign is set if the server belongs to another cluster.
 	foreign bool
 	hint    leaderHint
@@ -168,10 +168,10 @@ func judge(err error) verdict {
 		return verdict{}
 	}
 	if errors.As(err, new(*unsentError)) {
-		return verdict{undone: true}
+		return verdict{notDone: true}
 	}
 	if errors.Is(err, ErrWrongCluster) {
-		return verdict{final: true, undone: true, foreign: true}
+		return verdict{final: true, notDone: true, foreign: true}
 	}
 	s, ok := status.FromError(err)
 	if !ok {
@@ -180,10 +180,10 @@ func judge(err error) verdict {
 	if i := info(s); i != nil {
 		switch i.GetReason() {
 		case reasonNotLeader:
-			return verdict{undone: true, hint: hintOf(i)}
+			return verdict{notDone: true, hint: parseHint(i)}
 		case reasonNoLeader, reasonNotAppended, reasonHopLimit, reasonRecovering, reasonTooManyFailures, // invalid tokens came from this address
 			reasonSubmissionLost: // a late attempt of the same submission, or another submitter, replaced it
-			return verdict{undone: true, wait: retryDelay(s)}
+			return verdict{notDone: true, wait: retryDelay(s)}
 		case reasonNotConfirmed, reasonOutcomeUnknown, reasonShuttingDown:
 			return verdict{}
 		}
@@ -211,7 +211,7 @@ func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts
 	}
 	return c.do(ctx, c.how(method, args), func(ctx context.Context, conn *link) error {
 		var p peer.Peer
-		return reached(&p, conn.Invoke(ctx, method, args, reply, append(slices.Clip(opts), grpc.Peer(&p))...))
+		return markUnsent(&p, conn.Invoke(ctx, method, args, reply, append(slices.Clip(opts), grpc.Peer(&p))...))
 	})
 }
 
@@ -233,14 +233,14 @@ func (c caller) how(method string, args any) call {
 	switch method {
 	case gatekeeperv1.PermitService_Release_FullMethodName,
 		gatekeeperv1.PermitService_Cancel_FullMethodName:
-		how.repeatable, how.held = true, true
+		how.idempotent, how.held = true, true
 	case gatekeeperv1.OperatorService_Resume_FullMethodName,
 		gatekeeperv1.WorkService_CancelJob_FullMethodName,
 		gatekeeperv1.PermitService_TakeOver_FullMethodName:
-		how.repeatable = true
+		how.idempotent = true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)
-		how.repeatable = !ok || !r.GetUnsafeNow() // the retry of an unsafe revoke would find no permit
+		how.idempotent = !ok || !r.GetUnsafeNow() // the retry of an unsafe revoke would find no permit
 	case gatekeeperv1.PermitService_Refresh_FullMethodName:
 		how.harmless, how.held = true, true
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
@@ -276,16 +276,16 @@ func (c caller) how(method string, args any) call {
 		how.timeout = max(how.timeout, longTimeout)
 	}
 	if r, ok := args.(interface{ GetAsOf() uint64 }); ok && r.GetAsOf() != 0 {
-		how.repeatable = true // changes made by the first attempt are newer than as_of
+		how.idempotent = true // changes made by the first attempt are newer than as_of
 	}
 	if r, ok := args.(*gatekeeperv1.DeleteJobRequest); ok && r.GetSubmittedRevision() != 0 {
-		how.repeatable = true
+		how.idempotent = true
 	}
 	if r, ok := args.(interface{ GetDryRun() bool }); ok && r.GetDryRun() {
 		how.harmless = true
 	}
 	if r, ok := args.(interface{ GetRequestId() string }); ok && r.GetRequestId() != "" {
-		how.repeatable, how.named = true, true
+		how.idempotent, how.named = true, true
 	}
 	return how
 }

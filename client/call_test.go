@@ -58,21 +58,21 @@ func TestCall_NotLeader_FollowsTheHintImmediatelyAndKeepsTheTarget(t *testing.T)
 
 // A server of another cluster may have taken over the address in a hint and would grant the permit, so the call names
 // the server it expects.
-func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
+func TestCall_AtHintedAddress_NamesExpectedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			return nil, refused(codes.Unavailable, reasonNotLeader, "leader_id", "b", "leader_api", endpoint("b"), "term", "2", "leader_name", "cluster/b/data")
 		}
-		var meant []string
+		var expected []string
 		w.servers["b"].tryAcquire = func(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-			meant = metadata.ValueFromIncomingContext(ctx, leaderHeader)
+			expected = metadata.ValueFromIncomingContext(ctx, leaderHeader)
 			return granted(q.Semaphore, 7, time.Minute), nil
 		}
 		c := w.dial([]string{"a"})
 		acquire(t, c.Semaphore("s"))
-		if !slices.Equal(meant, []string{"cluster/b/data"}) {
-			t.Errorf("the call to b named the server %q, want the one in the hint", meant)
+		if !slices.Equal(expected, []string{"cluster/b/data"}) {
+			t.Errorf("the call to b named the server %q, want the one in the hint", expected)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestCall_CircularHints_ArePaced(t *testing.T) {
 	})
 }
 
-func TestCall_HintThatCannotBeReached_FallsBackToTheEndpoints(t *testing.T) {
+func TestCall_UnreachableHint_FallsBackToEndpoints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "balancer", "inside")
 		c := w.dial([]string{"balancer"})
@@ -148,7 +148,7 @@ func TestCall_DeadEndpoint_RotatesWithoutPause(t *testing.T) {
 	})
 }
 
-func TestCall_AddressWithTooManyWrongTokens_IsThrottled(t *testing.T) {
+func TestCall_TooManyInvalidTokens_IsThrottled(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.list = failing(refused(codes.ResourceExhausted, reasonTooManyFailures))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -164,7 +164,7 @@ func TestCall_AddressWithTooManyWrongTokens_IsThrottled(t *testing.T) {
 	})
 }
 
-func TestCall_ClusterThatWasRecovered_IsRecovering(t *testing.T) {
+func TestCall_RecoveredCluster_IsRecovering(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.list = failing(refused(codes.Unavailable, reasonRecovering))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -180,7 +180,7 @@ func TestCall_ClusterThatWasRecovered_IsRecovering(t *testing.T) {
 	})
 }
 
-func TestCall_NoServerAnswers_NamesEveryEndpoint(t *testing.T) {
+func TestCall_NoServerResponds_ErrorListsEveryEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -206,7 +206,7 @@ func TestCall_NoServerAnswers_NamesEveryEndpoint(t *testing.T) {
 
 // A call is retried only if that is safe after this kind of failure.
 func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
-	undone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
+	notDone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
 		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended),
 		refused(codes.Aborted, reasonSubmissionLost)}
 	unknown := []error{refused(codes.Unavailable, reasonOutcomeUnknown), refused(codes.Unavailable, reasonNotConfirmed),
@@ -214,7 +214,7 @@ func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
 	final := []error{refused(codes.InvalidArgument, reasonInvalidField), refused(codes.Aborted, reasonStaleVersion),
 		refused(codes.Internal, "INTERNAL"), status.Error(codes.PermissionDenied, "no"), refused(codes.Aborted, "SUPERSEDED")}
 
-	ask := map[string]func(context.Context, *Client) error{
+	methods := map[string]func(context.Context, *Client) error{
 		"edit with request id": func(ctx context.Context, c *Client) error {
 			_, err := c.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{RequestId: "r"})
 			return err
@@ -237,8 +237,8 @@ func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
 		},
 	}
 	safe := map[string]bool{"edit with request id": true, "release": true, "read": true}
-	for name, call := range ask {
-		for kind, failures := range map[string][]error{"not done": undone, "unknown": unknown, "final": final} {
+	for name, call := range methods {
+		for kind, failures := range map[string][]error{"not done": notDone, "unknown": unknown, "final": final} {
 			for _, failure := range failures {
 				t.Run(name+"/"+kind+"/"+failure.Error(), func(t *testing.T) {
 					withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -317,7 +317,7 @@ func TestErrors_AreClassifiedByReason(t *testing.T) {
 	}
 }
 
-func TestMembers_AsksEachDirectly(t *testing.T) {
+func TestMembers_QueriesEachDirectly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		members := []*gatekeeperv1.Member{
@@ -384,21 +384,21 @@ func TestDo_EndpointNotTried_DoesNotCountAsACertificateError(t *testing.T) {
 		c := w.dial([]string{"a", "b", "c"})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		asked := make(map[string]int)
+		attempts := make(map[string]int)
 		err := c.do(ctx, call{harmless: true, timeout: time.Second}, func(_ context.Context, conn *link) error {
 			at := conn.Target()
-			asked[at]++
+			attempts[at]++
 			if at == endpoint("c") {
 				return nil // it works
 			}
-			if at == endpoint("b") && asked[at] == 1 { // simulates another call failing at b and c
+			if at == endpoint("b") && attempts[at] == 1 { // simulates another call failing at b and c
 				c.router.failed(endpoint("b"))
 				c.router.failed(endpoint("c"))
 			}
 			return &CertificateError{Endpoint: at, ByServer: true, Err: errors.New("bad certificate")}
 		})
 		if err != nil {
-			t.Errorf("do() = %v after calls %v, want nil", err, asked)
+			t.Errorf("do() = %v after calls %v, want nil", err, attempts)
 		}
 	})
 }

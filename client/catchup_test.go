@@ -45,7 +45,7 @@ func TestCatchUp_ServersWithoutSupport_RunsNothing(t *testing.T) {
 		t.Error("typed() does not preserve the code Unimplemented")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t) // its servers do not support CatchUp
+		s := newHarness(t) // its servers do not support CatchUp
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil })
 		if err := r.CatchUp(t.Context(), func(time.Time) time.Time { t.Error("CatchUp called next"); return time.Time{} }); err != nil {
 			t.Error(err)

@@ -90,19 +90,19 @@ func alert(err error) (tls.AlertError, bool) {
 // handshake, because gRPC returns only its text.
 type handshakes struct {
 	credentials.TransportCredentials
-	endpoint string
-	through  *atomic.Bool // set after data has been received from a server
-	last     *lastHandshake
+	endpoint      string
+	everConnected *atomic.Bool // set after data has been received from a server
+	last          *lastHandshake
 }
 
 // lastHandshake is shared by the clones of a handshakes.
 type lastHandshake struct {
 	mu      sync.Mutex // guards the field below
-	trouble *CertificateError
+	certErr *CertificateError
 }
 
-func newHandshakes(endpoint string, files *tlsfiles.Latest, through *atomic.Bool) *handshakes {
-	return &handshakes{TransportCredentials: files.Credentials(), endpoint: endpoint, through: through, last: new(lastHandshake)}
+func newHandshakes(endpoint string, files *tlsfiles.Latest, everConnected *atomic.Bool) *handshakes {
+	return &handshakes{TransportCredentials: files.Credentials(), endpoint: endpoint, everConnected: everConnected, last: new(lastHandshake)}
 }
 
 // ClientHandshake records an error if the client rejects the server's certificate. If the server rejects the client's,
@@ -111,7 +111,7 @@ func newHandshakes(endpoint string, files *tlsfiles.Latest, through *atomic.Bool
 func (h *handshakes) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := h.TransportCredentials.ClientHandshake(ctx, authority, raw)
 	if err != nil {
-		h.note(err)
+		h.record(err)
 		return nil, nil, err
 	}
 	return &firstRead{Conn: conn, handshakes: h}, info, nil
@@ -124,17 +124,17 @@ func (h *handshakes) Clone() credentials.TransportCredentials {
 	return &clone
 }
 
-// note records a certificate error, or clears it if err is of another kind or nil.
-func (h *handshakes) note(err error) {
-	var trouble *CertificateError
+// record records a certificate error, or clears it if err is of another kind or nil.
+func (h *handshakes) record(err error) {
+	var certErr *CertificateError
 	if _, refused := errors.AsType[*tls.CertificateVerificationError](err); refused {
-		trouble = &CertificateError{Endpoint: h.endpoint, Err: err}
+		certErr = &CertificateError{Endpoint: h.endpoint, Err: err}
 	} else if _, refused := alert(err); refused {
-		trouble = &CertificateError{Endpoint: h.endpoint, ByServer: true, Err: err}
+		certErr = &CertificateError{Endpoint: h.endpoint, ByServer: true, Err: err}
 	}
 	h.last.mu.Lock()
 	defer h.last.mu.Unlock()
-	h.last.trouble = trouble
+	h.last.certErr = certErr
 }
 
 // explain returns the certificate error of the last handshake if that error caused err, the error of an attempt.
@@ -145,15 +145,15 @@ func (h *handshakes) explain(err error) error {
 		return err
 	}
 	h.last.mu.Lock()
-	trouble := h.last.trouble
+	certErr := h.last.certErr
 	h.last.mu.Unlock()
-	if trouble == nil {
+	if certErr == nil {
 		return err
 	}
-	text := trouble.Err.Error()
+	text := certErr.Err.Error()
 	quoted := strconv.Quote(text) // as gRPC does
 	if s, ok := grpcStatus(err); ok && (strings.Contains(s.Message(), text) || strings.Contains(s.Message(), quoted[1:len(quoted)-1])) {
-		return trouble
+		return certErr
 	}
 	return err
 }
@@ -165,17 +165,17 @@ const alertTimeout = time.Second
 type firstRead struct {
 	net.Conn
 	handshakes *handshakes
-	over       atomic.Bool // the first read is done
-	heard      atomic.Bool // the first read succeeded
+	done       atomic.Bool // the first read is done
+	succeeded  atomic.Bool // the first read succeeded
 }
 
 func (c *firstRead) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if c.over.CompareAndSwap(false, true) {
-		c.handshakes.note(err)
+	if c.done.CompareAndSwap(false, true) {
+		c.handshakes.record(err)
 		if err == nil {
-			c.heard.Store(true)
-			c.handshakes.through.Store(true)
+			c.succeeded.Store(true)
+			c.handshakes.everConnected.Store(true)
 		}
 	}
 	return n, err
@@ -186,14 +186,14 @@ func (c *firstRead) Read(b []byte) (int, error) {
 // state the reason.
 func (c *firstRead) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
-	if err == nil || c.heard.Load() {
+	if err == nil || c.succeeded.Load() {
 		return n, err
 	}
 	_ = c.SetReadDeadline(time.Now().Add(alertTimeout)) // if this fails, so does the read
-	_, said := c.Conn.Read(make([]byte, 1))
-	if _, refused := alert(said); refused {
-		c.handshakes.note(said)
-		return n, said
+	_, readErr := c.Conn.Read(make([]byte, 1))
+	if _, refused := alert(readErr); refused {
+		c.handshakes.record(readErr)
+		return n, readErr
 	}
 	return n, err
 }

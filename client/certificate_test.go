@@ -98,8 +98,8 @@ func serveTLS(t *testing.T, config *tls.Config, s gatekeeperv1.PermitServiceServ
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(config)))
 	gatekeeperv1.RegisterPermitServiceServer(server, s)
 	gatekeeperv1.RegisterClusterServiceServer(server, gatekeeperv1.UnimplementedClusterServiceServer{})
-	if watched, ok := s.(gatekeeperv1.WatchServiceServer); ok {
-		gatekeeperv1.RegisterWatchServiceServer(server, watched)
+	if watcher, ok := s.(gatekeeperv1.WatchServiceServer); ok {
+		gatekeeperv1.RegisterWatchServiceServer(server, watcher)
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(l) })
@@ -126,15 +126,15 @@ func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 
 // Each kind of certificate error makes a call fail with a specific error, even though its context never ends.
 func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
+	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
 	good := ours.sign("127.0.0.1", later)
 	expired, expiredKey := ours.files(ours.sign("127.0.0.1", time.Now().Add(-time.Minute)))
-	strange, strangeKey := strangers.files(strangers.sign("127.0.0.1", later))
+	untrustedCert, untrustedKey := untrusted.files(untrusted.sign("127.0.0.1", later))
 	mutual := &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool}
-	unnamed := mutual.Clone() // the server does not send its authorities, so clients send any certificate they have
-	unnamed.ClientAuth, unnamed.ClientCAs = tls.RequireAnyClientCert, nil
-	unnamed.VerifyPeerCertificate = func(raw [][]byte, _ [][]*x509.Certificate) error {
+	anyCert := mutual.Clone() // the server does not send its authorities, so clients send any certificate they have
+	anyCert.ClientAuth, anyCert.ClientCAs = tls.RequireAnyClientCert, nil
+	anyCert.VerifyPeerCertificate = func(raw [][]byte, _ [][]*x509.Certificate) error {
 		c, err := x509.ParseCertificate(raw[0])
 		if err != nil {
 			return err
@@ -152,7 +152,7 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 	}{
 		{
 			"unknown authority",
-			&tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, TLS{CAFile: ours.file}, false,
+			&tls.Config{Certificates: []tls.Certificate{untrusted.sign("127.0.0.1", later)}}, TLS{CAFile: ours.file}, false,
 			as[x509.UnknownAuthorityError], "the server's certificate is not trusted: certificate signed by unknown authority",
 		},
 		{
@@ -179,11 +179,11 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 			"the server requires a client certificate: configure one with its key",
 		},
 		{
-			"client certificate from an authority that the server does not list", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
+			"client certificate from an authority that the server does not list", mutual, TLS{CAFile: ours.file, CertFile: untrustedCert, KeyFile: untrustedKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: unknown certificate authority",
 		},
 		{
-			"client certificate from an unknown authority", unnamed, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
+			"client certificate from an unknown authority", anyCert, TLS{CAFile: ours.file, CertFile: untrustedCert, KeyFile: untrustedKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: bad certificate",
 		},
 		{
@@ -223,9 +223,9 @@ func as[T error](err error) bool {
 
 // One endpoint with a valid certificate is enough, even if it is not tried first.
 func TestCertificateError_OneEndpointOfTwo_IsSkipped(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
+	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
-	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
+	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{untrusted.sign("127.0.0.1", later)}}, &benchServer{})
 	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})
 	for _, endpoints := range [][]string{{wrong, good}, {good, wrong}} {
 		c := dialTLS(t, TLS{CAFile: ours.file}, endpoints...)
@@ -242,8 +242,8 @@ func TestCertificateError_OneEndpointOfTwo_IsSkipped(t *testing.T) {
 // A server that is down may recover, so the call continues until its context ends. Its error still contains the
 // certificate error of the other server.
 func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
-	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &benchServer{})
+	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
+	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{untrusted.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &benchServer{})
 	c := dialTLS(t, TLS{CAFile: ours.file}, wrong, "127.0.0.1:1")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
@@ -256,45 +256,45 @@ func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testin
 // If a client has reached a server before, an invalid certificate is treated as an outage: calls, such as a release,
 // wait until it is fixed.
 func TestCertificateError_AfterASuccessfulCall_IsAnOutage(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
+	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
-	good, wrong := ours.sign("127.0.0.1", later), strangers.sign("127.0.0.1", later)
+	good, wrong := ours.sign("127.0.0.1", later), untrusted.sign("127.0.0.1", later)
 	var mu sync.Mutex
-	present, handshakes := &good, 0
+	current, handshakes := &good, 0
 	var fixed chan struct{}
 	config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if handshakes++; present == &wrong && handshakes >= 3 { // the valid certificate is restored after some attempts
-			present = &good
+		if handshakes++; current == &wrong && handshakes >= 3 { // the valid certificate is restored after some attempts
+			current = &good
 			close(fixed)
 		}
-		return present, nil
+		return current, nil
 	}}
-	accepted := make(chan net.Conn, 16)
+	dialed := make(chan net.Conn, 16)
 	server := &benchServer{}
 	address := serveTLS(t, config, server)
 	c := must(Dial(t.Context(), []string{address}, WithTLS(TLS{CAFile: ours.file}), WithGRPC(grpc.WithContextDialer(func(ctx context.Context, a string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", a)
 		if err == nil {
-			accepted <- conn
+			dialed <- conn
 		}
 		return conn, err
 	}))))(t)
 	defer c.Close()
 	p := acquire(t, c.Semaphore("free"))
 	mu.Lock()
-	present, handshakes, fixed = &wrong, 0, make(chan struct{})
+	current, handshakes, fixed = &wrong, 0, make(chan struct{})
 	mu.Unlock()
-	(<-accepted).Close()
+	(<-dialed).Close()
 	release(t, p)
 	<-fixed
 }
 
-func TestMembers_CertificateErrorOfOne_IsReported(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "untrusted")
+func TestMembers_CertificateErrorAtOneEndpoint_IsReported(t *testing.T) {
+	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
-	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
+	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{untrusted.sign("127.0.0.1", later)}}, &benchServer{})
 	good := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}}, &benchServer{})
 	c := dialTLS(t, TLS{CAFile: ours.file}, good, wrong)
 	_, err := c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})

@@ -52,7 +52,7 @@ type claim struct {
 type supersession struct {
 	by uint64 // the token of the other process
 	// until is the clock reading before which a Runner does not acquire again. rest is the time between attempts.
-	until, rest time.Duration
+	until, interval time.Duration
 }
 
 // InUseError reports that this Client is already acquiring or holding a permit of the same semaphore under the same
@@ -76,7 +76,7 @@ func (e *InUseError) Error() string {
 // enter waits until earlier releases and cancellations of that identity have been answered, but no longer than
 // cleanupTimeout.
 func (r *renewer) enter(ctx context.Context, a *acquisition) error {
-	if !a.chosen {
+	if !a.holderIDSet {
 		return nil
 	}
 	settled, err := r.claim(a)
@@ -143,7 +143,7 @@ func (r *renewer) exit(a *acquisition) {
 
 // beginCall records that a release or cancellation for an identity is about to be sent. The caller must call done when
 // it has returned.
-func (r *renewer) beginCall(c *claim) (over func()) {
+func (r *renewer) beginCall(c *claim) (done func()) {
 	if c == nil {
 		return func() {}
 	}
@@ -193,28 +193,28 @@ func (r *renewer) lost(p *Permit, res *gatekeeperv1.TokenResult) {
 	cause := fmt.Errorf("%w: %s", ErrLost, res.GetMessage())
 	if by := res.GetSupersededBy(); by != 0 {
 		cause = fmt.Errorf("%w: %w: %s", ErrLost, ErrSuperseded, res.GetMessage())
-		r.takenAway = append(r.takenAway, takenAway{p, by})
+		r.superseded = append(r.superseded, superseded{p, by})
 		if c := p.claim; c != nil {
-			c.lost = &supersession{by: by, until: r.clock.Now() + p.belief.duration, rest: p.belief.duration}
-			c.forget = max(c.forget, c.lost.until+afterDeadline(c.lost.rest))
+			c.lost = &supersession{by: by, until: r.clock.Now() + p.belief.duration, interval: p.belief.duration}
+			c.forget = max(c.forget, c.lost.until+afterDeadline(c.lost.interval))
 		}
 	}
 	r.end(p, cause)
 	r.endedOnServer(p)
 }
 
-// takenAway is a permit that another process took over, and that process's token.
-type takenAway struct {
+// superseded is a permit that another process took over, and that process's token.
+type superseded struct {
 	permit *Permit
 	by     uint64
 }
 
-// reportTaken logs losses to other processes. It must be called without holding mu, because it calls the
+// reportSuperseded logs losses to other processes. It must be called without holding mu, because it calls the
 // application's log handler.
-func (r *renewer) reportTaken() {
+func (r *renewer) reportSuperseded() {
 	r.mu.Lock()
-	taken := r.takenAway
-	r.takenAway = nil
+	taken := r.superseded
+	r.superseded = nil
 	r.mu.Unlock()
 	for _, t := range taken {
 		r.client.settings.logger.Warn("gatekeeper: two processes use the same holder id: the other process took over the permit",
@@ -223,9 +223,9 @@ func (r *renewer) reportTaken() {
 	}
 }
 
-// resting returns the last loss of an identity to another process, and how long a Runner must still wait before it
+// lastLoss returns the last loss of an identity to another process, and how long a Runner must still wait before it
 // acquires again. It returns nil if there was no loss.
-func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
+func (r *renewer) lastLoss(key claimKey) (*supersession, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.claims.byKey[key]
@@ -235,9 +235,9 @@ func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	return c.lost, c.lost.until - r.clock.Now()
 }
 
-// changeRest makes an identity's Runners wait for the same time again or, if again is false, stop waiting. It does
+// updateWait makes an identity's Runners wait for the same time again or, if again is false, stop waiting. It does
 // nothing if lost is no longer the identity's last loss, or if a permit has been granted since.
-func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
+func (r *renewer) updateWait(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.claims.byKey[key]
@@ -246,8 +246,8 @@ func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	}
 	c.lost = nil
 	if again {
-		c.lost = &supersession{by: lost.by, until: r.clock.Now() + lost.rest, rest: lost.rest}
-		c.forget = max(c.forget, c.lost.until+afterDeadline(lost.rest))
+		c.lost = &supersession{by: lost.by, until: r.clock.Now() + lost.interval, interval: lost.interval}
+		c.forget = max(c.forget, c.lost.until+afterDeadline(lost.interval))
 	}
 	r.tidy(c)
 }

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// rising returns a hook that grants increasing tokens, starting with 1.
-func rising(duration time.Duration) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
+// increasingTokens returns a hook that grants increasing tokens, starting with 1.
+func increasingTokens(duration time.Duration) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	token := uint64(0)
 	return func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 		token++
@@ -39,7 +39,7 @@ func wantInUse(t *testing.T, err error, token uint64) {
 
 func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		a.tryAcquire, a.release = rising(time.Minute), releases
+		a.tryAcquire, a.release = increasingTokens(time.Minute), releases
 		sem := c.Semaphore("export", WithHolderID("worker"))
 		p := acquire(t, sem)
 		_, err := sem.TryAcquire(t.Context())
@@ -86,7 +86,7 @@ func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
 		if err := <-first; !errors.Is(err, ErrOutcomeUnknown) {
 			t.Error(err)
 		}
-		a.set(func(s *server) { s.tryAcquire = rising(time.Minute) })
+		a.set(func(s *server) { s.tryAcquire = increasingTokens(time.Minute) })
 		if _, err := sem.TryAcquire(t.Context()); err != nil {
 			t.Errorf("TryAcquire after the first call returned: error = %v", err)
 		}
@@ -114,7 +114,7 @@ func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
-				a.tryAcquire = rising(10 * time.Second)
+				a.tryAcquire = increasingTokens(10 * time.Second)
 				sem := c.Semaphore("export", WithHolderID("worker"))
 				p := acquire(t, sem)
 				end(t, a, p)
@@ -133,7 +133,7 @@ func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 }
 
 // The answer to a cancellation may arrive after the answer to a later acquisition, unless the acquisition waits for it.
-func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
+func TestTryAcquire_CancellationInProgress_WaitsForIt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
 		a.cancel = func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
@@ -151,15 +151,15 @@ func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
 		}
 		unknown()
 		ended := time.Now()
-		var asked time.Time
+		var sentAt time.Time
 		grant := func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-			asked = time.Now()
+			sentAt = time.Now()
 			return granted("export", 7, time.Minute), nil
 		}
 		a.set(func(s *server) { s.tryAcquire, s.release = grant, releases })
 		p, err := sem.TryAcquire(t.Context())
-		if err != nil || asked.Sub(ended) != 700*time.Millisecond {
-			t.Fatalf("TryAcquire sent its request after %s, error = %v; want 700ms", asked.Sub(ended), err)
+		if err != nil || sentAt.Sub(ended) != 700*time.Millisecond {
+			t.Fatalf("TryAcquire sent its request after %s, error = %v; want 700ms", sentAt.Sub(ended), err)
 		}
 		release(t, p)
 
@@ -168,13 +168,13 @@ func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
 		unknown()
 		ended = time.Now()
 		a.set(func(s *server) { s.tryAcquire = grant })
-		brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		shortCtx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := sem.TryAcquire(brief); !errors.Is(err, context.DeadlineExceeded) || time.Since(ended) != 100*time.Millisecond {
+		if _, err := sem.TryAcquire(shortCtx); !errors.Is(err, context.DeadlineExceeded) || time.Since(ended) != 100*time.Millisecond {
 			t.Errorf("TryAcquire with a context of 100ms took %s, error = %v", time.Since(ended), err)
 		}
-		if _, err := sem.TryAcquire(t.Context()); err != nil || asked.Sub(ended) != cleanupTimeout {
-			t.Errorf("TryAcquire sent its request after %s, error = %v; want cleanupTimeout", asked.Sub(ended), err)
+		if _, err := sem.TryAcquire(t.Context()); err != nil || sentAt.Sub(ended) != cleanupTimeout {
+			t.Errorf("TryAcquire sent its request after %s, error = %v; want cleanupTimeout", sentAt.Sub(ended), err)
 		}
 	})
 }
@@ -184,14 +184,14 @@ func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
 func TestTryAcquire_RequestIDFromTheApplication_IsNotCancelled(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
-		mine := []AcquireOption{WithHolderID("worker"), WithRequestID("import")}
+		opts := []AcquireOption{WithHolderID("worker"), WithRequestID("import")}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Semaphore("export", mine...).TryAcquire(ctx); !errors.Is(err, ErrOutcomeUnknown) {
+		if _, err := c.Semaphore("export", opts...).TryAcquire(ctx); !errors.Is(err, ErrOutcomeUnknown) {
 			t.Fatal(err)
 		}
-		a.set(func(s *server) { s.tryAcquire = rising(time.Minute) })
-		acquire(t, c.Semaphore("export", mine...))
+		a.set(func(s *server) { s.tryAcquire = increasingTokens(time.Minute) })
+		acquire(t, c.Semaphore("export", opts...))
 		pass(time.Minute)
 		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 0 {
 			t.Errorf("sent %d cancellations, want 0", n)
@@ -203,7 +203,7 @@ func TestRelease_SendsTheIdentity(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute, WithHolderID("worker"))
 		release(t, p)
-		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releaser[0] })
+		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releasers[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
 			t.Errorf("the release was sent with identity %v", id)
 		}
@@ -216,22 +216,22 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 	const many = 10_000
 	for i := range uint64(many) {
 		id := fmt.Sprintf("worker-%d", i)
-		a := &acquisition{semaphore: "s", holderID: &id, chosen: true}
+		a := &acquisition{semaphore: "s", holderID: &id, holderIDSet: true}
 		if err := k.enter(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		p := must(k.take(t.Context(), a, answer{grant: grant("s", i+1, time.Minute, 0), belief: newBelief(clock.now, 0, time.Minute, clock.now)}))(t)
+		p := must(k.add(t.Context(), a, answer{grant: grant("s", i+1, time.Minute, 0), belief: newBelief(clock.now, 0, time.Minute, clock.now)}))(t)
 		k.exit(a)
-		over := k.beginCall(p.claim)
+		done := k.beginCall(p.claim)
 		k.drop(p)
-		over()
+		done()
 		clock.now += time.Second
 	}
 	// The lifetime of a permit, including one leader change. The limit is twice that, because claims are swept when
 	// their number has doubled.
 	life := time.Minute + afterDeadline(time.Minute)
-	if n, most := len(k.claims.byKey), 2*int(life/time.Second)+minSweep; n > most {
-		t.Errorf("remembered %d of %d unanswered releases, want at most %d", n, many, most)
+	if n, limit := len(k.claims.byKey), 2*int(life/time.Second)+minSweep; n > limit {
+		t.Errorf("remembered %d of %d unanswered releases, want at most %d", n, many, limit)
 	}
 }
 

@@ -13,8 +13,8 @@ type Client struct {
 	settings *settings
 	router   *router
 	renewer  *renewer
-	// unrunnable is shared by the Runners of the Client.
-	unrunnable unrunnable
+	// loggedDenials is shared by the Runners of the Client.
+	loggedDenials loggedDenials
 	// seen is the newest cluster revision in any answer. It is 0 before the first answer.
 	seen atomic.Uint64
 	// submitting counts the submissions waiting because no server responds.

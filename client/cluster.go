@@ -79,8 +79,8 @@ func seedOf(id string) string {
 // incarnationOf returns the incarnation in a cluster id, or 0 if the id is only a seed. Each recovery increases the
 // incarnation.
 func incarnationOf(id string) uint64 {
-	_, life, _ := strings.Cut(id, ".")
-	n, _ := strconv.ParseUint(life, 16, 64) // 0 if it is invalid
+	_, suffix, _ := strings.Cut(id, ".")
+	n, _ := strconv.ParseUint(suffix, 16, 64) // 0 if it is invalid
 	return n
 }
 
@@ -115,9 +115,9 @@ func (b *binding) withExpectedCluster(ctx context.Context) context.Context {
 	return ctx
 }
 
-// saw processes the cluster id sent by a server. It binds the Client if it is not bound yet. If the cluster was
+// observe processes the cluster id sent by a server. It binds the Client if it is not bound yet. If the cluster was
 // recovered, it binds the Client to the new incarnation, but never to an older one.
-func (b *binding) saw(endpoint, id string) error {
+func (b *binding) observe(endpoint, id string) error {
 	for id != "" { // empty: not a Gatekeeper server
 		to := b.to.Load()
 		next := &boundTo{id: id, by: endpoint}
@@ -152,7 +152,7 @@ func (b *binding) header(endpoint string, md metadata.MD, err error) error {
 		}
 	}
 	if ids := md.Get(clusterHeader); len(ids) > 0 {
-		if wrong := b.saw(endpoint, ids[0]); wrong != nil {
+		if wrong := b.observe(endpoint, ids[0]); wrong != nil {
 			return wrong
 		}
 	}
@@ -195,10 +195,10 @@ func (s *boundStream) RecvMsg(m any) error {
 	return s.binding.header(s.address, md, err)
 }
 
-// oneCluster returns an error if the endpoints belong to more than one cluster. Before the first acquisition or
+// requireOneCluster returns an error if the endpoints belong to more than one cluster. Before the first acquisition or
 // change, it queries all of them, waiting at most checkTimeout. All endpoints are then checked again in the
 // background.
-func (c *Client) oneCluster(ctx context.Context) error {
+func (c *Client) requireOneCluster(ctx context.Context) error {
 	b := c.router.binding
 	if len(c.router.endpoints) > 1 && !b.checked.Load() {
 		select {
@@ -221,29 +221,29 @@ func (c *Client) firstCheck(ctx context.Context) {
 	if b.checked.Load() {
 		return
 	}
-	c.askClusters(ctx)
+	c.queryClusters(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	b.checked.Store(true)
 	c.checks.Go(func() {
 		for sleep(c.ctx, recheckInterval) {
-			c.askClusters(c.ctx)
+			c.queryClusters(c.ctx)
 		}
 	})
 }
 
-// askClusters queries every endpoint for its cluster, and records whether they differ.
-func (c *Client) askClusters(ctx context.Context) {
+// queryClusters queries every endpoint for its cluster, and records whether they differ.
+func (c *Client) queryClusters(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var wrong *WrongClusterError
-	for _, s := range c.askAll(ctx, new(gatekeeperv1.GetStatusRequest), c.router.addresses()) {
+	for _, s := range c.queryAll(ctx, new(gatekeeperv1.GetStatusRequest), c.router.addresses()) {
 		if e, ok := errors.AsType[*WrongClusterError](s.Err); ok {
 			wrong = e
 			continue
 		}
-		c.saw(s.Status.GetRevision())
+		c.observe(s.Status.GetRevision())
 	}
 	c.router.binding.wrong.Store(wrong)
 }

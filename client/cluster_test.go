@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestBinding_FollowsOnlyALaterIncarnation(t *testing.T) {
-	for _, c := range []struct{ bound, saw, want string }{
+func TestBinding_FollowsOnlyLaterIncarnations(t *testing.T) {
+	for _, c := range []struct{ bound, observed, want string }{
 		{"", "a.1", "a.1"},
 		{"a.1", "a.1", "a.1"},
 		{"a", "a.3", "a.3"},
@@ -24,11 +24,11 @@ func TestBinding_FollowsOnlyALaterIncarnation(t *testing.T) {
 		{"a.1", "", "a.1"}, // a server that does not send its cluster
 	} {
 		b := newBinding(c.bound)
-		err := b.saw("there", c.saw)
+		err := b.observe("there", c.observed)
 		if refused := errors.Is(err, ErrWrongCluster); refused != (c.want == "refused") {
-			t.Errorf("bound to %q, saw %q: error = %v", c.bound, c.saw, err)
+			t.Errorf("bound to %q, saw %q: error = %v", c.bound, c.observed, err)
 		} else if to := b.to.Load(); !refused && to.id != c.want {
-			t.Errorf("bound to %q, saw %q: now bound to %q, want %q", c.bound, c.saw, to.id, c.want)
+			t.Errorf("bound to %q, saw %q: now bound to %q, want %q", c.bound, c.observed, to.id, c.want)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestClient_OneAddressForTwoClusters_IsRefused(t *testing.T) {
 		c := twoClusters(t)
 		client := c.dial([]string{"a"})
 		acquire(t, client.Semaphore("job"))
-		c.servers["a"].set(func(s *server) { s.instead = c.servers["b"] })
+		c.servers["a"].set(func(s *server) { s.redirect = c.servers["b"] })
 		c.servers["a"].grpc.Stop()
 		if _, err := client.Semaphore("other").TryAcquire(t.Context()); !errors.Is(err, ErrWrongCluster) {
 			t.Errorf("TryAcquire() error = %v, want ErrWrongCluster", err)

@@ -66,7 +66,7 @@ type DeniedError struct {
 	// that time. One of the clocks, or the due time, is wrong. For other reasons both are zero.
 	LeaderClock, CallerClock time.Time
 
-	asked *acquisition // nil if this package did not create the error
+	request *acquisition // nil if this package did not create the error
 }
 
 func newDenied(a *acquisition, d *gatekeeperv1.Denial) *DeniedError {
@@ -74,7 +74,7 @@ func newDenied(a *acquisition, d *gatekeeperv1.Denial) *DeniedError {
 		Semaphore:      a.semaphore,
 		Group:          a.group,
 		Acquirer:       a.acquirer,
-		asked:          a,
+		request:        a,
 		Reason:         Reason(strings.TrimPrefix(d.GetReason().String(), "REASON_")),
 		Message:        d.GetMessage(),
 		Holders:        d.GetHolders(),

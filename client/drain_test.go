@@ -40,7 +40,7 @@ func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) 
 	p = held(t, w.dial([]string{"a"}), a, 10*time.Second)
 	pass(12 * time.Second)
 	ends = time.Now().Add(2 * time.Minute)
-	a.set(func(s *server) { s.keep = drains(ends, 10*time.Second) })
+	a.set(func(s *server) { s.keepAlive = drains(ends, 10*time.Second) })
 	if notice {
 		a.notify(drainNotice(2 * time.Minute))
 	} else {
@@ -111,12 +111,12 @@ func TestDrain_PermitIsKeptAliveDuringTheDrainAndHeldUntilItsDeadline(t *testing
 	})
 }
 
-func TestDrain_NoticeWithoutAnAnswer_MovesNoDeadline(t *testing.T) {
+func TestDrain_NoticeWithoutAnswer_DoesNotMoveDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		p := held(t, w.dial([]string{"a"}), w.servers["a"], 10*time.Second)
 		pass(2 * time.Second)
-		w.servers["a"].refreshNothing()
+		w.servers["a"].ignoreFrames()
 		before := p.SafeUntil()
 		w.servers["a"].notify(drainNotice(time.Hour))
 		synctest.Wait()
@@ -133,7 +133,7 @@ func TestDrain_NoticeWithoutAnAnswer_MovesNoDeadline(t *testing.T) {
 func TestDrain_Withdrawn_ContextStaysEndedAndPermitStaysAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, ends := draining(t, true)
-		a.answers(refreshed(7, 10*time.Second))
+		a.answerWith(refreshed(7, 10*time.Second))
 		pass(time.Until(ends) + time.Minute)
 		if !errors.Is(ended(p), ErrMoved) || !p.Held() || !p.DrainUntil().IsZero() {
 			t.Errorf("cause = %v, Held() = %v, DrainUntil() = %s; want ErrMoved, true and zero", ended(p), p.Held(), p.DrainUntil())
@@ -156,10 +156,10 @@ func TestDrain_CutShort_KeepsThePermit(t *testing.T) {
 }
 
 func TestRunner_JobFinishesDuringItsDrain_ReturnsNilAndIsNotReported(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(3*time.Second, func() {
 			ends := time.Now().Add(time.Minute)
-			s.a.set(func(srv *server) { srv.keep = drains(ends, 10*time.Second) })
+			s.a.set(func(srv *server) { srv.keepAlive = drains(ends, 10*time.Second) })
 			s.a.notify(drainNotice(time.Minute))
 		})
 		err := s.runner(func(ctx context.Context) error {
@@ -175,12 +175,12 @@ func TestRunner_JobFinishesDuringItsDrain_ReturnsNilAndIsNotReported(t *testing.
 	})
 }
 
-func TestRunner_JobIgnoresItsDrain_IsReportedAfterTheDrainAndAfterThePermit(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_JobIgnoresDrain_IsReportedWhenDrainAndPermitEnd(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		var ends time.Time
 		time.AfterFunc(3*time.Second, func() {
 			ends = time.Now().Add(time.Minute)
-			s.a.set(func(srv *server) { srv.keep = drains(ends, 10*time.Second) })
+			s.a.set(func(srv *server) { srv.keepAlive = drains(ends, 10*time.Second) })
 			s.a.notify(drainNotice(time.Minute))
 		})
 		var at []time.Duration
@@ -190,8 +190,8 @@ func TestRunner_JobIgnoresItsDrain_IsReportedAfterTheDrainAndAfterThePermit(t *t
 			t.Errorf("Run() = %v, want ErrLost and ErrMoved", err)
 		}
 		s.wantHooks("granted", "lost", "overrun", "overrun", "finished")
-		if s.over[0].Gone || !s.over[1].Gone || at[0] < -time.Second || at[0] > 0 || at[1] <= 0 || at[1] > 10*time.Second {
-			t.Errorf("overruns were reported %v after the drain: %+v; want one when it ends, and one with Gone up to 10s later", at, s.over)
+		if s.overruns[0].Gone || !s.overruns[1].Gone || at[0] < -time.Second || at[0] > 0 || at[1] <= 0 || at[1] > 10*time.Second {
+			t.Errorf("overruns were reported %v after the drain: %+v; want one when it ends, and one with Gone up to 10s later", at, s.overruns)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestDial_InvalidEndpoint_IsNamedInTheError(t *testing.T) {
 // An ended context must not count as an outage, or a job with OutageRunUnguarded would run without a permit merely
 // because its caller's context has ended.
 func TestCalls_ContextHasEnded_IsNotAnOutage(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := s.client.Semaphore("export").TryAcquire(ctx)
@@ -44,7 +44,7 @@ func TestCalls_ContextHasEnded_IsNotAnOutage(t *testing.T) {
 
 func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
 	for range 50 {
-		onStage(t, func(t *testing.T, s *stage) {
+		withHarness(t, func(t *testing.T, s *harness) {
 			r := s.runner(func(ctx context.Context) error {
 				p := PermitOf(ctx)
 				p.renewer.mu.Lock()
@@ -74,7 +74,7 @@ func TestRouter_AfterAFailedRound_HintsFromAnOlderTermAreFollowed(t *testing.T) 
 }
 
 func TestTryAcquire_WeightZero_IsRefused(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		_, err := s.client.Semaphore("export").TryAcquire(t.Context(), WithWeight(0))
 		if e, ok := errors.AsType[*InvalidFieldError](err); !ok || e.Field != "weight" || e.Error() == "" {
 			t.Errorf("TryAcquire() error = %v, want *InvalidFieldError for weight", err)

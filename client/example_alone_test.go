@@ -11,11 +11,11 @@ import (
 
 // An interceptor sees every TryAcquire only if each one is a separate call.
 func ExampleWithCallsAlone() {
-	watched := func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	logCalls := func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		fmt.Println(method)
 		return invoke(ctx, method, req, reply, conn, opts...)
 	}
-	c, err := client.Dial(context.Background(), nil, client.WithCallsAlone(), client.WithGRPC(grpc.WithUnaryInterceptor(watched)))
+	c, err := client.Dial(context.Background(), nil, client.WithCallsAlone(), client.WithGRPC(grpc.WithUnaryInterceptor(logCalls)))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -16,9 +16,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// secured starts a server that authenticates its callers, like `gatekeeperd --tls-ca ca.crt --bearer-tokens`.
+// startSecured starts a server that authenticates its callers, like `gatekeeperd --tls-ca ca.crt --bearer-tokens`.
 // admin is its administrator's TLS configuration, and dir contains ca.crt.
-func secured() (endpoints []string, dir string, admin client.TLS, end func()) {
+func startSecured() (endpoints []string, dir string, admin client.TLS, stop func()) {
 	ctx := context.Background()
 	must := func(err error) {
 		if err != nil {
@@ -33,7 +33,7 @@ func secured() (endpoints []string, dir string, admin client.TLS, end func()) {
 	must(err)
 	must(os.WriteFile(in("ca.crt"), ca.CertPEM(), 0o600))
 	for _, l := range []authority.Leaf{{Name: "server", Hosts: []string{"127.0.0.1"}, Server: true}, {Name: "admin", Client: true}} {
-		l.Life = time.Hour
+		l.Lifetime = time.Hour
 		pair, err := ca.Issue(l, now)
 		must(err)
 		must(pair.Write(authority.Files{Cert: in(l.Name + ".crt"), Key: in(l.Name + ".key")}))
@@ -54,8 +54,8 @@ func secured() (endpoints []string, dir string, admin client.TLS, end func()) {
 // An administrator creates a binding and a token for an application, which can then do what the binding grants, and
 // nothing else. The token is stored in a file so that it can be replaced.
 func ExampleClient_Auth() {
-	endpoints, dir, asAdmin, end := secured()
-	defer end()
+	endpoints, dir, asAdmin, stop := startSecured()
+	defer stop()
 	ctx := context.Background()
 	admin, err := client.Dial(ctx, endpoints, silent(), client.WithTLS(asAdmin))
 	if err != nil {

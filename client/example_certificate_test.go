@@ -16,12 +16,12 @@ import (
 // If certificate errors keep a client from every server, its first call fails without waiting for its context to end.
 func ExampleCertificateError() {
 	ctx := context.Background()
-	stranger := httptest.NewUnstartedServer(http.NotFoundHandler()) // its certificate is from an unknown authority
-	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
-	stranger.EnableHTTP2 = true
-	stranger.StartTLS()
-	defer stranger.Close()
-	c, err := client.Dial(ctx, []string{stranger.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // trusts the system's authorities
+	untrusted := httptest.NewUnstartedServer(http.NotFoundHandler()) // its certificate is from an unknown authority
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	untrusted.EnableHTTP2 = true
+	untrusted.StartTLS()
+	defer untrusted.Close()
+	c, err := client.Dial(ctx, []string{untrusted.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // trusts the system's authorities
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func ExampleCertificateError() {
 
 	_, err = c.Semaphore("nightly-export").TryAcquire(ctx)
 	if e, ok := errors.AsType[*client.CertificateError](err); ok {
-		fmt.Println("at this endpoint:", e.Endpoint == stranger.Listener.Addr().String())
+		fmt.Println("at this endpoint:", e.Endpoint == untrusted.Listener.Addr().String())
 		fmt.Println("rejected by the server:", e.ByServer)
 		_, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err)
 		fmt.Println("unknown authority:", unknown)

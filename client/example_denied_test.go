@@ -21,19 +21,19 @@ func ExampleDeniedError() {
 		panic(err)
 	}
 
-	ask := func(c *client.Client, semaphore string, opts ...client.AcquireOption) {
+	try := func(c *client.Client, semaphore string, opts ...client.AcquireOption) {
 		_, err := c.Semaphore(semaphore).TryAcquire(ctx, opts...)
 		if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 			fmt.Printf("%s\n  %s\n", denied.Reason, denied.Message)
 		}
 	}
 	prod := client.WithGroup("prod")
-	ask(app1, "biling", prod)                              // not defined
-	ask(app1, "billing", client.WithGroup("staging"))      // the wrong group
-	ask(db7, "billing", prod)                              // the wrong acquirer
-	ask(app1, "billing", prod, client.WithWeight(2))       // more permits than the semaphore has
-	ask(app1, "billing", prod)                             // granted
-	ask(app1, "billing", prod, client.WithHolderID("two")) // taken
+	try(app1, "biling", prod)                              // not defined
+	try(app1, "billing", client.WithGroup("staging"))      // the wrong group
+	try(db7, "billing", prod)                              // the wrong acquirer
+	try(app1, "billing", prod, client.WithWeight(2))       // more permits than the semaphore has
+	try(app1, "billing", prod)                             // granted
+	try(app1, "billing", prod, client.WithHolderID("two")) // taken
 	// Output:
 	// NO_SUCH_SEMAPHORE
 	//   There is no semaphore "biling".
@@ -233,21 +233,21 @@ func ExampleWithRequestID() {
 	defer end()
 	ctx := context.Background()
 	id := client.NewRequestID() // stored with the work
-	mine := []client.AcquireOption{client.WithRequestID(id), client.WithHolderID("import-17")}
+	opts := []client.AcquireOption{client.WithRequestID(id), client.WithHolderID("import-17")}
 
-	first, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx, mine...)
+	first, err := clients[0].Semaphore("nightly-export").TryAcquire(ctx, opts...)
 	if err != nil {
 		panic(err)
 	}
 	_ = clients[0].Close() // simulates a crash: nothing is released
-	again, err := clients[1].Semaphore("nightly-export").TryAcquire(ctx, mine...)
+	again, err := clients[1].Semaphore("nightly-export").TryAcquire(ctx, opts...)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println("the same permit:", again.Token() == first.Token())
 
 	_ = again.Release(ctx)
-	_, err = clients[1].Semaphore("nightly-export").TryAcquire(ctx, mine...)
+	_, err = clients[1].Semaphore("nightly-export").TryAcquire(ctx, opts...)
 	if ended, ok := errors.AsType[*client.RequestEndedError](err); ok {
 		fmt.Println("not granted again:", ended.How)
 	}

@@ -21,8 +21,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// nobody is an address that no server listens on.
-const nobody = "127.0.0.1:1"
+// unreachable is an address that no server listens on.
+const unreachable = "127.0.0.1:1"
 
 // silent returns an option that discards the log.
 func silent() client.Option { return client.WithLogger(slog.New(slog.DiscardHandler)) }
@@ -51,7 +51,7 @@ func ExampleDial() {
 func ExampleUnavailableError() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	c, err := client.Dial(ctx, []string{nobody}, silent())
+	c, err := client.Dial(ctx, []string{unreachable}, silent())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,14 +61,14 @@ func ExampleUnavailableError() {
 	fmt.Println("unavailable:", errors.Is(err, client.ErrUnavailable))
 	fmt.Println("deadline exceeded:", errors.Is(err, context.DeadlineExceeded))
 	fmt.Println("it may have been granted:", errors.Is(err, client.ErrOutcomeUnknown))
-	if away, ok := errors.AsType[*client.UnavailableError](err); ok {
+	if unavailable, ok := errors.AsType[*client.UnavailableError](err); ok {
 		tried := func(a client.Attempt) { fmt.Println("tried:", a.Endpoint, a.Err != nil) }
-		for _, a := range away.Tried {
+		for _, a := range unavailable.Tried {
 			tried(a)
 		}
-		fmt.Println("no leader:", away.NoLeader())
-		fmt.Println("recovering:", away.Recovering())
-		fmt.Println("throttled:", away.Throttled())
+		fmt.Println("no leader:", unavailable.NoLeader())
+		fmt.Println("recovering:", unavailable.Recovering())
+		fmt.Println("throttled:", unavailable.Throttled())
 	}
 	// Output:
 	// unavailable: true
@@ -99,13 +99,13 @@ func ExampleSemaphore_TryAcquire_contextEnded() {
 // A client does not use a server whose certificate is not signed by a trusted authority.
 func ExampleWithTLS() {
 	ctx := context.Background()
-	stranger := httptest.NewUnstartedServer(http.NotFoundHandler())
-	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
-	stranger.EnableHTTP2 = true
-	stranger.StartTLS()
-	defer stranger.Close()
+	untrusted := httptest.NewUnstartedServer(http.NotFoundHandler())
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	untrusted.EnableHTTP2 = true
+	untrusted.StartTLS()
+	defer untrusted.Close()
 
-	c, err := client.Dial(ctx, []string{stranger.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // trusts the system's authorities
+	c, err := client.Dial(ctx, []string{untrusted.Listener.Addr().String()}, silent(), client.WithTLS(client.TLS{})) // trusts the system's authorities
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func ExampleStatusError() {
 }
 
 // If a release did not get through, release again before you retry the acquisition.
-func ExamplePermit_Release_serverAway() {
+func ExamplePermit_Release_serverUnavailable() {
 	srv := gktest.NewServer("nightly-export")
 	ctx := context.Background()
 	c, err := client.Dial(ctx, []string{srv.Endpoint()}, silent())
@@ -180,9 +180,9 @@ func ExamplePermit_Release_serverAway() {
 	}
 	srv.Close()
 
-	brief, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	shortCtx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
-	switch err := permit.Release(brief); {
+	switch err := permit.Release(shortCtx); {
 	case errors.Is(err, client.ErrReleasePending):
 		fmt.Println("an earlier release is still in progress")
 	case errors.Is(err, client.ErrUnavailable):

@@ -116,8 +116,8 @@ func ExampleClient_Cordon() {
 		fmt.Println(err)
 	}
 	_, err = c.Uncordon(ctx, client.UncordonRequest{ID: "patching"})
-	if none, ok := errors.AsType[*client.NoSuchCordonError](err); ok {
-		fmt.Println("no such cordon:", none.ID)
+	if e, ok := errors.AsType[*client.NoSuchCordonError](err); ok {
+		fmt.Println("no such cordon:", e.ID)
 	}
 	// Output:
 	// holders that must stop: 0 <nil>
@@ -131,8 +131,8 @@ func ExampleNothingChosenError() {
 	defer end()
 	ctx, c := context.Background(), clients[0]
 	_, err := c.Pause(ctx, client.PauseRequest{Selector: client.Selector{Names: []string{"nightyl-*"}}})
-	if nothing, ok := errors.AsType[*client.NothingChosenError](err); ok {
-		fmt.Println("nothing was paused; did you mean", nothing.Meant)
+	if e, ok := errors.AsType[*client.NothingChosenError](err); ok {
+		fmt.Println("nothing was paused; did you mean", e.Meant)
 	}
 	// Output: nothing was paused; did you mean nightly-*
 }

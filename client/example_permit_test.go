@@ -334,7 +334,7 @@ func ExamplePermit_Progress() {
 	defer end()
 	sem := clients[0].Semaphore("nightly-export", client.WithStallLimit(50*time.Millisecond))
 
-	hangs := func(ctx context.Context) error { // never calls client.PermitOf(ctx).Progress()
+	hang := func(ctx context.Context) error { // never calls client.PermitOf(ctx).Progress()
 		<-ctx.Done()
 		return nil
 	}
@@ -342,7 +342,7 @@ func ExamplePermit_Progress() {
 	stalled := client.WithHooks(client.Hooks{Lost: func(_ context.Context, l client.Loss) {
 		fmt.Println("stalled:", errors.Is(l.Cause, client.ErrStalled), "held:", l.Permit.Held())
 	}})
-	_ = client.Wrap(sem, hangs, stalled)(context.Background())
+	_ = client.Wrap(sem, hang, stalled)(context.Background())
 	// Output: stalled: true held: true
 }
 
@@ -350,8 +350,8 @@ func ExamplePermit_Progress() {
 func ExampleWithClock() {
 	srv := gktest.NewServer("nightly-export")
 	defer srv.Close()
-	ctx, watch := context.Background(), &manualClock{}
-	var clock client.Clock = watch
+	ctx, manual := context.Background(), &manualClock{}
+	var clock client.Clock = manual
 	c, err := client.Dial(ctx, []string{srv.Endpoint()}, client.WithClock(clock))
 	if err != nil {
 		panic(err)
@@ -363,7 +363,7 @@ func ExampleWithClock() {
 	}
 
 	fmt.Println(clock.Now(), "held:", permit.Held())
-	watch.advance(2 * time.Minute) // the machine was suspended
+	manual.advance(2 * time.Minute) // the machine was suspended
 	fmt.Println(clock.Now(), "held:", permit.Held())
 	fmt.Println("lost:", errors.Is(permit.Refresh(ctx), client.ErrLost), errors.Is(permit.Ensure(ctx, time.Second), client.ErrLost))
 	fmt.Println(context.Cause(permit.Context()))

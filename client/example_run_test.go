@@ -43,7 +43,7 @@ func ExampleOverrun() {
 // If no server answers, a job can be skipped, wait, or run unguarded. Choose the policy that does the least harm.
 func ExampleWithOutagePolicy() {
 	ctx := context.Background()
-	c, err := client.Dial(ctx, []string{nobody}, silent())
+	c, err := client.Dial(ctx, []string{unreachable}, silent())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func ExampleWithOutagePolicy() {
 	impatient := client.WithOutageLimit(client.DefaultOutageLimit / 100)
 
 	alarm := client.WithHooks(client.Hooks{Unavailable: func(_ context.Context, o client.Outage) { fmt.Println("alarm, unguarded:", o.Unguarded) }})
-	skips := client.Wrap(c.Semaphore("report"), report, impatient, client.WithOutagePolicy(client.OutageSkip))
-	fmt.Println("skipped:", errors.Is(skips(ctx), client.ErrUnavailable))
+	skip := client.Wrap(c.Semaphore("report"), report, impatient, client.WithOutagePolicy(client.OutageSkip))
+	fmt.Println("skipped:", errors.Is(skip(ctx), client.ErrUnavailable))
 
 	unguarded := client.Wrap(c.Semaphore("report"), report, impatient, alarm, client.WithOutagePolicy(client.OutageRunUnguarded))
 	fmt.Println(unguarded(ctx))

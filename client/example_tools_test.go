@@ -95,7 +95,7 @@ func ExampleClient_WaitingTasks() {
 	clients, end := connect("ops")
 	defer end()
 	ctx, c := context.Background(), clients[0]
-	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "nightly-export"}, two); err != nil {
+	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "nightly-export"}, twoTasks); err != nil {
 		log.Fatal(err)
 	}
 

@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// two yields the payloads of two tasks. It may be ranged over more than once.
-func two(yield func([]byte, error) bool) {
+// twoTasks yields the payloads of two tasks. It may be ranged over more than once.
+func twoTasks(yield func([]byte, error) bool) {
 	_ = yield([]byte("a"), nil) && yield([]byte("b"), nil)
 }
 
@@ -26,7 +26,7 @@ func ExampleSemaphore_OfferWork() {
 		panic(err)
 	}
 	defer c.Close()
-	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "resize"}, two); err != nil {
+	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "resize"}, twoTasks); err != nil {
 		panic(err)
 	}
 
@@ -68,7 +68,7 @@ func ExampleClient_FollowJob() {
 	clients, end := connect("app1")
 	defer end()
 	ctx, c := context.Background(), clients[0]
-	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "nightly-export"}, two); err != nil {
+	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "nightly-export"}, twoTasks); err != nil {
 		panic(err)
 	}
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: "photos"}) {
@@ -90,12 +90,12 @@ func ExampleClient_SubmitJob_errors() {
 	defer end()
 	ctx, c := context.Background(), clients[0]
 	job := &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "nightly-export"}
-	if _, err := c.SubmitJob(ctx, job, two); err != nil {
+	if _, err := c.SubmitJob(ctx, job, twoTasks); err != nil {
 		panic(err)
 	}
 
 	job.Priority = 7
-	_, err := c.SubmitJob(ctx, job, two)
+	_, err := c.SubmitJob(ctx, job, twoTasks)
 	if differs, ok := errors.AsType[*client.JobDiffersError](err); ok {
 		fmt.Println("a different job has the id", differs.ID)
 	}
@@ -131,7 +131,7 @@ func ExampleSubmitBufferError() {
 	refused := make(chan error, 2)
 	for range 2 {
 		go func() {
-			_, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: client.NewRequestID(), Semaphore: "resize"}, two)
+			_, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: client.NewRequestID(), Semaphore: "resize"}, twoTasks)
 			refused <- err
 		}()
 	}
@@ -150,7 +150,7 @@ func ExampleWorkTask() {
 	clients, end := connect("app1")
 	defer end()
 	ctx, c := context.Background(), clients[0]
-	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "nightly-export"}, two); err != nil {
+	if _, err := c.SubmitJob(ctx, &gatekeeperv1.JobSpec{Id: "photos", Semaphore: "nightly-export"}, twoTasks); err != nil {
 		panic(err)
 	}
 	err := c.Semaphore("nightly-export").OfferWork(ctx, client.WorkHandler{

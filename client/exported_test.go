@@ -19,14 +19,14 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/exported")
 
-// public lists the packages that promise compatibility in their package comment.
-var public = []string{".", "contexts", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work", "../gatekeeper"}
+// publicPackages lists the packages that promise compatibility in their package comment.
+var publicPackages = []string{".", "contexts", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work", "../gatekeeper"}
 
 // A change to an exported declaration must be deliberate: after the first release it can break programs.
 func TestPublicPackages_ExportWhatIsListed(t *testing.T) {
 	t.Parallel()
-	for _, dir := range public {
-		name, got := exported(t, dir)
+	for _, dir := range publicPackages {
+		name, got := exportedDecls(t, dir)
 		file := filepath.Join("testdata", "exported", name+".txt")
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
@@ -40,9 +40,9 @@ func TestPublicPackages_ExportWhatIsListed(t *testing.T) {
 	}
 }
 
-// exported returns the name of a package, and all its exported declarations, sorted, without comments, function bodies
+// exportedDecls returns the name of a package, and all its exported declarations, sorted, without comments, function bodies
 // or variable values.
-func exported(t *testing.T, dir string) (pkgName, text string) {
+func exportedDecls(t *testing.T, dir string) (pkgName, text string) {
 	t.Helper()
 	pkg := must(build.ImportDir(dir, 0))(t)
 	fset := token.NewFileSet()
@@ -53,7 +53,7 @@ func exported(t *testing.T, dir string) (pkgName, text string) {
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				if d.Recv != nil && !receives(d.Recv.List[0].Type) {
+				if d.Recv != nil && !exportedReceiver(d.Recv.List[0].Type) {
 					continue
 				}
 				d.Body = nil
@@ -79,8 +79,8 @@ func exported(t *testing.T, dir string) (pkgName, text string) {
 	return pkg.Name, strings.Join(all, "\n") + "\n"
 }
 
-// receives reports whether the receiver's type is exported.
-func receives(receiver ast.Expr) bool {
+// exportedReceiver reports whether the receiver's type is exported.
+func exportedReceiver(receiver ast.Expr) bool {
 	if star, ok := receiver.(*ast.StarExpr); ok {
 		receiver = star.X
 	}

@@ -77,7 +77,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 	client.router.rotate() // the tests rely on which target comes first
 	if strings.Contains(c.t.Name(), inBatches) {
 		for _, name := range names {
-			engage(c.t, client, name, "export", "s")
+			forceBatches(c.t, client, name, "export", "s")
 		}
 	}
 	c.t.Cleanup(func() {
@@ -99,20 +99,20 @@ type server struct {
 	listener *bufconn.Listener
 	grpc     *grpc.Server
 
-	mu       sync.Mutex // guards everything below
-	cut      bool       // connections are refused
-	instead  *server    // if set, connections go to this server
-	cluster  string     // the cluster it belongs to; if empty, it sends none
-	calls    []string
-	acquired []*gatekeeperv1.TryAcquireRequest
-	released []uint64
-	outcomes []gatekeeperv1.ReleaseOutcome
-	releaser []*gatekeeperv1.Identity // the identity in each release
-	canceled []*gatekeeperv1.CancelRequest
-	frames   []sentFrame
-	streams  int
-	batches  []*gatekeeperv1.BatchTryAcquireRequest
-	open     map[int]gatekeeperv1.PermitService_KeepAliveServer
+	mu          sync.Mutex // guards everything below
+	unreachable bool       // connections are refused
+	redirect    *server    // if set, connections go to this server
+	cluster     string     // the cluster it belongs to; if empty, it sends none
+	calls       []string
+	acquired    []*gatekeeperv1.TryAcquireRequest
+	released    []uint64
+	outcomes    []gatekeeperv1.ReleaseOutcome
+	releasers   []*gatekeeperv1.Identity // the identity in each release
+	canceled    []*gatekeeperv1.CancelRequest
+	frames      []sentFrame
+	streams     int
+	batches     []*gatekeeperv1.BatchTryAcquireRequest
+	open        map[int]gatekeeperv1.PermitService_KeepAliveServer
 
 	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
 	acquire    func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error
@@ -129,9 +129,9 @@ type server struct {
 	tryBatch   batchHook
 	// older makes the server behave like one that does not support groups of tokens
 	older bool
-	// keep answers a frame, whose groups have been replaced by single tokens. If the answer is nil, none is sent. The
+	// keepAlive answers a frame, whose groups have been replaced by single tokens. If the answer is nil, none is sent. The
 	// default refreshes every token.
-	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
+	keepAlive func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
 }
 
 type sentFrame struct {
@@ -172,7 +172,7 @@ func grouped(answer *gatekeeperv1.KeepAliveResponse) *gatekeeperv1.KeepAliveResp
 
 func startServer(t *testing.T, name string) *server {
 	s := &server{name: name, listener: bufconn.Listen(64 << 10), open: make(map[int]gatekeeperv1.PermitService_KeepAliveServer)}
-	s.keep = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+	s.keepAlive = func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		out := &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame()}
 		for _, token := range r.GetTokens() {
 			out.Results = append(out.Results, refreshed(token.GetToken(), token.GetDuration().AsDuration()))
@@ -196,39 +196,39 @@ func startServer(t *testing.T, name string) *server {
 
 func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	s.mu.Lock()
-	cut, instead := s.cut, s.instead
+	unreachable, redirect := s.unreachable, s.redirect
 	s.mu.Unlock()
-	if cut {
+	if unreachable {
 		return nil, errors.New("the server is down")
 	}
-	if instead != nil {
-		return instead.dial(ctx)
+	if redirect != nil {
+		return redirect.dial(ctx)
 	}
 	return s.listener.DialContext(ctx)
 }
 
 // unary and stream send the cluster with each answer, and refuse calls that expect another cluster.
 func (s *server) unary(ctx context.Context, q any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-	if err := s.meant(ctx); err != nil {
+	if err := s.wantCluster(ctx); err != nil {
 		return nil, err
 	}
 	return handle(ctx, q)
 }
 
 func (s *server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-	if err := s.meant(stream.Context()); err != nil {
+	if err := s.wantCluster(stream.Context()); err != nil {
 		return err
 	}
 	return handle(srv, stream)
 }
 
-func (s *server) meant(ctx context.Context) error {
+func (s *server) wantCluster(ctx context.Context) error {
 	cluster := get(s, func(s *server) string { return s.cluster })
 	if cluster == "" {
 		return nil
 	}
 	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // it can only fail if something has already been sent
-	if meant := metadata.ValueFromIncomingContext(ctx, clusterHeader); len(meant) > 0 && meant[0] != cluster {
+	if wantCluster := metadata.ValueFromIncomingContext(ctx, clusterHeader); len(wantCluster) > 0 && wantCluster[0] != cluster {
 		return refused(codes.FailedPrecondition, reasonWrongCluster, "cluster", cluster)
 	}
 	return nil
@@ -242,25 +242,25 @@ func (s *server) set(f func(*server)) {
 }
 
 // down makes the server unreachable, and up makes it reachable again.
-func (s *server) down() { s.set(func(s *server) { s.cut = true }); s.hangUp() }
-func (s *server) up()   { s.set(func(s *server) { s.cut = false }) }
+func (s *server) down() { s.set(func(s *server) { s.unreachable = true }); s.hangUp() }
+func (s *server) up()   { s.set(func(s *server) { s.unreachable = false }) }
 
-// refreshNothing stops answering frames, so that belief remains based on the grant. Otherwise a new permit would be
+// ignoreFrames stops answering frames, so that belief remains based on the grant. Otherwise a new permit would be
 // refreshed right away.
-func (s *server) refreshNothing() {
-	s.keeps(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil })
+func (s *server) ignoreFrames() {
+	s.setKeepAlive(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil })
 }
 
-// answers makes the server answer each frame with these results.
-func (s *server) answers(results ...*gatekeeperv1.TokenResult) {
-	s.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+// answerWith makes the server answer each frame with these results.
+func (s *server) answerWith(results ...*gatekeeperv1.TokenResult) {
+	s.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: results}, nil
 	})
 }
 
-// keeps replaces the hook that answers frames.
-func (s *server) keeps(answer func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)) {
-	s.set(func(s *server) { s.keep = answer })
+// setKeepAlive replaces the hook that answers frames.
+func (s *server) setKeepAlive(answer func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)) {
+	s.set(func(s *server) { s.keepAlive = answer })
 }
 
 // hangUp ends every KeepAlive stream.
@@ -283,7 +283,7 @@ func (s *server) enter(call string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, call)
-	if s.cut {
+	if s.unreachable {
 		return errDown
 	}
 	return nil
@@ -327,7 +327,7 @@ func (s *server) Acquire(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.Per
 func (s *server) Release(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 	s.set(func(s *server) {
 		s.released, s.outcomes = append(s.released, q.GetToken()), append(s.outcomes, q.GetOutcome())
-		s.releaser = append(s.releaser, q.GetIdentity())
+		s.releasers = append(s.releasers, q.GetIdentity())
 	})
 	return serve(ctx, s, "Release", q, &s.release)
 }
@@ -414,7 +414,7 @@ func (s *server) KeepAlive(stream gatekeeperv1.PermitService_KeepAliveServer) er
 			return errDown
 		}
 		answer, err := get(s, func(s *server) func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-			return s.keep
+			return s.keepAlive
 		})(plain)
 		if err != nil {
 			return err
@@ -487,11 +487,11 @@ func notLeader(leader string, term int) error {
 	return refused(codes.Unavailable, reasonNotLeader, "leader_id", leader, "leader_api", endpoint(leader), "term", strconv.Itoa(term))
 }
 
-// sharedDuration is a duration that is safe for concurrent use.
-type sharedDuration struct{ n atomic.Int64 }
+// atomicDuration is a duration that is safe for concurrent use.
+type atomicDuration struct{ n atomic.Int64 }
 
-func (d *sharedDuration) load() time.Duration  { return time.Duration(d.n.Load()) }
-func (d *sharedDuration) add(by time.Duration) { d.n.Add(int64(by)) }
+func (d *atomicDuration) load() time.Duration  { return time.Duration(d.n.Load()) }
+func (d *atomicDuration) add(by time.Duration) { d.n.Add(int64(by)) }
 
 // pass advances the bubble's clock.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the only sleep, on the bubble's clock

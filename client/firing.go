@@ -25,19 +25,19 @@ func (s *Semaphore) WatchFiring(ctx context.Context, name string, due time.Time,
 		req.Firing.Due = timestamppb.New(due)
 	}
 	return func(yield func(*gatekeeperv1.FiringClaim, error) bool) {
-		s.client.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
+		s.client.follow(ctx, func(ctx context.Context, conn *link) (over, received bool, err error) {
 			stream, err := gatekeeperv1.NewPermitServiceClient(conn).AwaitFiring(ctx, req)
 			for err == nil {
 				var r *gatekeeperv1.AwaitFiringResponse
 				if r, err = stream.Recv(); err != nil {
 					break
 				}
-				heard = true
+				received = true
 				if !yield(r.GetClaim(), nil) || firingEnded(r.GetClaim()) {
 					return true, true, nil
 				}
 			}
-			return false, heard, err
+			return false, received, err
 		}, func(err error) { yield(nil, err) })
 	}
 }
@@ -54,7 +54,7 @@ func firingEnded(c *gatekeeperv1.FiringClaim) bool {
 // awaitClaim waits until the firing of a denial can be claimed or has ended. The wait is bounded by maxWait. If the
 // servers refuse the call, for example because they do not support it, awaitClaim sleeps for the duration poll. It
 // returns false if ctx has ended.
-func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, most, poll time.Duration) bool {
+func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, maxWait, poll time.Duration) bool {
 	f := d.Firing.GetFiring()
 	if f == nil {
 		return sleep(ctx, poll)
@@ -63,7 +63,7 @@ func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, most, poll time
 	if f.GetDue() != nil {
 		due = f.GetDue().AsTime()
 	}
-	bounded, cancel := context.WithTimeout(ctx, most)
+	bounded, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	for claim, err := range r.sem.WatchFiring(bounded, f.GetName(), due, d.Firing.GetToken()) {
 		if err != nil {

@@ -158,7 +158,7 @@ func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
 	}()
 	err = run.Do(r.job)
 	panicked = false
-	return run.began, err
+	return run.jobStarted, err
 }
 
 // Loop runs the job repeatedly, with a delay after each run, whenever it gets the permit. If several processes loop
@@ -193,7 +193,7 @@ func (r *Runner) Loop(ctx context.Context) error {
 		switch {
 		case err == nil:
 			logged = ""
-		case !ran && reported(err): // Begin has logged it
+		case !ran && loggedByBegin(err): // Begin has logged it
 		case ran || err.Error() != logged: // a repeated failure is logged once
 			r.log().Warn("gatekeeper: a run of the loop failed", "error", err, "ran", ran)
 			logged = err.Error()
@@ -207,13 +207,13 @@ const maxOperatorRetry = time.Minute
 
 // needsOperator reports whether a run failed for a reason that waiting does not fix.
 func needsOperator(err error) bool {
-	_, brief := errors.AsType[*StopTimeError](err)
+	_, shortPermit := errors.AsType[*StopTimeError](err)
 	d, denied := errors.AsType[*DeniedError](err)
-	return brief || denied && d.Reason == ReasonNoSuchSemaphore
+	return shortPermit || denied && d.Reason == ReasonNoSuchSemaphore
 }
 
-// reported reports whether Begin logs err as a warning.
-func reported(err error) bool {
+// loggedByBegin reports whether Begin logs err as a warning.
+func loggedByBegin(err error) bool {
 	d, denied := errors.AsType[*DeniedError](err)
 	return denied && d.NeedsAction() || isRefused(err)
 }
@@ -236,8 +236,8 @@ func retryWait(err error, n int) time.Duration {
 	return min(wait, maxRetry)
 }
 
-// releasesFor returns how long a run tries to release its permit; 0 means that the permit's own limit applies.
-func (r *Runner) releasesFor() time.Duration {
+// releaseTimeout returns how long a run tries to release its permit; 0 means that the permit's own limit applies.
+func (r *Runner) releaseTimeout() time.Duration {
 	if r.releaseLimit == 0 && r.outage == OutageRunUnguarded {
 		return r.outageLimit
 	}

@@ -24,32 +24,32 @@ const (
 	cutOutcome    = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 )
 
-// stage is a fake server and a client that logs to a buffer. It records which hooks are called.
-type stage struct {
-	t      *testing.T
-	a      *server
-	client *Client
-	log    bytes.Buffer
-	called []string
-	report Report
-	over   []Overrun
+// harness is a fake server and a client that logs to a buffer. It records which hooks are called.
+type harness struct {
+	t        *testing.T
+	a        *server
+	client   *Client
+	log      bytes.Buffer
+	called   []string
+	report   Report
+	overruns []Overrun
 }
 
-func newStage(t *testing.T) *stage {
+func newHarness(t *testing.T) *harness {
 	w := newCluster(t, "a")
-	s := &stage{t: t, a: w.servers["a"]}
+	s := &harness{t: t, a: w.servers["a"]}
 	s.client = w.dial([]string{"a"}, WithLogger(slog.New(slog.NewTextHandler(&s.log, nil))))
 	s.a.tryAcquire, s.a.release = grants(7, 10*time.Second), releases
 	return s
 }
 
-func onStage(t *testing.T, test func(t *testing.T, s *stage)) {
+func withHarness(t *testing.T, test func(t *testing.T, s *harness)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, newStage(t)) })
+	synctest.Test(t, func(t *testing.T) { test(t, newHarness(t)) })
 }
 
 // runner returns a Runner whose hooks record their calls.
-func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runner {
+func (s *harness) runner(job func(context.Context) error, opts ...JobOption) *Runner {
 	record := func(hook string) { s.called = append(s.called, hook) }
 	hooks := Hooks{
 		Granted: func(context.Context, *Permit) { record("granted") },
@@ -59,20 +59,20 @@ func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runn
 			record(map[bool]string{true: "unguarded", false: "unavailable"}[o.Unguarded])
 		},
 		Lost:     func(context.Context, Loss) { record("lost") },
-		Overrun:  func(_ context.Context, o Overrun) { record("overrun"); s.over = append(s.over, o) },
+		Overrun:  func(_ context.Context, o Overrun) { record("overrun"); s.overruns = append(s.overruns, o) },
 		Finished: func(_ context.Context, r Report) { record("finished"); s.report = r },
 	}
 	return NewRunner(s.client.Semaphore("export"), job, append([]JobOption{WithHooks(hooks)}, opts...)...)
 }
 
-func (s *stage) wantHooks(hooks ...string) {
+func (s *harness) wantHooks(hooks ...string) {
 	s.t.Helper()
 	if got, want := strings.Join(s.called, ", "), strings.Join(hooks, ", "); got != want {
 		s.t.Errorf("hooks called: %s\nwant: %s", got, want)
 	}
 }
 
-func (s *stage) wantReleased(outcomes ...gatekeeperv1.ReleaseOutcome) {
+func (s *harness) wantReleased(outcomes ...gatekeeperv1.ReleaseOutcome) {
 	s.t.Helper()
 	got := get(s.a, func(s *server) []gatekeeperv1.ReleaseOutcome { return s.outcomes })
 	if len(got) != len(outcomes) {
@@ -86,7 +86,7 @@ func (s *stage) wantReleased(outcomes ...gatekeeperv1.ReleaseOutcome) {
 }
 
 // stopping notifies the holder of token 7 that it must stop.
-func (s *stage) stopping(cause gatekeeperv1.StopCause) {
+func (s *harness) stopping(cause gatekeeperv1.StopCause) {
 	s.a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
 }
 
@@ -105,7 +105,7 @@ func denies(reason gatekeeperv1.Reason) func(context.Context, *gatekeeperv1.TryA
 }
 
 func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		type key struct{}
 		failed := errors.New("the job failed")
 		run := Wrap(s.client.Semaphore("export"), func(ctx context.Context) error {
@@ -123,7 +123,7 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 }
 
 func TestRunner_FromGrantToRelease_CallsTheHooks(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		due := time.Date(2026, 3, 29, 2, 30, 0, 0, time.FixedZone("CEST", 7200))
 		r := s.runner(func(context.Context) error { pass(3 * time.Second); return nil }, WithFiringName("nightly"))
 		if err := r.RunDue(t.Context(), due); err != nil {
@@ -141,7 +141,7 @@ func TestRunner_FromGrantToRelease_CallsTheHooks(t *testing.T) {
 }
 
 func TestRunner_DeniedUnderDenialSkip_DoesNotRun(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 		err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }).Run(t.Context())
 		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != ReasonPaused {
@@ -154,7 +154,7 @@ func TestRunner_DeniedUnderDenialSkip_DoesNotRun(t *testing.T) {
 
 func TestRunner_FiringClaimedElsewhere_ReturnsNil(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_CLAIMED, gatekeeperv1.Reason_REASON_FIRING_DONE} {
-		onStage(t, func(t *testing.T, s *stage) {
+		withHarness(t, func(t *testing.T, s *harness) {
 			s.a.tryAcquire = denies(reason)
 			if err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }).RunDue(t.Context(), time.Now()); err != nil {
 				t.Error(err)
@@ -165,9 +165,9 @@ func TestRunner_FiringClaimedElsewhere_ReturnsNil(t *testing.T) {
 
 // It is unknown whether a forgotten firing ran, and a firing too far ahead did not run. So neither counts as having run
 // elsewhere.
-func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
+func TestRunner_FiringForgottenOrTooFarAhead_ReturnsError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD} {
-		onStage(t, func(t *testing.T, s *stage) {
+		withHarness(t, func(t *testing.T, s *harness) {
 			leader := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			d := &gatekeeperv1.Denial{Reason: reason, Message: "m", LeaderClock: timestamppb.New(leader), CallerClock: timestamppb.New(leader.Add(time.Hour))}
 			s.a.tryAcquire = deniesWith(&d)
@@ -184,7 +184,7 @@ func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
 }
 
 func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT)
 		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 			pass(20 * time.Second)
@@ -206,8 +206,8 @@ func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
 	})
 }
 
-func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_WaitLimitExpires_ReturnsDenial(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT)
 		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 			_ = stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 1, QueueLength: 1}}})
@@ -226,7 +226,7 @@ func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
 // A run waits in the queue until a pause ends. With WithOneWaiter, only one run of an acquirer does.
 func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
 	for _, opts := range [][]JobOption{{WithDenialPolicy(DenialWait)}, {WithDenialPolicy(DenialWait), WithOneWaiter()}} {
-		onStage(t, func(t *testing.T, s *stage) {
+		withHarness(t, func(t *testing.T, s *harness) {
 			s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 			s.a.acquire = func(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 				if q.GetOnePerAcquirer() != (len(opts) == 2) {
@@ -245,8 +245,8 @@ func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
 	}
 }
 
-func TestRunner_RunLate_WaitsForDenialsThatPass(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_RunLate_WaitsOutTemporaryDenials(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		start := time.Now()
 		n := 0
 		s.a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -284,7 +284,7 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 		"the holder finishes long before that": {time.Hour, maxClaimedRetry},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(t *testing.T, s *stage) {
+			withHarness(t, func(t *testing.T, s *harness) {
 				free := time.Now().Add(c.left)
 				if c.left == 0 || c.left == time.Hour {
 					free = time.Now().Add(10 * time.Minute)
@@ -301,8 +301,8 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 				if late := time.Since(free); late > c.late {
 					t.Errorf("the job ran %s after the firing became free, want at most %s", late, c.late)
 				}
-				if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked > 10*60*2/3 {
-					t.Errorf("sent %d requests, want at most %d", asked, 10*60*2/3)
+				if requests := get(s.a, func(s *server) int { return len(s.acquired) }); requests > 10*60*2/3 {
+					t.Errorf("sent %d requests, want at most %d", requests, 10*60*2/3)
 				}
 			})
 		})
@@ -311,8 +311,8 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 
 // A spent firing remains claimed forever. A run that kept requesting it would never return, and would block the
 // scheduler's next runs of the job.
-func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_RunLate_GivesUpOnSpentFiring(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		answers := []gatekeeperv1.FiringState{gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, gatekeeperv1.FiringState_FIRING_STATE_SPENT}
 		s.a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			r := denial(gatekeeperv1.Reason_REASON_FIRING_CLAIMED, 0)
@@ -325,14 +325,14 @@ func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 		if err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithDenialPolicy(DenialRunLate)).RunDue(ctx, time.Now()); err != nil {
 			t.Error(err)
 		}
-		if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked != len(answers) {
-			t.Errorf("sent %d requests, want %d", asked, len(answers))
+		if requests := get(s.a, func(s *server) int { return len(s.acquired) }); requests != len(answers) {
+			t.Errorf("sent %d requests, want %d", requests, len(answers))
 		}
 	})
 }
 
-func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_RunLate_GivesUpAtWaitLimitOrWhenContextEnds(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED)
 		job := func(context.Context) error { t.Error("the job ran"); return nil }
 		start := time.Now()
@@ -360,7 +360,7 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 		"wait":      {OutageWait, []string{"granted", "finished"}, true, 7, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(t *testing.T, s *stage) {
+			withHarness(t, func(t *testing.T, s *harness) {
 				s.a.down()
 				time.AfterFunc(time.Minute, s.a.up)
 				start, ran := time.Now(), false
@@ -388,7 +388,7 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 }
 
 func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		stopped := false
 		s.a.set(func(srv *server) {
 			srv.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
@@ -419,8 +419,8 @@ func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 	})
 }
 
-func TestRunner_FinishesInTimeAfterANotice_IsNoError(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_FinishesInTimeAfterStopNotice_ReturnsNil(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {
 			t.Error(err)
@@ -430,7 +430,7 @@ func TestRunner_FinishesInTimeAfterANotice_IsNoError(t *testing.T) {
 }
 
 func TestRunner_JobIgnoresItsContext_IsReportedAndReleasesOnlyAfterTheJobReturns(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		start := time.Now()
 		time.AfterFunc(time.Second, s.a.down)
 		time.AfterFunc(time.Minute, s.a.up)
@@ -439,8 +439,8 @@ func TestRunner_JobIgnoresItsContext_IsReportedAndReleasesOnlyAfterTheJobReturns
 			t.Errorf("Run() = %v, want ErrLost", err)
 		}
 		s.wantHooks("granted", "lost", "overrun", "finished")
-		if len(s.over) != 1 || !s.over[0].Gone || s.over[0].Permit.Token() != 7 || !errors.Is(s.over[0].Cause, ErrExpiring) {
-			t.Errorf("got overruns %+v, want one because of ErrExpiring after the permit had ended", s.over)
+		if len(s.overruns) != 1 || !s.overruns[0].Gone || s.overruns[0].Permit.Token() != 7 || !errors.Is(s.overruns[0].Cause, ErrExpiring) {
+			t.Errorf("got overruns %+v, want one because of ErrExpiring after the permit had ended", s.overruns)
 		}
 		if s.report.Took != time.Since(start) || s.report.Took < 2*time.Minute {
 			t.Errorf("got report %+v, want the time of the whole run", s.report)
@@ -453,20 +453,20 @@ func TestRunner_JobIgnoresItsContext_IsReportedAndReleasesOnlyAfterTheJobReturns
 }
 
 func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(3*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_REVOKED) })
 		if err := s.runner(func(context.Context) error { pass(time.Minute); return nil }).Run(t.Context()); err != nil {
 			t.Error(err) // the permit was kept alive
 		}
 		s.wantHooks("granted", "lost", "overrun", "finished")
-		if s.over[0].Gone || !errors.Is(s.over[0].Cause, ErrRevoked) {
-			t.Errorf("got overruns %+v, want one because of ErrRevoked while the permit is live", s.over)
+		if s.overruns[0].Gone || !errors.Is(s.overruns[0].Cause, ErrRevoked) {
+			t.Errorf("got overruns %+v, want one because of ErrRevoked while the permit is live", s.overruns)
 		}
 	})
 }
 
-func TestRunner_CallerEnds_ReleasesAfterTheJobReturns(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_CallerContextEnds_ReleasesAfterJobReturns(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }).Run(ctx)
@@ -478,8 +478,8 @@ func TestRunner_CallerEnds_ReleasesAfterTheJobReturns(t *testing.T) {
 	})
 }
 
-func TestRunner_CallerEnds_JobFinishes_IsDone(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_CallerContextEnds_JobFinishes_FiringIsDone(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(ctx); err != nil {
@@ -489,8 +489,8 @@ func TestRunner_CallerEnds_JobFinishes_IsDone(t *testing.T) {
 	})
 }
 
-func TestRunner_JobReturnsErrCutShort_IsNotDone(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_JobReturnsErrCutShort_FiringIsNotDone(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		err := s.runner(func(context.Context) error { return fmt.Errorf("disk full: %w", ErrCutShort) }).Run(t.Context())
 		if !errors.Is(err, ErrCutShort) || !s.report.CutShort {
 			t.Errorf("Run() = %v, report %+v, want ErrCutShort", err, s.report)
@@ -499,8 +499,8 @@ func TestRunner_JobReturnsErrCutShort_IsNotDone(t *testing.T) {
 	})
 }
 
-func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_StoppedBeforeStart_FreesTheFiring(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		shutdown := errors.New("shutting down")
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(context.Context, *Permit) { cancel(shutdown) }}))
@@ -515,8 +515,8 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 }
 
 // The timer that ends the context may fire slightly late, or a second late after the machine was suspended.
-func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_PermitEndsBeforeItsContext_DoesNotStart(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
 			p.renewer.mu.Lock()
 			p.belief.deadline = p.renewer.clock.Now()
@@ -530,7 +530,7 @@ func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 }
 
 func TestRunner_JobFailsBeforeANotice_FiringHasFailed(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		failed := errors.New("the job failed")
 		if err := s.runner(func(context.Context) error { return failed }).RunDue(t.Context(), time.Now()); !errors.Is(err, failed) {
 			t.Errorf("RunDue() = %v, want the job's error", err)
@@ -540,7 +540,7 @@ func TestRunner_JobFailsBeforeANotice_FiringHasFailed(t *testing.T) {
 }
 
 func TestRunner_JobPanicsAfterANotice_IsCutShort(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); panic("boom") })
 		func() {
@@ -552,7 +552,7 @@ func TestRunner_JobPanicsAfterANotice_IsCutShort(t *testing.T) {
 }
 
 func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		r := s.runner(func(context.Context) error { panic("boom") })
 		func() {
 			defer func() {
@@ -571,8 +571,8 @@ func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
 }
 
 // The release must be retried past the deadline, or the firing of a finished job would become spent or be run again.
-func TestRunner_FailOverThatOutlastsTheDeadline_FiringIsDone(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_FailoverOutlastsDeadline_FiringIsDone(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(17*time.Second, s.a.up)
 		err := s.runner(func(context.Context) error { s.a.down(); return nil }).RunDue(t.Context(), time.Now())
 		if err != nil || s.report.Release != nil {
@@ -581,7 +581,7 @@ func TestRunner_FailOverThatOutlastsTheDeadline_FiringIsDone(t *testing.T) {
 	})
 }
 
-func TestRunner_ReleaseDoesNotGetThrough_IsLimitedAndReported(t *testing.T) {
+func TestRunner_ReleaseFails_IsBoundedAndReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []JobOption
 		stop time.Duration // until the caller's context ends
@@ -595,7 +595,7 @@ func TestRunner_ReleaseDoesNotGetThrough_IsLimitedAndReported(t *testing.T) {
 		"by a caller's context that had already ended": {nil, 0, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(t *testing.T, s *stage) {
+			withHarness(t, func(t *testing.T, s *harness) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if c.stop > 0 {
@@ -622,7 +622,7 @@ func TestRunner_ReleaseDoesNotGetThrough_IsLimitedAndReported(t *testing.T) {
 }
 
 func TestRunner_ClientClosedDuringTheRelease_ReturnsImmediately(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		var closed time.Time
 		_ = s.runner(func(context.Context) error {
 			s.a.down()
@@ -636,7 +636,7 @@ func TestRunner_ClientClosedDuringTheRelease_ReturnsImmediately(t *testing.T) {
 }
 
 func TestLoop_RunsRepeatedlyUntilItsContextEnds(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		enough := errors.New("enough")
 		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
@@ -665,15 +665,15 @@ func TestLoop_RunsRepeatedlyUntilItsContextEnds(t *testing.T) {
 		if !strings.Contains(s.log.String(), "failed once") {
 			t.Errorf("the job's error was not logged:\n%s", s.log.String())
 		}
-		asked := get(s.a, func(s *server) int { return len(s.acquired) })
-		if asked > 20 {
-			t.Errorf("sent %d requests, want at most 20", asked)
+		requests := get(s.a, func(s *server) int { return len(s.acquired) })
+		if requests > 20 {
+			t.Errorf("sent %d requests, want at most 20", requests)
 		}
 	})
 }
 
 func TestLoop_ClientClosed_Returns(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil })
 		time.AfterFunc(time.Minute, func() { _ = s.client.Close() })
 		if err := r.Loop(t.Context()); !errors.Is(err, ErrClosed) {

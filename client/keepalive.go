@@ -18,10 +18,10 @@ const (
 	// maxTokens bounds the number of permits in a frame. More permits than that are sent in several frames, one after
 	// another.
 	maxTokens = 2000
-	// merge is how early a permit may be refreshed if a frame is being sent anyway.
-	merge = 100 * time.Millisecond
-	// idle is how long a stream without permits is kept open.
-	idle = 5 * time.Second
+	// mergeWindow is how early a permit may be refreshed if a frame is being sent anyway.
+	mergeWindow = 100 * time.Millisecond
+	// idleLimit is how long a stream without permits is kept open.
+	idleLimit = 5 * time.Second
 
 	// A frame times out after an eighth of the shortest duration in it, within these bounds, so that there is time to
 	// try several members. The timeout doubles after each round in which all members failed.
@@ -51,7 +51,7 @@ func (r *renewer) serve() {
 			continue
 		}
 		r.failed(address, err)
-		if s, ok := status.FromError(err); ok && hints < maxHints && r.client.router.follow(address, hintOf(info(s))) {
+		if s, ok := status.FromError(err); ok && hints < maxHints && r.client.router.follow(address, parseHint(info(s))) {
 			hints++
 			continue
 		}
@@ -74,7 +74,7 @@ func (r *renewer) awaitWork() bool {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-r.serving.wake:
+		case <-r.serveAlarm.wake:
 		case <-r.ctx.Done():
 		}
 		timer.Stop()
@@ -91,9 +91,9 @@ func (r *renewer) untilDue() time.Duration {
 	now := r.clock.Now()
 	p := r.refresh.first()
 	if p == nil {
-		return r.serving.set(now, time.Hour) // the next permit wakes the goroutine
+		return r.serveAlarm.set(now, time.Hour) // the next permit wakes the goroutine
 	}
-	return r.serving.set(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
+	return r.serveAlarm.set(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
 }
 
 // stream serves one stream until it fails or is idle. answered reports whether a frame was answered on it.
@@ -106,12 +106,12 @@ func (r *renewer) stream(address string, round int) (answered bool, err error) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	s := &session{renewer: r, round: round, cancel: cancel, replies: make(chan *gatekeeperv1.KeepAliveResponse), failed: make(chan error, 1)}
 
-	silence := time.AfterFunc(s.timeout(r.shortest()), func() { cancel(errSilent) })
+	watchdog := time.AfterFunc(s.timeout(r.shortest()), func() { cancel(errSilent) })
 	s.stream, err = gatekeeperv1.NewPermitServiceClient(conn).KeepAlive(ctx)
-	silence.Stop()
+	watchdog.Stop()
 	if err == nil {
 		r.work.Go(func() { s.receive(ctx) })
-		r.everythingDue()
+		r.refreshAll()
 		err = s.run(ctx)
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -151,7 +151,7 @@ func (s *session) receive(ctx context.Context) {
 			s.failed <- err
 			return
 		}
-		s.renewer.noticed(r.GetNotices())
+		s.renewer.handleNotices(r.GetNotices())
 		if r.GetFrame() == 0 {
 			continue
 		}
@@ -173,7 +173,7 @@ func (s *session) run(ctx context.Context) error {
 		f := s.renewer.nextFrame(number, s.grouped)
 		if f != nil {
 			if err := s.exchange(ctx, f); err != nil {
-				s.renewer.unanswered(f)
+				s.renewer.requeue(f)
 				return err
 			}
 			number++
@@ -182,13 +182,13 @@ func (s *session) run(ctx context.Context) error {
 		wait := s.renewer.untilDue()
 		if !s.renewer.empty() {
 			idleSince = time.Now()
-		} else if wait = idle - time.Since(idleSince); wait <= 0 {
+		} else if wait = idleLimit - time.Since(idleSince); wait <= 0 {
 			return errIdle
 		}
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
-		case <-s.renewer.serving.wake:
+		case <-s.renewer.serveAlarm.wake:
 		case err := <-s.failed:
 			return err
 		case <-ctx.Done():
@@ -199,8 +199,8 @@ func (s *session) run(ctx context.Context) error {
 
 // exchange sends a frame and waits for its answer.
 func (s *session) exchange(ctx context.Context, f *frame) error {
-	silence := time.AfterFunc(s.timeout(f.shortest), func() { s.cancel(errSilent) })
-	defer silence.Stop()
+	watchdog := time.AfterFunc(s.timeout(f.shortest), func() { s.cancel(errSilent) })
+	defer watchdog.Stop()
 	if err := s.stream.Send(f.message); err != nil && !errors.Is(err, io.EOF) { // after EOF the receiver has the error
 		return err
 	}
@@ -211,7 +211,7 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 		}
 		s.answered, s.round = true, 0
 		s.grouped = s.grouped || len(r.GetRefreshed()) > 0
-		s.renewer.answeredFrame(f, r)
+		s.renewer.handleAnswer(f, r)
 		return nil
 	case err := <-s.failed:
 		return err
@@ -240,27 +240,27 @@ func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 		return nil
 	}
 	f := &frame{message: &gatekeeperv1.KeepAliveRequest{Frame: number, Grouped: true}, sent: now, shortest: time.Hour}
-	for p := first; p != nil && p.at[byRefresh] <= now+merge && len(f.permits) < maxTokens; p = r.refresh.first() {
+	for p := first; p != nil && p.at[byRefresh] <= now+mergeWindow && len(f.permits) < maxTokens; p = r.refresh.first() {
 		r.refresh.remove(p)
-		p.asked, p.named = true, r.streams
+		p.inFlight, p.named = true, r.streams
 		f.permits = append(f.permits, p)
 		f.shortest = min(f.shortest, p.belief.duration)
 		if b := p.belief.stated(now); b != p.belief {
 			p.belief = b
-			r.arrange(p)
-			r.watching.ringBy(p.at[byEvent], now)
+			r.scheduleEvent(p)
+			r.watchAlarm.ringBy(p.at[byEvent], now)
 		}
 	}
-	f.message.Tokens, f.message.Groups = statements(f.permits, now, grouped)
+	f.message.Tokens, f.message.Groups = refreshEntries(f.permits, now, grouped)
 	n := min(len(r.forget), maxTokens)
 	f.message.Forget = append(f.message.Forget, r.forget[:n]...)
 	r.forget = append(r.forget[:0], r.forget[n:]...)
 	return f
 }
 
-// statements returns the part of a frame that requests refreshes and states which duration the client now uses for each
+// refreshEntries returns the part of a frame that requests refreshes and states which duration the client now uses for each
 // permit. Permits with the same duration share a group if the server supports groups.
-func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*gatekeeperv1.TokenRefresh, groups []*gatekeeperv1.TokenGroup) {
+func refreshEntries(permits []*Permit, now time.Duration, grouped bool) (tokens []*gatekeeperv1.TokenRefresh, groups []*gatekeeperv1.TokenGroup) {
 	byDuration := make(map[time.Duration]*gatekeeperv1.TokenGroup)
 	for _, p := range permits {
 		g := byDuration[p.belief.duration]
@@ -278,8 +278,8 @@ func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*g
 	return tokens, slices.DeleteFunc(groups, func(g *gatekeeperv1.TokenGroup) bool { return len(g.GetTokens()) == 0 })
 }
 
-// answeredFrame processes the answer to a frame. A permit missing from the answer was not refreshed.
-func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse) {
+// handleAnswer processes the answer to a frame. A permit missing from the answer was not refreshed.
+func (r *renewer) handleAnswer(f *frame, answer *gatekeeperv1.KeepAliveResponse) {
 	byToken := make(map[uint64]*gatekeeperv1.TokenResult, len(f.permits))
 	for _, g := range answer.GetRefreshed() {
 		r := &gatekeeperv1.TokenResult{Status: gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED, Duration: g.GetDuration()}
@@ -290,25 +290,25 @@ func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse
 	for _, r := range answer.GetResults() {
 		byToken[r.GetToken()] = r
 	}
-	defer r.reportTaken()
+	defer r.reportSuperseded()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.trouble = nil
+	r.lastErr = nil
 	now := r.clock.Now()
 	for _, p := range f.permits {
-		p.asked = false
+		p.inFlight = false
 		switch {
 		case p.ended:
 		case now >= p.belief.deadline: // too late: a caller may already have seen the permit as lost
 			r.end(p, lostAtDeadline())
 		default:
-			r.result(p, f.sent, now, byToken[p.Token()])
+			r.handleResult(p, f.sent, now, byToken[p.Token()])
 		}
 	}
 }
 
-// result processes the result for a permit, or nil if the answer has none. The caller holds mu.
-func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.TokenResult) {
+// handleResult processes the result for a permit, or nil if the answer has none. The caller holds mu.
+func (r *renewer) handleResult(p *Permit, sent, now time.Duration, res *gatekeeperv1.TokenResult) {
 	switch duration := res.GetDuration().AsDuration(); res.GetStatus() {
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
 		if duration <= 0 {
@@ -317,13 +317,13 @@ func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.T
 		p.belief = p.belief.refreshed(sent, duration)
 		p.drain = drainEnd(sent, res.GetDrainLeft().AsDuration()) // 0 if the order to stop was withdrawn
 		if res.GetDrainLeft() != nil || res.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-			r.drained(p, res) // unless the notice came first
+			r.stopWithDrain(p, res) // unless the notice came first
 		}
 		if tooShort(p.stopTime, duration) { // the definition was edited: there is time to stop while the old duration applies
-			_ = r.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wall(p.belief.deadline)}) // the context's cause is the same error
+			_ = r.stopFor(p, &StopError{stopTimeErr: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wallTime(p.belief.deadline)}) // the context's cause is the same error
 		}
-		r.arrange(p)
-		r.refresh.set(p, sent+jitter(refreshEvery(stopTime(p.stopTime, duration), duration)))
+		r.scheduleEvent(p)
+		r.refresh.set(p, sent+jitter(refreshInterval(stopTime(p.stopTime, duration), duration)))
 		p.answer(sent)
 		if len(p.waiters) > 0 {
 			r.refresh.set(p, now)
@@ -339,7 +339,7 @@ func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.T
 		return
 	}
 	if res.GetMessage() != "" {
-		r.trouble = errors.New(res.GetMessage())
+		r.lastErr = errors.New(res.GetMessage())
 	}
 	r.refresh.set(p, now+jitter(min(max(p.belief.duration/40, minBackoff/2), maxBackoff)))
 }
@@ -358,14 +358,14 @@ func (p *Permit) answer(sent time.Duration) {
 	p.waiters = left
 }
 
-// noticed processes notices. A notice to stop ends the permit's context, but refreshes continue, because they are
+// handleNotices processes notices. A notice to stop ends the permit's context, but refreshes continue, because they are
 // granted until the drain is over. The notice was sent at an unknown time after the latest answer for the permit: an
 // answer sent after the order to stop would have contained that order.
-func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
+func (r *renewer) handleNotices(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return
 	}
-	defer r.reportTaken()
+	defer r.reportSuperseded()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, n := range notices {
@@ -376,11 +376,11 @@ func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 		switch n.GetStatus() {
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
 			p.drain = drainEnd(p.belief.base, n.GetDrainLeft().AsDuration())
-			r.drained(p, n)
-			if p.drain > 0 && !p.asked { // the answer to a frame in flight will contain the exact time
+			r.stopWithDrain(p, n)
+			if p.drain > 0 && !p.inFlight { // the answer to a frame in flight will contain the exact time
 				now := r.clock.Now()
 				r.refresh.set(p, now)
-				r.serving.ringBy(now, now)
+				r.serveAlarm.ringBy(now, now)
 			}
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
 			r.lost(p, n)
@@ -388,21 +388,21 @@ func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 	}
 }
 
-// unanswered discards a frame that will not be answered, and makes its permits due again.
-func (r *renewer) unanswered(f *frame) {
+// requeue discards a frame that will not be answered, and makes its permits due again.
+func (r *renewer) requeue(f *frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range f.permits {
-		p.asked = false
+		p.inFlight = false
 		if !p.ended {
 			r.refresh.set(p, f.sent)
 		}
 	}
 }
 
-// everythingDue makes all permits due for a new stream: a server sends notices only for tokens that the stream has
+// refreshAll makes all permits due for a new stream: a server sends notices only for tokens that the stream has
 // named.
-func (r *renewer) everythingDue() {
+func (r *renewer) refreshAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.streams++
@@ -419,7 +419,7 @@ func (r *renewer) everythingDue() {
 func (r *renewer) failed(address string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.trouble = fmt.Errorf("%s: %s", address, plainText(err))
+	r.lastErr = fmt.Errorf("%s: %s", address, plainText(err))
 }
 
 // shortest returns the shortest duration of any permit.

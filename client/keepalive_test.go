@@ -116,7 +116,7 @@ func TestKeepAlive_ShortPermits_OpenNoStream(t *testing.T) {
 	})
 }
 
-func TestKeepAlive_BrokenStream_NamesEveryTokenAgain(t *testing.T) {
+func TestKeepAlive_BrokenStream_ResendsEveryToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -131,12 +131,12 @@ func TestKeepAlive_BrokenStream_NamesEveryTokenAgain(t *testing.T) {
 	})
 }
 
-func TestKeepAlive_NotLeader_FollowsTheHintAtOnce(t *testing.T) {
+func TestKeepAlive_NotLeader_FollowsHintImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		c := w.dial([]string{"a", "b", "c"})
 		p := hold(t, c, w.servers["a"], 1, 10*time.Second)[0]
-		w.servers["a"].keeps(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+		w.servers["a"].setKeepAlive(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 			return nil, notLeader("c", 9)
 		})
 		start := time.Now()
@@ -167,7 +167,7 @@ func TestKeepAlive_ReleasedPermit_IsForgottenAndAnIdleStreamIsClosed(t *testing.
 			t.Errorf("%d tokens were forgotten, want 1", forgotten)
 		}
 		release(t, permits[1])
-		pass(idle + 2*time.Second)
+		pass(idleLimit + 2*time.Second)
 		frames := get(a, func(s *server) int { return len(s.frames) })
 		p := hold(t, c, a, 1, 10*time.Second)[0]
 		pass(20 * time.Second)

@@ -30,42 +30,42 @@ type MemberStatus struct {
 // If no member answers, the error is an *UnauthenticatedError if one of the members cannot identify the caller, and
 // otherwise an *UnavailableError.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
-	asked := c.askAll(ctx, req, c.router.addresses())
+	statuses := c.queryAll(ctx, req, c.router.addresses())
 	var more []string
-	for _, s := range slices.Clone(asked) {
+	for _, s := range slices.Clone(statuses) {
 		for _, m := range s.Status.GetMembers() {
 			address := m.GetApiAddress()
-			if address == "" || slices.Contains(more, withPort(address)) || answers(asked, m.GetId()) {
+			if address == "" || slices.Contains(more, withPort(address)) || responded(statuses, m.GetId()) {
 				continue
 			}
 			more = append(more, withPort(address))
 		}
 	}
 	more = slices.DeleteFunc(more, func(a string) bool {
-		return slices.ContainsFunc(asked, func(s MemberStatus) bool { return s.Endpoint == a })
+		return slices.ContainsFunc(statuses, func(s MemberStatus) bool { return s.Endpoint == a })
 	})
-	asked = append(asked, c.askAll(ctx, req, more)...)
+	statuses = append(statuses, c.queryAll(ctx, req, more)...)
 	failure := new(UnavailableError)
 	reached := false
-	for _, s := range asked {
+	for _, s := range statuses {
 		if reached = reached || s.Err == nil; s.Err != nil {
 			failure.add(s.Endpoint, s.Err)
 		}
 	}
 	if !reached {
-		for _, s := range asked {
-			if _, stranger := errors.AsType[*UnauthenticatedError](s.Err); stranger {
-				return asked, s.Err
+		for _, s := range statuses {
+			if _, unauthenticated := errors.AsType[*UnauthenticatedError](s.Err); unauthenticated {
+				return statuses, s.Err
 			}
 		}
 		failure.Ended = ctx.Err()
-		return asked, failure
+		return statuses, failure
 	}
-	return known(asked), nil
+	return mergeMembers(statuses), nil
 }
 
-// askAll queries all addresses concurrently, once each.
-func (c *Client) askAll(ctx context.Context, req *gatekeeperv1.GetStatusRequest, addresses []string) []MemberStatus {
+// queryAll queries all addresses concurrently, once each.
+func (c *Client) queryAll(ctx context.Context, req *gatekeeperv1.GetStatusRequest, addresses []string) []MemberStatus {
 	all := make([]MemberStatus, len(addresses))
 	var group sync.WaitGroup
 	for i, address := range addresses {
@@ -90,15 +90,15 @@ func (c *Client) askAll(ctx context.Context, req *gatekeeperv1.GetStatusRequest,
 	return all
 }
 
-func answers(asked []MemberStatus, id string) bool {
-	return slices.ContainsFunc(asked, func(s MemberStatus) bool { return s.Status.GetId() == id })
+func responded(statuses []MemberStatus, id string) bool {
+	return slices.ContainsFunc(statuses, func(s MemberStatus) bool { return s.Status.GetId() == id })
 }
 
-// known merges the answers with the members they list, so that each member has one entry.
-func known(asked []MemberStatus) []MemberStatus {
+// mergeMembers merges the answers with the members they list, so that each member has one entry.
+func mergeMembers(statuses []MemberStatus) []MemberStatus {
 	members := make(map[string]*gatekeeperv1.Member)
 	newest := uint64(0)
-	for _, s := range asked { // the view with the highest term is the newest
+	for _, s := range statuses { // the view with the highest term is the newest
 		if s.Status == nil || s.Status.GetTerm() < newest {
 			continue
 		}
@@ -108,7 +108,7 @@ func known(asked []MemberStatus) []MemberStatus {
 		}
 	}
 	var all []MemberStatus
-	for _, s := range asked {
+	for _, s := range statuses {
 		if id := s.Status.GetId(); id != "" {
 			if slices.ContainsFunc(all, func(o MemberStatus) bool { return o.Status.GetId() == id }) {
 				continue // two endpoints of one member

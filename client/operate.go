@@ -51,13 +51,13 @@ func operate[M, R any](
 		*by.requestID = NewRequestID()
 		reply, err := method(c.Operator(), ctx, m)
 		if r, ok := any(reply).(interface{ GetRevision() uint64 }); ok && err == nil {
-			c.saw(r.GetRevision())
+			c.observe(r.GetRevision())
 		}
 		revision, tooOld := tooOldSince(err)
 		if !tooOld || revision <= *by.revision || errors.Is(err, ErrOutcomeUnknown) {
 			return reply, err
 		}
-		c.saw(revision)
+		c.observe(revision)
 		*by.revision = revision
 	}
 }

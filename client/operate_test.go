@@ -64,7 +64,7 @@ func TestOperate_RequestsCarryEveryField(t *testing.T) {
 }
 
 // Whatever the outcome of the first call, the second call must not make the change again.
-func TestOperate_SameRequestID_IsCarriedOutOnce(t *testing.T) {
+func TestOperate_SameRequestID_IsAppliedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		srv := gktest.Start(t, "a")

@@ -51,12 +51,12 @@ type settings struct {
 	plaintext      bool
 	tls            *tlsfiles.Latest // nil: plain text
 	bearer         bearer           // nil: no bearer token
-	bearerGiven    bool             // by an option, so the environment variables do not apply
+	bearerSet      bool             // by an option, so the environment variables do not apply
 	attemptTimeout time.Duration
 	clock          Clock
 	logger         *slog.Logger
 	grpc           []grpc.DialOption
-	alone          bool
+	unbatched      bool
 	cluster        string
 	submitBuffer   int
 }
@@ -106,7 +106,7 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 
 // withPort adds the default port to an endpoint without a port. An endpoint with a gRPC scheme is returned unchanged.
 func withPort(endpoint string) string {
-	if ofScheme(endpoint) {
+	if hasScheme(endpoint) {
 		return endpoint
 	}
 	if _, _, err := net.SplitHostPort(endpoint); err == nil {
@@ -115,7 +115,7 @@ func withPort(endpoint string) string {
 	return net.JoinHostPort(strings.Trim(endpoint, "[]"), DefaultPort)
 }
 
-func ofScheme(endpoint string) bool {
+func hasScheme(endpoint string) bool {
 	return strings.Contains(endpoint, "://") || strings.HasPrefix(endpoint, "unix:")
 }
 
@@ -124,7 +124,7 @@ func checkEndpoint(endpoint string) error {
 	if strings.HasPrefix(endpoint, "http://") || strings.HasPrefix(endpoint, "https://") {
 		return fmt.Errorf("endpoint %q: specify host:port without a scheme; use WithTLS for TLS", endpoint)
 	}
-	if ofScheme(endpoint) {
+	if hasScheme(endpoint) {
 		return nil
 	}
 	if _, port, err := net.SplitHostPort(endpoint); err == nil {
@@ -199,7 +199,7 @@ func WithGRPC(opts ...grpc.DialOption) Option {
 // else, except that a unary interceptor set by WithGRPC sees BatchTryAcquire, without its requests, instead of each
 // TryAcquire.
 func WithCallsAlone() Option {
-	return dialOption(func(s *settings) error { s.alone = true; return nil })
+	return dialOption(func(s *settings) error { s.unbatched = true; return nil })
 }
 
 // TLS names the PEM files for TLS connections. They are reread for each handshake, so that certificates and authorities

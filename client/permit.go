@@ -37,7 +37,7 @@ type Permit struct {
 	belief   belief
 	ended    bool
 	refused  error         // why a refresh was refused; no refresh is sent after that
-	asked    bool          // the frame in flight contains it
+	inFlight bool          // the frame in flight contains it
 	stopping bool          // the context has ended
 	drain    time.Duration // the time until which refreshes are granted even though the holder must stop; 0: no known drain
 	named    uint64        // the last stream on which its token was named
@@ -111,7 +111,7 @@ func (p *Permit) SafeUntil() time.Time {
 	if p.ended {
 		return time.Time{}
 	}
-	return k.wall(p.belief.deadline)
+	return k.wallTime(p.belief.deadline)
 }
 
 // DrainUntil returns a lower bound for the time until which a holder that must stop is still granted refreshes, so that
@@ -125,7 +125,7 @@ func (p *Permit) DrainUntil() time.Time {
 	if p.ended || p.drain == 0 {
 		return time.Time{}
 	}
-	return k.wall(p.drain)
+	return k.wallTime(p.drain)
 }
 
 // ExpirationPeriod is the same as Duration, under the name that other lock libraries use.
@@ -143,7 +143,7 @@ func (p *Permit) Duration() time.Duration {
 // is not needed to keep the permit alive. The error is that of ctx, a *StopError if refreshes are refused, or the
 // reason the permit ended: ErrLost, ErrReleased or ErrClosed.
 func (p *Permit) Refresh(ctx context.Context) error {
-	w, err := p.renewer.ask(p)
+	w, err := p.renewer.requestRefresh(p)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (p *Permit) Refresh(ctx context.Context) error {
 	case err := <-w.result:
 		return err
 	case <-ctx.Done():
-		p.renewer.leave(p, w)
+		p.renewer.removeWaiter(p, w)
 		return ctx.Err()
 	}
 }
@@ -265,7 +265,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 		ctx, bound = context.WithoutCancel(ctx), 0
 	}
 	r, err := p.renewer.client.sendRelease(ctx, max(bound, cleanupTimeout), &gatekeeperv1.ReleaseRequest{
-		Token: p.Token(), Outcome: outcome, Identity: p.identity, Failure: cutText(failure, maxFailure),
+		Token: p.Token(), Outcome: outcome, Identity: p.identity, Failure: truncate(failure, maxFailure),
 	})
 	if err != nil {
 		return err
@@ -281,18 +281,18 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 // maxFailure is how many bytes of an error are sent with a release. Servers store fewer.
 const maxFailure = 1024
 
-// cutText truncates a text to at most the given number of bytes, and keeps it valid UTF-8.
-func cutText(s string, most int) string {
-	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+// truncate truncates a text to at most the given number of bytes, and keeps it valid UTF-8.
+func truncate(s string, maxBytes int) string {
+	return strings.ToValidUTF8(s[:min(len(s), maxBytes)], "")
 }
 
 // sendRelease sends a release, with retries for at most the duration within. Permits().Release has no such limit.
 func (c *Client) sendRelease(ctx context.Context, within time.Duration, q *gatekeeperv1.ReleaseRequest) (r *gatekeeperv1.ReleaseResponse, err error) {
-	how := call{repeatable: true, held: true, timeout: c.settings.attemptTimeout, within: within}
-	err = c.do(ctx, how, func(ctx context.Context, conn *link) (err error) {
+	opts := call{idempotent: true, held: true, timeout: c.settings.attemptTimeout, within: within}
+	err = c.do(ctx, opts, func(ctx context.Context, conn *link) (err error) {
 		var p peer.Peer
 		r, err = gatekeeperv1.NewPermitServiceClient(conn).Release(ctx, q, grpc.Peer(&p))
-		return reached(&p, err)
+		return markUnsent(&p, err)
 	})
 	return r, err
 }

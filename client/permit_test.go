@@ -111,7 +111,7 @@ func TestPermit_DefaultStopTime_IsAFifthAndAtMostTenSeconds(t *testing.T) {
 	}
 }
 
-func TestPermit_ServerBack_BeforeDeadline_IsNotLost(t *testing.T) {
+func TestPermit_ServerReturnsBeforeDeadline_IsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		c := w.dial([]string{"a", "b", "c"})
@@ -133,7 +133,7 @@ func TestPermit_SilentLeader_ClientSwitchesToAnotherMember(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
 		p := held(t, c, w.servers["a"], 10*time.Second)
-		w.servers["a"].refreshNothing()
+		w.servers["a"].ignoreFrames()
 		pass(time.Minute)
 		if ended(p) != nil || !p.Held() {
 			t.Fatalf("the permit was lost: %v", ended(p))
@@ -144,12 +144,12 @@ func TestPermit_SilentLeader_ClientSwitchesToAnotherMember(t *testing.T) {
 	})
 }
 
-func TestPermit_SlowAnswer_CountsFromBeforeTheFrame(t *testing.T) {
+func TestPermit_SlowAnswer_DeadlineCountsFromSendingTheFrame(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 60*time.Second)
 		answered := make(chan time.Time, 100)
-		keep := a.keep
-		a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+		keep := a.keepAlive
+		a.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 			pass(1500 * time.Millisecond)
 			answered <- time.Now()
 			return keep(r)
@@ -163,7 +163,7 @@ func TestPermit_SlowAnswer_CountsFromBeforeTheFrame(t *testing.T) {
 	})
 }
 
-func TestPermit_RefusedRefresh_EndsContextAtOnceAndBeliefAtDeadline(t *testing.T) {
+func TestPermit_RefusedRefresh_EndsContextImmediatelyAndBeliefAtDeadline(t *testing.T) {
 	causes := map[gatekeeperv1.StopCause]error{
 		gatekeeperv1.StopCause_STOP_CAUSE_REVOKED:            ErrRevoked,
 		gatekeeperv1.StopCause_STOP_CAUSE_DRAINED:            ErrMoved,
@@ -178,7 +178,7 @@ func TestPermit_RefusedRefresh_EndsContextAtOnceAndBeliefAtDeadline(t *testing.T
 			withServer(t, func(t *testing.T, c *Client, a *server) {
 				start := time.Now()
 				p := held(t, c, a, 10*time.Second)
-				a.answers(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
+				a.answerWith(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
 				<-p.Context().Done()
 				if at := time.Since(start); at > 1200*time.Millisecond {
 					t.Errorf("the context ended after %s, want at most 1.2s", at)
@@ -221,7 +221,7 @@ func TestPermit_Lost_EndsBeliefImmediately(t *testing.T) {
 	lost := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "it expired")
 	for name, send := range map[string]func(*server){
 		"notice": func(s *server) { s.notify(lost) },
-		"result": func(s *server) { s.answers(lost) },
+		"result": func(s *server) { s.answerWith(lost) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -240,9 +240,9 @@ func TestPermit_Lost_EndsBeliefImmediately(t *testing.T) {
 func TestPermit_RetryOrMissingResult_IsRefreshedAgainSoon(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
-		keep := a.keep
+		keep := a.keepAlive
 		n := 0
-		a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+		a.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 			switch n++; n {
 			case 1:
 				return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: []*gatekeeperv1.TokenResult{
@@ -269,8 +269,8 @@ func TestPermit_RetryOrMissingResult_IsRefreshedAgainSoon(t *testing.T) {
 func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 60*time.Second)
-		keep := a.keep
-		a.answers(refreshed(7, 10*time.Second))
+		keep := a.keepAlive
+		a.answerWith(refreshed(7, 10*time.Second))
 		before := p.SafeUntil()
 		if err := p.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -279,7 +279,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 			t.Fatalf("the first answer moved the deadline by %s, want 0; Duration() = %s", p.SafeUntil().Sub(before), p.Duration())
 		}
 		// The next frame states 10 s and is not answered, so belief must now count from the time of that frame.
-		a.refreshNothing()
+		a.ignoreFrames()
 		pass(3700 * time.Millisecond)
 		frames := get(a, func(s *server) []sentFrame { return s.frames })
 		stated := frames[1]
@@ -289,7 +289,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 		if want := stated.at.Add(9800 * time.Millisecond); p.SafeUntil().After(want) {
 			t.Errorf("SafeUntil() is %s after the deadline of the stated duration, want 0s", p.SafeUntil().Sub(want))
 		}
-		a.set(func(s *server) { s.keep = keep })
+		a.set(func(s *server) { s.keepAlive = keep })
 		pass(time.Minute)
 		if !p.Held() {
 			t.Errorf("the permit was lost: %v", ended(p))
@@ -300,7 +300,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 func TestPermit_LengthenedDuration_ExtendsTheDeadline(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
-		a.answers(refreshed(7, time.Minute))
+		a.answerWith(refreshed(7, time.Minute))
 		if err := p.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -316,8 +316,8 @@ func TestPermit_AnswerAfterDeadline_DoesNotReviveIt(t *testing.T) {
 		clock := &jumpingClock{start: time.Now()}
 		c := w.dial([]string{"a"}, WithClock(clock))
 		p := held(t, c, w.servers["a"], 10*time.Second)
-		keep := w.servers["a"].keep
-		w.servers["a"].keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
+		keep := w.servers["a"].keepAlive
+		w.servers["a"].setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 			clock.jump(time.Hour) // the machine was suspended while the frame was in flight
 			return keep(r)
 		})
@@ -330,7 +330,7 @@ func TestPermit_AnswerAfterDeadline_DoesNotReviveIt(t *testing.T) {
 	})
 }
 
-func TestPermit_SuspendedMachine_NoticesWithinASecond(t *testing.T) {
+func TestPermit_MachineSuspended_EndsWithinASecondOfWakingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		clock := &jumpingClock{start: time.Now()}
@@ -353,14 +353,14 @@ func TestPermit_SuspendedMachine_NoticesWithinASecond(t *testing.T) {
 // jumpingClock is the bubble's clock, plus the time that the machine was suspended.
 type jumpingClock struct {
 	start time.Time
-	sleep sharedDuration
+	sleep atomicDuration
 }
 
 func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sleep.load() }
 func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 
 // A new leader restarts every permit with its full duration, so a release must get through long after belief has ended.
-func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
+func TestRelease_FailoverOutlastsDeadline_FreesTheSlot(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()
@@ -388,12 +388,12 @@ func TestRelease_NoServerAnswers_ReturnsOnceNoServerCanHoldThePermit(t *testing.
 		p := held(t, c, a, 10*time.Second)
 		a.down()
 		for _, want := range []time.Duration{9800*time.Millisecond + 10400*time.Millisecond + 5*time.Second, cleanupTimeout} {
-			began := time.Now()
+			start := time.Now()
 			err := p.Release(t.Context())
 			if e, ok := errors.AsType[*UnavailableError](err); !ok {
 				t.Fatalf("Release() = %v (%v), want *UnavailableError", err, e)
 			}
-			if took := time.Since(began); took != want {
+			if took := time.Since(start); took != want {
 				t.Errorf("Release() took %v, want %s", took, want)
 			}
 		}
@@ -406,9 +406,9 @@ func TestRelease_CallersContextEnds_ReturnsEarly(t *testing.T) {
 		a.down()
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		began := time.Now()
-		if err := p.Release(ctx); !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3*time.Second {
-			t.Errorf("Release() = %v after %s, want DeadlineExceeded after 3s", err, time.Since(began))
+		start := time.Now()
+		if err := p.Release(ctx); !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 3*time.Second {
+			t.Errorf("Release() = %v after %s, want DeadlineExceeded after 3s", err, time.Since(start))
 		}
 	})
 }

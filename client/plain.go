@@ -23,11 +23,11 @@ func plainText(err error) string {
 	case ok && s.Code() == codes.Unimplemented && !strings.Contains(s.Message(), "HTTP"):
 		return "the server does not support this call: it is older than this client, or is not Gatekeeper"
 	case ok && s.Message() != "":
-		return plainWords(s.Message())
+		return plainMessage(s.Message())
 	case errors.Is(err, context.DeadlineExceeded):
-		return plainTooLate
+		return plainTimeout
 	}
-	return plainWords(err.Error())
+	return plainMessage(err.Error())
 }
 
 // grpcStatus returns the gRPC status that an error carries.
@@ -43,9 +43,9 @@ func grpcStatus(err error) (*status.Status, bool) {
 }
 
 const (
-	plainTooLate = "no answer in time"
-	plainCut     = "the connection was closed"
-	plainForeign = "the server at that address does not speak gRPC: is it the wrong port?"
+	plainTimeout = "no answer in time"
+	plainClosed  = "the connection was closed"
+	plainNotGRPC = "the server at that address does not speak gRPC: is it the wrong port?"
 	plainNoTLS   = "the server at that address does not speak TLS, which this client uses"
 
 	plainUntrusted      = "the server's certificate is not trusted"
@@ -55,11 +55,11 @@ const (
 
 // plainTable maps parts of error texts to plain messages. The first entry that occurs in a text wins, so the outermost
 // errors of a chain come first.
-var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a table that never changes
-	{"looked like an HTTP/1.1 header", plainForeign},
-	{"missing selected ALPN property", plainForeign},
-	{"unexpected HTTP status code", plainForeign},
-	{"malformed header", plainForeign},
+var plainTable = []struct{ part, text string }{ //nolint:gochecknoglobals // a table that never changes
+	{"looked like an HTTP/1.1 header", plainNotGRPC},
+	{"missing selected ALPN property", plainNotGRPC},
+	{"unexpected HTTP status code", plainNotGRPC},
+	{"malformed header", plainNotGRPC},
 	{"does not look like a TLS handshake", plainNoTLS},
 	{"error reading server preface", "the connection was closed immediately: does the server require TLS, which this client does not use, or is it the wrong port?"},
 	{"certificate required", plainNoCertificate},
@@ -70,19 +70,19 @@ var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a 
 	{"server misbehaving", "the name cannot be resolved at the moment"},
 	{"no route to host", "there is no route to that host"},
 	{"network is unreachable", "there is no route to that network"},
-	{"connection reset by peer", plainCut},
-	{"broken pipe", plainCut},
-	{"EOF", plainCut},
-	{"transport is closing", plainCut},
-	{"connection is draining", plainCut},
-	{"i/o timeout", plainTooLate + ": is the host down, or is a firewall in the way?"},
-	{"deadline exceeded", plainTooLate},
+	{"connection reset by peer", plainClosed},
+	{"broken pipe", plainClosed},
+	{"EOF", plainClosed},
+	{"transport is closing", plainClosed},
+	{"connection is draining", plainClosed},
+	{"i/o timeout", plainTimeout + ": is the host down, or is a firewall in the way?"},
+	{"deadline exceeded", plainTimeout},
 	{"context canceled", "cancelled"},
 }
 
-// plainWords replaces a text from gRPC, TLS or the system with a plain message. It returns unknown texts unchanged,
+// plainMessage replaces a text from gRPC, TLS or the system with a plain message. It returns unknown texts unchanged,
 // apart from the prefixes that gRPC adds.
-func plainWords(text string) string {
+func plainMessage(text string) string {
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
 		text = strings.TrimSuffix(inner, `"`)
 	}
@@ -91,11 +91,11 @@ func plainWords(text string) string {
 	}
 	for _, t := range plainTable {
 		if strings.Contains(text, t.part) {
-			return t.words
+			return t.text
 		}
 	}
-	for _, around := range []string{"transport: Error while dialing: ", "transport: authentication handshake failed: ", "rpc error: "} {
-		text = strings.TrimPrefix(text, around)
+	for _, prefix := range []string{"transport: Error while dialing: ", "transport: authentication handshake failed: ", "rpc error: "} {
+		text = strings.TrimPrefix(text, prefix)
 	}
 	return text
 }

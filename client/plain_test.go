@@ -19,8 +19,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// listens accepts connections until the test ends, and passes each to serve.
-func listens(t *testing.T, serve func(net.Conn)) string {
+// listen accepts connections until the test ends, and passes each to serve.
+func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	done := make(chan struct{})
@@ -49,17 +49,17 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 	secure.EnableHTTP2 = true
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
-	speaking := grpc.NewServer()
+	grpcServer := grpc.NewServer()
 	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	serving := make(chan error, 1)
-	go func() { serving <- speaking.Serve(l) }()
+	go func() { serving <- grpcServer.Serve(l) }()
 	t.Cleanup(func() {
-		speaking.Stop()
+		grpcServer.Stop()
 		<-serving
 	})
-	cut := listens(t, func(c net.Conn) { c.Close() })
-	silent := listens(t, func(net.Conn) {})
-	web := listens(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") })
+	cut := listen(t, func(c net.Conn) { c.Close() })
+	silent := listen(t, func(net.Conn) {})
+	web := listen(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") })
 	for _, c := range []struct {
 		name, endpoint string
 		tls            bool
@@ -98,7 +98,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 	}
 }
 
-func TestStatusError_WithoutReason_HasAPlainText(t *testing.T) {
+func TestStatusError_WithoutReason_HasPlainText(t *testing.T) {
 	for text, err := range map[string]*StatusError{
 		"there is no x":              {Message: "there is no x"}, // made by the application, without a code
 		"no (PermissionDenied)":      {Code: codes.PermissionDenied, Message: "no"},
@@ -111,7 +111,7 @@ func TestStatusError_WithoutReason_HasAPlainText(t *testing.T) {
 	}
 }
 
-func TestUnavailable_NoAttemptMade_IsInTheText(t *testing.T) {
+func TestUnavailable_NoAttemptMade_ReportsIt(t *testing.T) {
 	err := &UnavailableError{Ended: context.DeadlineExceeded}
 	if want := "no server answered: the context ended before a server was called"; err.Error() != want {
 		t.Errorf("Error() = %q", err)
@@ -121,7 +121,7 @@ func TestUnavailable_NoAttemptMade_IsInTheText(t *testing.T) {
 	}
 }
 
-func TestPlainText_MessageOfAServer_IsUnchanged(t *testing.T) {
+func TestPlainText_ServerMessage_IsUnchanged(t *testing.T) {
 	err := refused(codes.Unavailable, reasonNotAppended)
 	if got := plainText(err); got != status.Convert(err).Message() {
 		t.Errorf("plainText() = %q, want the server's message", got)

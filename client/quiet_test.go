@@ -21,16 +21,16 @@ func TestCall_SendsOnlyTheCallersDeadline(t *testing.T) {
 			ok       bool
 		}
 		var all []received
-		note := func(ctx context.Context) {
+		record := func(ctx context.Context) {
 			deadline, ok := ctx.Deadline()
 			all = append(all, received{deadline, ok})
 		}
 		a.tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-			note(ctx)
+			record(ctx)
 			return granted("nightly", 1, time.Minute), nil
 		}
 		a.release = func(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
-			note(ctx)
+			record(ctx)
 			return releases(ctx, q)
 		}
 		pair := func(ctx context.Context) {

@@ -60,7 +60,7 @@ type leaderHint struct {
 	name    string // the name of the server at that address; empty if not given
 }
 
-func hintOf(i *errdetails.ErrorInfo) leaderHint {
+func parseHint(i *errdetails.ErrorInfo) leaderHint {
 	term, err := strconv.ParseUint(i.GetMetadata()["term"], 10, 64)
 	if err != nil || i.GetMetadata()["leader_api"] == "" {
 		return leaderHint{}

@@ -30,35 +30,35 @@ type renewer struct {
 	start  sync.Once
 	work   sync.WaitGroup
 
-	watching alarm // wakes watch for the next event
-	serving  alarm // wakes serve for the next refresh
+	watchAlarm alarm // wakes watch for the next event
+	serveAlarm alarm // wakes serve for the next refresh
 
 	mu      sync.Mutex // guards everything below, the alarms' until fields, and the changing fields of permits
 	permits map[uint64]*Permit
 	events  schedule
 	refresh schedule
 	claims  claims
-	// takenAway lists permits lost to other processes that have not been logged yet.
-	takenAway []takenAway
+	// superseded lists permits lost to other processes that have not been logged yet.
+	superseded []superseded
 	// streams is the number of streams that have been opened.
 	streams uint64
 	// forget lists tokens that the current stream has named but for which the server should send no more notices.
 	forget []uint64
 	closed bool
-	// trouble is the reason the last stream failed, or nil if the last frame was answered.
-	trouble error
+	// lastErr is the reason the last stream failed, or nil if the last frame was answered.
+	lastErr error
 }
 
 func newRenewer(c *Client) *renewer {
 	k := &renewer{
-		client:   c,
-		clock:    c.settings.clock,
-		watching: newAlarm(),
-		serving:  newAlarm(),
-		permits:  make(map[uint64]*Permit),
-		events:   schedule{by: byEvent},
-		refresh:  schedule{by: byRefresh},
-		claims:   claims{byKey: make(map[claimKey]*claim)},
+		client:     c,
+		clock:      c.settings.clock,
+		watchAlarm: newAlarm(),
+		serveAlarm: newAlarm(),
+		permits:    make(map[uint64]*Permit),
+		events:     schedule{by: byEvent},
+		refresh:    schedule{by: byRefresh},
+		claims:     claims{byKey: make(map[claimKey]*claim)},
 	}
 	k.ctx, k.cancel = context.WithCancel(c.ctx)
 	return k
@@ -67,8 +67,8 @@ func newRenewer(c *Client) *renewer {
 // errHeldTwice means that a server granted one token to two acquisitions.
 var errHeldTwice = errors.New("the servers granted a token that this process already holds under another holder id")
 
-// take starts keeping a granted permit alive.
-func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
+// add starts keeping a granted permit alive.
+func (r *renewer) add(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
 	granted := got.grant.GetPermit()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,10 +102,10 @@ func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit
 	if c := a.claim; c != nil {
 		c.permit, c.leftover, c.lost = p, 0, nil
 	}
-	r.arrange(p)
+	r.scheduleEvent(p)
 	r.refresh.set(p, p.belief.base+jitter(min(p.belief.duration/3, firstRefresh)))
-	r.watching.ringBy(p.at[byEvent], now)
-	r.serving.ringBy(p.at[byRefresh], now)
+	r.watchAlarm.ringBy(p.at[byEvent], now)
+	r.serveAlarm.ringBy(p.at[byRefresh], now)
 	r.start.Do(func() {
 		r.work.Go(r.watch)
 		r.work.Go(r.serve)
@@ -113,8 +113,8 @@ func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit
 	return p, nil
 }
 
-// arrange schedules the permit's next event. The caller holds mu.
-func (r *renewer) arrange(p *Permit) {
+// scheduleEvent schedules the permit's next event. The caller holds mu.
+func (r *renewer) scheduleEvent(p *Permit) {
 	at := p.belief.deadline
 	if !p.stopping {
 		at = min(at-stopTime(p.stopTime, p.belief.duration), p.stallsAt())
@@ -160,7 +160,7 @@ func (r *renewer) watch() {
 		timer.Reset(r.expire())
 		select {
 		case <-timer.C:
-		case <-r.watching.wake:
+		case <-r.watchAlarm.wake:
 		case <-r.ctx.Done():
 			return
 		}
@@ -185,20 +185,20 @@ func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 		p := r.events.first()
 		switch {
 		case p == nil:
-			return r.watching.set(now, time.Hour), stalled // the next permit wakes the goroutine
+			return r.watchAlarm.set(now, time.Hour), stalled // the next permit wakes the goroutine
 		case now < p.at[byEvent]:
-			return r.watching.set(now, min(p.at[byEvent]-now, maxSleep)), stalled
+			return r.watchAlarm.set(now, min(p.at[byEvent]-now, maxSleep)), stalled
 		case now >= p.belief.deadline:
 			r.end(p, lostAtDeadline())
 		case now >= p.stallsAt():
-			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wall(p.belief.deadline)}) // the context's cause is the same error
+			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wallTime(p.belief.deadline)}) // the context's cause is the same error
 			stalled = append(stalled, p)
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
-			r.arrange(p) // the job has made progress since
+			r.scheduleEvent(p) // the job has made progress since
 		default:
 			message := "no server has answered since the last refresh"
-			if r.trouble != nil {
-				message = plainText(r.trouble)
+			if r.lastErr != nil {
+				message = plainText(r.lastErr)
 			}
 			_ = r.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message) // the context's cause is the same error
 		}
@@ -207,24 +207,24 @@ func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
 
-// drained ends the permit's context even though refreshes are granted until the end of its drain. Belief continues. The
+// stopWithDrain ends the permit's context even though refreshes are granted until the end of its drain. Belief continues. The
 // caller holds mu.
-func (r *renewer) drained(p *Permit, res *gatekeeperv1.TokenResult) {
+func (r *renewer) stopWithDrain(p *Permit, res *gatekeeperv1.TokenResult) {
 	_ = r.stopFor(p, &StopError{ // the context's cause is the same error
-		Cause: res.GetStop(), Message: res.GetMessage(), Drain: res.GetDrainLeft().AsDuration(), Until: r.wall(max(p.belief.deadline, p.drain)),
+		Cause: res.GetStop(), Message: res.GetMessage(), Drain: res.GetDrainLeft().AsDuration(), Until: r.wallTime(max(p.belief.deadline, p.drain)),
 	})
 }
 
 // stop ends the permit's context. Belief continues. The caller holds mu.
 func (r *renewer) stop(p *Permit, cause gatekeeperv1.StopCause, message string) error {
-	return r.stopFor(p, &StopError{Cause: cause, Message: message, Until: r.wall(p.belief.deadline)})
+	return r.stopFor(p, &StopError{Cause: cause, Message: message, Until: r.wallTime(p.belief.deadline)})
 }
 
 func (r *renewer) stopFor(p *Permit, why *StopError) error {
 	if !p.stopping {
 		p.stopping = true
 		p.cancel(why)
-		r.arrange(p)
+		r.scheduleEvent(p)
 	}
 	return why
 }
@@ -275,8 +275,8 @@ func (r *renewer) close() {
 	r.work.Wait()
 }
 
-// ask makes a refresh due now.
-func (r *renewer) ask(p *Permit) (refreshWaiter, error) {
+// requestRefresh makes a refresh due now.
+func (r *renewer) requestRefresh(p *Permit) (refreshWaiter, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.clock.Now()
@@ -291,15 +291,15 @@ func (r *renewer) ask(p *Permit) (refreshWaiter, error) {
 	}
 	w := refreshWaiter{after: now, result: make(chan error, 1)}
 	p.waiters = append(p.waiters, w)
-	if !p.asked { // otherwise it is sent again after the answer to the frame in flight
+	if !p.inFlight { // otherwise it is sent again after the answer to the frame in flight
 		r.refresh.set(p, now)
-		r.serving.ringBy(now, now)
+		r.serveAlarm.ringBy(now, now)
 	}
 	return w, nil
 }
 
-// leave removes a waiter that has stopped waiting.
-func (r *renewer) leave(p *Permit, w refreshWaiter) {
+// removeWaiter removes a waiter that has stopped waiting.
+func (r *renewer) removeWaiter(p *Permit, w refreshWaiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.waiters = slices.DeleteFunc(p.waiters, func(o refreshWaiter) bool { return o.result == w.result })
@@ -313,9 +313,9 @@ func (p *Permit) answerAll(err error) {
 	p.waiters = nil
 }
 
-// wall converts a clock reading into a wall-clock time for display and timers. The result has no monotonic reading,
+// wallTime converts a clock reading into a wall-clock time for display and timers. The result has no monotonic reading,
 // because the monotonic clock stops while the machine is suspended: compared with a later time.Now(), it would show
 // time left when there is none.
-func (r *renewer) wall(at time.Duration) time.Time {
+func (r *renewer) wallTime(at time.Duration) time.Time {
 	return time.Now().Round(0).Add(at - r.clock.Now())
 }

@@ -62,7 +62,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 			return conn, err
 		}))))(t)
 	defer c.Close()
-	ask := func() {
+	query := func() {
 		t.Helper()
 		if _, err := c.Cluster().GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{}); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 	reconnect := func() {
 		t.Helper()
 		(*last.Load()).Close()
-		ask()
+		query()
 	}
 	if _, err := c.Cluster().GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{}); !as[*CertificateError](err) || !strings.Contains(err.Error(), "expired") {
 		t.Fatalf("with an expired certificate: error = %v, want a *CertificateError that says so", err)
@@ -107,7 +107,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 }
 
 func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
-	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "other")
+	ours, otherAuthority := newAuthority(t, "ours"), newAuthority(t, "other")
 	later := time.Now().Add(time.Hour)
 	address := serveTLS(t, &tls.Config{
 		Certificates: []tls.Certificate{ours.sign("127.0.0.1", later)}, ClientCAs: ours.pool, ClientAuth: tls.RequireAndVerifyClientCert,
@@ -116,7 +116,7 @@ func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
 	t.Setenv("GK_TLS_CA", ours.file)
 	t.Setenv("GK_TLS_CERT", cert)
 	t.Setenv("GK_TLS_KEY", key)
-	ask := func(opts ...Option) error {
+	query := func(opts ...Option) error {
 		t.Helper()
 		c := must(Dial(t.Context(), []string{address}, append(opts, WithGroup("prod"), WithAcquirer("app1"), WithAttemptTimeout(time.Second))...))(t)
 		defer c.Close()
@@ -125,14 +125,14 @@ func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
 		_, err := c.Semaphore("free").TryAcquire(ctx)
 		return err
 	}
-	if err := ask(); err != nil {
+	if err := query(); err != nil {
 		t.Error(err)
 	}
-	if err := ask(WithTLS(TLS{CAFile: strangers.file})); !as[*CertificateError](err) {
+	if err := query(WithTLS(TLS{CAFile: otherAuthority.file})); !as[*CertificateError](err) {
 		t.Errorf("with another authority: error = %v, want *CertificateError", err)
 	}
 	t.Setenv("GK_TLS_SERVER_NAME", "gk1.example")
-	if err := ask(); !as[*CertificateError](err) || !strings.Contains(err.Error(), "gk1.example") {
+	if err := query(); !as[*CertificateError](err) || !strings.Contains(err.Error(), "gk1.example") {
 		t.Errorf("with another server name: error = %v, want *CertificateError", err)
 	}
 	t.Setenv("GK_TLS_CA", "/no/such/file")
@@ -146,27 +146,27 @@ func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
 	}
 }
 
-// cutOff is a connection that the server closed after rejecting the certificate.
-type cutOff struct {
+// closedConn is a connection that the server closed after rejecting the certificate.
+type closedConn struct {
 	net.Conn
-	said error
+	readErr error
 }
 
-func (c *cutOff) Write([]byte) (int, error)       { return 0, syscall.EPIPE }
-func (c *cutOff) Read([]byte) (int, error)        { return 0, c.said }
-func (c *cutOff) SetReadDeadline(time.Time) error { return nil }
+func (c *closedConn) Write([]byte) (int, error)       { return 0, syscall.EPIPE }
+func (c *closedConn) Read([]byte) (int, error)        { return 0, c.readErr }
+func (c *closedConn) SetReadDeadline(time.Time) error { return nil }
 
 func TestFirstRead_FailedWrite_ReturnsTheServersAlert(t *testing.T) {
 	for _, readErr := range []error{&net.OpError{Op: "remote error", Err: alertCertificateRequired}, net.ErrClosed} {
-		h := &handshakes{endpoint: "gk1:7420", through: new(atomic.Bool), last: new(lastHandshake)}
-		c := &firstRead{Conn: &cutOff{said: readErr}, handshakes: h}
+		h := &handshakes{endpoint: "gk1:7420", everConnected: new(atomic.Bool), last: new(lastHandshake)}
+		c := &firstRead{Conn: &closedConn{readErr: readErr}, handshakes: h}
 		_, err := c.Write([]byte("PRI"))
 		if _, want := alert(readErr); want {
-			if !errors.Is(err, readErr) || h.last.trouble == nil || !h.last.trouble.ByServer {
-				t.Errorf("Write() error = %v and recorded %v, want %v", err, h.last.trouble, readErr)
+			if !errors.Is(err, readErr) || h.last.certErr == nil || !h.last.certErr.ByServer {
+				t.Errorf("Write() error = %v and recorded %v, want %v", err, h.last.certErr, readErr)
 			}
-		} else if !errors.Is(err, syscall.EPIPE) || h.last.trouble != nil {
-			t.Errorf("Write() error = %v and recorded %v, want EPIPE and nothing", err, h.last.trouble)
+		} else if !errors.Is(err, syscall.EPIPE) || h.last.certErr != nil {
+			t.Errorf("Write() error = %v and recorded %v, want EPIPE and nothing", err, h.last.certErr)
 		}
 	}
 }

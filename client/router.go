@@ -25,30 +25,30 @@ const (
 	connectTimeout = 3 * time.Second
 	// maxMessage bounds the messages that are received. No page or answer from a server is larger.
 	maxMessage = 64 << 20
-	// hintRest is how long an address from a hint is avoided after it could not be reached. Behind a load balancer,
+	// hintCooldown is how long an address from a hint is avoided after it could not be reached. Behind a load balancer,
 	// such an address may be reachable only from inside the network.
-	hintRest = 10 * time.Second
+	hintCooldown = 10 * time.Second
 )
 
 // router decides where to send a call. All calls go to the same target, which changes when it fails or when a server
 // reports another leader. Connections are made lazily, one per address.
 type router struct {
-	endpoints []string
-	options   []grpc.DialOption
-	tls       *tlsfiles.Latest // nil: plain text
-	timeout   time.Duration    // of one attempt
-	alone     bool             // no batches
-	binding   *binding
-	through   atomic.Bool // data has been received from a server over TLS
+	endpoints      []string
+	options        []grpc.DialOption
+	tls            *tlsfiles.Latest // nil: plain text
+	timeout        time.Duration    // of one attempt
+	unbatched      bool             // no batches
+	binding        *binding
+	tlsEstablished atomic.Bool // data has been received from a server over TLS
 
-	mu     sync.Mutex // guards everything below
-	conns  map[string]*link
-	target string
-	next   int                  // index of the endpoint that rotate will choose next
-	term   uint64               // of the newest hint that was followed
-	names  map[string]string    // the names of servers whose addresses come from hints
-	rest   map[string]time.Time // when failed addresses from hints may be tried again
-	closed bool
+	mu      sync.Mutex // guards everything below
+	conns   map[string]*link
+	target  string
+	next    int                  // index of the endpoint that rotate will choose next
+	term    uint64               // of the newest hint that was followed
+	names   map[string]string    // the names of servers whose addresses come from hints
+	retryAt map[string]time.Time // when failed addresses from hints may be tried again
+	closed  bool
 }
 
 // link is a connection to an address.
@@ -63,12 +63,12 @@ func newRouter(s *settings) *router {
 		endpoints: s.endpoints,
 		tls:       s.tls,
 		timeout:   s.attemptTimeout,
-		alone:     s.alone,
+		unbatched: s.unbatched,
 		binding:   newBinding(s.cluster),
 		conns:     make(map[string]*link),
 		next:      rand.N(len(s.endpoints)), // spreads clients over the members
 		names:     make(map[string]string),
-		rest:      make(map[string]time.Time),
+		retryAt:   make(map[string]time.Time),
 		options: append([]grpc.DialOption{
 			grpc.WithDisableRetry(), // the client retries, because only it knows which calls are safe to repeat
 			grpc.WithDisableServiceConfig(),
@@ -114,7 +114,7 @@ func (r *router) conn(address string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.alone {
+	if !r.unbatched {
 		c.batches = newCoalescer(c.ClientConn, r.timeout)
 	}
 	r.conns[address] = c
@@ -126,13 +126,13 @@ func (r *router) dial(address string) (*link, error) {
 	l := new(link)
 	creds := insecure.NewCredentials()
 	if r.tls != nil {
-		l.handshakes = newHandshakes(address, r.tls, &r.through)
+		l.handshakes = newHandshakes(address, r.tls, &r.tlsEstablished)
 		creds = l.handshakes
 	}
 	options := append([]grpc.DialOption{grpc.WithTransportCredentials(creds)}, r.options...)
 	options = append(options, r.binding.interceptors(address)...)
 	if !slices.Contains(r.endpoints, address) {
-		options = append(options, r.naming(address)...)
+		options = append(options, r.leaderHeaderOptions(address)...)
 	}
 	var err error
 	l.ClientConn, err = grpc.NewClient(address, options...)
@@ -146,9 +146,9 @@ func (r *router) dial(address string) (*link, error) {
 // address, it refuses the call.
 const leaderHeader = "gatekeeper-hop-to"
 
-// naming returns options that add the name of the expected server to each call at an address from a hint.
-func (r *router) naming(address string) []grpc.DialOption {
-	named := func(ctx context.Context) context.Context {
+// leaderHeaderOptions returns options that add the name of the expected server to each call at an address from a hint.
+func (r *router) leaderHeaderOptions(address string) []grpc.DialOption {
+	withLeaderName := func(ctx context.Context) context.Context {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if name := r.names[address]; name != "" {
@@ -158,10 +158,10 @@ func (r *router) naming(address string) []grpc.DialOption {
 	}
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			return call(named(ctx), method, req, reply, cc, opts...)
+			return call(withLeaderName(ctx), method, req, reply, cc, opts...)
 		}),
 		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-			return open(named(ctx), desc, cc, method, opts...)
+			return open(withLeaderName(ctx), desc, cc, method, opts...)
 		}),
 	}
 }
@@ -172,7 +172,7 @@ func (r *router) failed(address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Contains(r.endpoints, address) {
-		r.rest[address] = time.Now().Add(hintRest)
+		r.retryAt[address] = time.Now().Add(hintCooldown)
 	}
 	if r.target == address {
 		r.rotate()
@@ -185,7 +185,7 @@ func (r *router) failed(address string) {
 func (r *router) follow(from string, hint leaderHint) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if hint.address == "" || hint.address == from || hint.term < r.term || time.Now().Before(r.rest[hint.address]) {
+	if hint.address == "" || hint.address == from || hint.term < r.term || time.Now().Before(r.retryAt[hint.address]) {
 		return false
 	}
 	r.term, r.target = hint.term, hint.address

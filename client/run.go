@@ -20,16 +20,16 @@ type Run struct {
 	permit *Permit // nil: unguarded
 	due    time.Time
 
-	caller   context.Context //nolint:containedctx // the context passed to Begin
-	ctx      context.Context //nolint:containedctx // the job's
-	cancel   context.CancelCauseFunc
-	unfollow func() bool // stops following the permit's context
-	started  time.Time
-	began    bool
+	caller     context.Context //nolint:containedctx // the context passed to Begin
+	ctx        context.Context //nolint:containedctx // the job's
+	cancel     context.CancelCauseFunc
+	unfollow   func() bool // stops following the permit's context
+	started    time.Time
+	jobStarted bool
 
 	finished chan struct{}
 	watcher  sync.WaitGroup
-	end1     sync.Once
+	endOnce  sync.Once
 	err      error
 }
 
@@ -83,7 +83,7 @@ func (r *Run) Start() error {
 	if !r.alive() {
 		return context.Cause(r.ctx)
 	}
-	r.began = true
+	r.jobStarted = true
 	r.watcher.Go(r.watch)
 	return nil
 }
@@ -116,12 +116,12 @@ func (r *Run) stopped() error {
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
 
 func (r *Run) end(jobErr error, panicked bool) error {
-	r.end1.Do(func() {
-		cutShort := r.began && (jobErr != nil || panicked) && r.interrupted(jobErr)
+	r.endOnce.Do(func() {
+		cutShort := r.jobStarted && (jobErr != nil || panicked) && r.interrupted(jobErr)
 		close(r.finished)
 		r.watcher.Wait()
 		report := Report{
-			Semaphore: r.runner.sem.name, Due: r.due, Ran: r.began, Panicked: panicked, CutShort: cutShort,
+			Semaphore: r.runner.sem.name, Due: r.due, Ran: r.jobStarted, Panicked: panicked, CutShort: cutShort,
 			Started: r.started, Took: time.Since(r.started), Err: jobErr,
 		}
 		if p := r.permit; p != nil {
@@ -173,7 +173,7 @@ func outcome(jobErr, stopped error, held bool) error {
 func (r *Run) release(jobErr error, panicked, cutShort bool) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer cancel()
-	if limit := r.runner.releasesFor(); limit > 0 {
+	if limit := r.runner.releaseTimeout(); limit > 0 {
 		var done context.CancelFunc
 		ctx, done = context.WithTimeout(ctx, limit)
 		defer done()
@@ -184,7 +184,7 @@ func (r *Run) release(jobErr error, panicked, cutShort bool) error {
 	})()
 	outcome, failure := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, ""
 	switch {
-	case !r.began:
+	case !r.jobStarted:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
 	case cutShort:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
@@ -207,7 +207,7 @@ func (r *Run) watch() {
 		return
 	case <-r.ctx.Done():
 	}
-	over := Overrun{Permit: r.permit, Cause: context.Cause(r.ctx), Since: time.Now()}
+	overrun := Overrun{Permit: r.permit, Cause: context.Cause(r.ctx), Since: time.Now()}
 	wait := maxStopTime
 	var gone <-chan struct{} // nil without a permit, so that receiving from it blocks forever
 	if p := r.permit; p != nil {
@@ -230,13 +230,13 @@ func (r *Run) watch() {
 			}
 			late = nil // report it once
 		case <-gone:
-			if r.returnsSoon(over.Since.Add(min(wait/10, overrunGrace))) {
+			if r.returnsSoon(overrun.Since.Add(min(wait/10, overrunGrace))) {
 				return
 			}
-			over.Gone = true
+			overrun.Gone = true
 		}
-		r.overrun(over)
-		if over.Gone {
+		r.overrun(overrun)
+		if overrun.Gone {
 			return
 		}
 	}

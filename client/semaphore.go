@@ -45,10 +45,10 @@ type acquisition struct {
 	semaphore       string
 	group, acquirer string
 	holderID        *string // nil: a new id is generated
-	chosen          bool    // the application set the holder id
-	named           bool    // the application set the request id
+	holderIDSet     bool    // the application set the holder id
+	requestIDSet    bool    // the application set the request id
 	weight          uint32
-	weightless      bool // the application requested 0, which the API treats as unset
+	zeroWeight      bool // the application requested 0, which the API treats as unset
 	firing          *gatekeeperv1.Firing
 	metadata        map[string]string
 	requestID       string
@@ -71,7 +71,7 @@ func (o acquireOption) acquire(a *acquisition) { o(a) }
 // WithWeight sets how many of the semaphore's permits the acquisition takes. The default is 1. A weight of 0 fails with
 // an *InvalidFieldError.
 func WithWeight(weight uint32) AcquireOption {
-	return acquireOption(func(a *acquisition) { a.weight, a.weightless = weight, weight == 0 })
+	return acquireOption(func(a *acquisition) { a.weight, a.zeroWeight = weight, weight == 0 })
 }
 
 // WithFiring claims one named instance of scheduled work together with the permit; due may be zero. Among all callers
@@ -157,10 +157,10 @@ type Place struct {
 // acquisition returns a new acquisition with these options, and generates any ids they do not set.
 func (s *Semaphore) acquisition(opts []AcquireOption) *acquisition {
 	a := s.request(opts)
-	if !a.named {
-		a.draw(s.client.seen.Load())
+	if !a.requestIDSet {
+		a.renewRequestID(s.client.seen.Load())
 	}
-	if !a.chosen {
+	if !a.holderIDSet {
 		id := NewRequestID()
 		a.holderID = &id
 	}
@@ -177,12 +177,14 @@ func (s *Semaphore) request(opts []AcquireOption) *acquisition {
 	for _, o := range opts {
 		o.acquire(&a)
 	}
-	a.named, a.chosen = a.requestID != "", a.holderID != nil
+	a.requestIDSet, a.holderIDSet = a.requestID != "", a.holderID != nil
 	return &a
 }
 
-// draw generates a new request id for the acquisition. revision is the newest revision that the Client had seen before.
-func (a *acquisition) draw(revision uint64) { a.requestID, a.revision = NewRequestID(), revision }
+// renewRequestID generates a new request id for the acquisition. revision is the newest revision that the Client had seen before.
+func (a *acquisition) renewRequestID(revision uint64) {
+	a.requestID, a.revision = NewRequestID(), revision
+}
 
 func (a *acquisition) identity() *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: a.group, Acquirer: a.acquirer, HolderId: *a.holderID}

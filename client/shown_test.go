@@ -15,29 +15,29 @@ import (
 	"testing"
 )
 
-// notShown lists exported symbols that no example uses, with the reason. An error's methods for fmt, errors and gRPC
+// unused lists exported symbols that no example uses, with the reason. An error's methods for fmt, errors and gRPC
 // need not be listed: examples use them when they print the error or call errors.Is.
-var notShown = map[string]string{}
+var unused = map[string]string{}
 
 // Every exported symbol of the client and its adapters must be used in an Example function of one of these packages, or
 // in a function of the same files that an example calls. Symbols that need a testing.TB may be used in a test in such a
 // file.
-func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
+func TestExamples_UseEveryExportedSymbol(t *testing.T) {
 	const root = "github.com/gatekeeperd/gatekeeper/client"
 	dirs := []string{".", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work"}
 	fset := token.NewFileSet()
 	imports := exports(t, fset)
-	shown := map[string]bool{}
+	used := map[string]bool{}
 	for _, dir := range dirs {
-		show(t, shown, fset, imports, dir)
+		recordUses(t, used, fset, imports, dir)
 	}
 	for _, dir := range dirs {
 		pkg := must(imports.Import(path.Join(root, dir)))(t)
 		for _, s := range symbols(pkg) {
-			switch reason := notShown[s]; {
-			case shown[s] && reason != "":
+			switch reason := unused[s]; {
+			case used[s] && reason != "":
 				t.Errorf("an example uses %s: remove it from unused", s)
-			case !shown[s] && reason == "":
+			case !used[s] && reason == "":
 				t.Errorf("no example uses %s", s)
 			}
 		}
@@ -73,7 +73,7 @@ func symbols(pkg *types.Package) (names []string) {
 			continue
 		}
 		for m := range named.Methods() {
-			if m.Exported() && !contractual(m.Name()) {
+			if m.Exported() && !isStandardMethod(m.Name()) {
 				names = append(names, qualified+"."+m.Name())
 			}
 		}
@@ -88,13 +88,13 @@ func symbols(pkg *types.Package) (names []string) {
 	return names
 }
 
-// contractual reports whether package fmt, errors or grpc calls a method.
-func contractual(method string) bool {
+// isStandardMethod reports whether package fmt, errors or grpc calls a method.
+func isStandardMethod(method string) bool {
 	return method == "String" || method == "Error" || method == "Unwrap" || method == "Is" || method == "GRPCStatus"
 }
 
-// show records the symbols that the examples in dir use. A value of a type counts as a use of the type.
-func show(t *testing.T, shown map[string]bool, fset *token.FileSet, imports types.Importer, dir string) {
+// recordUses records the symbols that the examples in dir use. A value of a type counts as a use of the type.
+func recordUses(t *testing.T, used map[string]bool, fset *token.FileSet, imports types.Importer, dir string) {
 	t.Helper()
 	names := must(filepath.Glob(filepath.Join(dir, "example*_test.go")))(t)
 	var files []*ast.File
@@ -107,11 +107,11 @@ func show(t *testing.T, shown map[string]bool, fset *token.FileSet, imports type
 	for _, body := range reachable(files, info) {
 		ast.Inspect(body, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok && info.Uses[id] != nil {
-				note(shown, info.Uses[id])
+				recordUse(used, info.Uses[id])
 			}
 			if e, ok := n.(ast.Expr); ok && info.TypeOf(e) != nil {
-				if named := namedOf(info.TypeOf(e)); named != nil {
-					note(shown, named.Obj())
+				if named := namedType(info.TypeOf(e)); named != nil {
+					recordUse(used, named.Obj())
 				}
 			}
 			return true
@@ -145,24 +145,24 @@ func reachable(files []*ast.File, info *types.Info) (bodies []*ast.BlockStmt) {
 	return bodies
 }
 
-// note records the name of a symbol of any package.
-func note(shown map[string]bool, o types.Object) {
+// recordUse records the name of a symbol of any package.
+func recordUse(used map[string]bool, o types.Object) {
 	if o.Pkg() == nil {
 		return
 	}
 	name := o.Pkg().Name() + "."
 	if f, ok := o.(*types.Func); ok && f.Signature().Recv() != nil {
-		if named := namedOf(f.Signature().Recv().Type()); named != nil {
+		if named := namedType(f.Signature().Recv().Type()); named != nil {
 			name += named.Obj().Name() + "."
 		}
 	} else if o.Parent() != o.Pkg().Scope() { // a field
 		return
 	}
-	shown[name+o.Name()] = true
+	used[name+o.Name()] = true
 }
 
-// namedOf returns the named type that typ is or points to; nil if there is none.
-func namedOf(typ types.Type) *types.Named {
+// namedType returns the named type that typ is or points to; nil if there is none.
+func namedType(typ types.Type) *types.Named {
 	if p, ok := typ.(*types.Pointer); ok {
 		typ = types.Unalias(p.Elem())
 	}

@@ -67,24 +67,24 @@ type StopError struct {
 	// Drain is how long the servers intend to keep granting refreshes, or 0 without a drain. See Permit.DrainUntil.
 	Drain time.Duration
 
-	stalled bool
-	brief   *StopTimeError
+	stalled     bool
+	stopTimeErr *StopTimeError
 }
 
 // Unwrap returns the *StopTimeError if an edit has made the permit too short for its stop time; otherwise nil.
 func (e *StopError) Unwrap() error {
-	if e.brief == nil {
+	if e.stopTimeErr == nil {
 		return nil
 	}
-	return e.brief
+	return e.stopTimeErr
 }
 
 // Error returns text that does not depend on the time of the call, so that log entries for one stop can be grouped. It
 // shows Until as a UTC time.
 func (e *StopError) Error() string {
 	text := e.sentinel().Error()
-	if e.brief != nil {
-		text += ": the definition was edited: " + e.brief.Error()
+	if e.stopTimeErr != nil {
+		text += ": the definition was edited: " + e.stopTimeErr.Error()
 	}
 	if e.Message != "" {
 		text += ": " + e.Message
@@ -105,7 +105,7 @@ func (e *StopError) sentinel() error {
 	if e.stalled {
 		return ErrStalled
 	}
-	if e.brief != nil {
+	if e.stopTimeErr != nil {
 		return ErrStopped
 	}
 	switch e.Cause {

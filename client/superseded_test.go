@@ -11,22 +11,22 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// taken returns the servers' result for a token that the same identity has superseded.
-func taken(token, by uint64) *gatekeeperv1.TokenResult {
+// supersededResult returns the servers' result for a token that the same identity has superseded.
+func supersededResult(token, by uint64) *gatekeeperv1.TokenResult {
 	r := result(token, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "its identity acquired it again")
 	r.SupersededBy = by
 	return r
 }
 
 func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
-	for how, send := range map[string]func(*stage){
-		"by a notice": func(s *stage) { s.a.notify(taken(7, 9)) },
-		"in the answer to a refresh": func(s *stage) {
-			s.a.answers(taken(7, 9))
+	for name, send := range map[string]func(*harness){
+		"by a notice": func(s *harness) { s.a.notify(supersededResult(7, 9)) },
+		"in the answer to a refresh": func(s *harness) {
+			s.a.answerWith(supersededResult(7, 9))
 		},
 	} {
-		t.Run(how, func(t *testing.T) {
-			onStage(t, func(t *testing.T, s *stage) {
+		t.Run(name, func(t *testing.T) {
+			withHarness(t, func(t *testing.T, s *harness) {
 				p := acquire(t, s.client.Semaphore("export", WithHolderID("worker")))
 				pass(5 * time.Second)
 				send(s)
@@ -50,18 +50,18 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 
 // duel is a contest between a Runner and another process with the same identity, which takes the Runner's permit.
 type duel struct {
-	*stage
-	asked  []time.Time
-	stolen time.Time
-	// theirs is set while the other process holds the permit.
-	theirs bool
+	*harness
+	requestTimes []time.Time
+	stolen       time.Time
+	// otherHolds is set while the other process holds the permit.
+	otherHolds bool
 }
 
 func newDuel(t *testing.T) *duel {
-	d := &duel{stage: newStage(t)}
+	d := &duel{harness: newHarness(t)}
 	token := uint64(0)
 	d.a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-		d.asked = append(d.asked, time.Now())
+		d.requestTimes = append(d.requestTimes, time.Now())
 		token += 2
 		return granted(q.GetSemaphore(), token, 10*time.Second), nil
 	}
@@ -69,7 +69,7 @@ func newDuel(t *testing.T) *duel {
 		if q.GetToken()%2 == 0 {
 			t.Errorf("Verify was called with token %d, which this process lost", q.GetToken())
 		}
-		return &gatekeeperv1.VerifyResponse{Valid: get(d.a, func(*server) bool { return d.theirs })}, nil
+		return &gatekeeperv1.VerifyResponse{Valid: get(d.a, func(*server) bool { return d.otherHolds })}, nil
 	}
 	return d
 }
@@ -77,8 +77,8 @@ func newDuel(t *testing.T) *duel {
 // steal makes the other process take the permit with the given token.
 func (d *duel) steal(token uint64) {
 	d.stolen = time.Now()
-	d.a.set(func(*server) { d.theirs = true })
-	d.a.notify(taken(token, token+1))
+	d.a.set(func(*server) { d.otherHolds = true })
+	d.a.notify(supersededResult(token, token+1))
 }
 
 func untilEnded(ctx context.Context) error {
@@ -86,7 +86,7 @@ func untilEnded(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func TestLoop_Superseded_BacksOffForThePermitsDurationAndWhileTheOtherProcessHoldsThePermit(t *testing.T) {
+func TestLoop_Superseded_BacksOffForDurationAndWhileOtherProcessHoldsPermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuel(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -97,16 +97,16 @@ func TestLoop_Superseded_BacksOffForThePermitsDurationAndWhileTheOtherProcessHol
 		pass(5 * time.Second)
 		d.steal(2)
 		pass(10*time.Second - time.Millisecond)
-		if n := len(d.asked); n != 1 {
+		if n := len(d.requestTimes); n != 1 {
 			t.Fatalf("sent %d requests within the permit's duration, want 1", n)
 		}
 		pass(10 * time.Minute)
-		if n := len(d.asked); n != 1 {
+		if n := len(d.requestTimes); n != 1 {
 			t.Fatalf("sent %d requests while the other process held the permit, want 1", n)
 		}
-		d.a.set(func(*server) { d.theirs = false })
+		d.a.set(func(*server) { d.otherHolds = false })
 		pass(11 * time.Second)
-		if n := len(d.asked); n != 2 {
+		if n := len(d.requestTimes); n != 2 {
 			t.Errorf("sent %d requests after the other process released its permit, want 2", n)
 		}
 		if n := strings.Count(d.log.String(), "two processes use the same holder id"); n != 1 {
@@ -129,7 +129,7 @@ func TestRun_Superseded_SkipsRunsWithinThePermitsDuration(t *testing.T) {
 		if err := <-ended; !errors.Is(err, ErrSuperseded) || !errors.Is(err, ErrLost) {
 			t.Errorf("the run returned %v, want ErrSuperseded and ErrLost", err)
 		}
-		d.a.set(func(*server) { d.theirs = false })
+		d.a.set(func(*server) { d.otherHolds = false })
 		for time.Since(d.stolen) < 9*time.Second {
 			pass(time.Second)
 			err := NewRunner(sem, untilEnded).RunDue(t.Context(), time.Now())
@@ -138,7 +138,7 @@ func TestRun_Superseded_SkipsRunsWithinThePermitsDuration(t *testing.T) {
 			}
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}
-		if n := len(d.asked); n != 1 {
+		if n := len(d.requestTimes); n != 1 {
 			t.Errorf("sent %d requests, want 1", n)
 		}
 		if n := strings.Count(d.log.String(), "the job does not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
@@ -165,7 +165,7 @@ func TestRun_SupersededWithWaitPolicy_WaitsWithinItsLimit(t *testing.T) {
 		if !errors.Is(err, ErrSuperseded) || time.Since(start) != 3*time.Second {
 			t.Errorf("the run returned %v after %s, want ErrSuperseded after 3s", err, time.Since(start))
 		}
-		d.a.set(func(*server) { d.theirs = false })
+		d.a.set(func(*server) { d.otherHolds = false })
 		if err := Wrap(sem, func(context.Context) error { return nil }, WithDenialPolicy(DenialWait))(t.Context()); err != nil || time.Since(start) < 10*time.Second {
 			t.Errorf("the run returned %v after %s, want nil after 10s or more", err, time.Since(start))
 		}
@@ -174,7 +174,7 @@ func TestRun_SupersededWithWaitPolicy_WaitsWithinItsLimit(t *testing.T) {
 
 // With a fixed holder id, a run fails while the permit is held.
 func TestRun_HolderIDInUse_IsLoggedOnce(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		sem := s.client.Semaphore("export", WithHolderID("worker"))
 		p := acquire(t, sem)
 		for range 3 {

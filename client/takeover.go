@@ -29,7 +29,7 @@ func (s *Semaphore) TakeOver(ctx context.Context, token uint64, reason string) (
 func (s *Semaphore) identity() *gatekeeperv1.Identity {
 	a := s.request(nil)
 	id := &gatekeeperv1.Identity{Group: a.group, Acquirer: a.acquirer}
-	if a.chosen {
+	if a.holderIDSet {
 		id.HolderId = *a.holderID
 	}
 	return id

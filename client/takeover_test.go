@@ -21,37 +21,37 @@ func TestTakeOver_HolderJudgedDead_StopsAndTheNextInTheQueueIsGranted(t *testing
 	due := time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	judged, err := srv.Dial(t, "app1").Semaphore("report").TryAcquire(ctx, client.WithFiring("report", due))
+	hung, err := srv.Dial(t, "app1").Semaphore("report").TryAcquire(ctx, client.WithFiring("report", due))
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := srv.Dial(t, "app2").Semaphore("report")
 	for range 2 { // a second call has no further effect
-		p, err := next.TakeOver(ctx, judged.Token(), "it does not respond")
+		p, err := next.TakeOver(ctx, hung.Token(), "it does not respond")
 		if err != nil || p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER || p.GetStopReason() != "it does not respond" {
 			t.Fatalf("TakeOver() = %v, %v, want a permit that was taken over", p, err)
 		}
 	}
 	select {
-	case <-judged.Context().Done():
+	case <-hung.Context().Done():
 	case <-ctx.Done():
 		t.Fatal("the holder was not notified")
 	}
-	if cause := context.Cause(judged.Context()); !errors.Is(cause, client.ErrTakenOver) || !errors.Is(cause, client.ErrStopped) {
+	if cause := context.Cause(hung.Context()); !errors.Is(cause, client.ErrTakenOver) || !errors.Is(cause, client.ErrStopped) {
 		t.Errorf("the context's cause is %v, want ErrTakenOver", cause)
 	}
 	if _, err := next.TryAcquire(ctx, client.WithFiring("report", due)); !errors.Is(err, client.ErrDenied) {
 		t.Errorf("TryAcquire() error = %v, want a denial: the takeover must not free the slot", err)
 	}
-	if err := judged.ReleaseCutShort(ctx); err != nil {
+	if err := hung.ReleaseCutShort(ctx); err != nil {
 		t.Fatal(err)
 	}
 	// firing_on_loss is spent, but the firing is free after a takeover.
 	p, err := next.Acquire(ctx, client.WithFiring("report", due))
-	if err != nil || p.Token() <= judged.Token() {
+	if err != nil || p.Token() <= hung.Token() {
 		t.Fatalf("Acquire() = %v, %v, want a permit with a newer token", p, err)
 	}
-	if _, err := next.TakeOver(ctx, judged.Token(), ""); !errors.As(err, new(*client.NoSuchPermitError)) {
+	if _, err := next.TakeOver(ctx, hung.Token(), ""); !errors.As(err, new(*client.NoSuchPermitError)) {
 		t.Errorf("TakeOver() of an ended permit: error = %v, want a *NoSuchPermitError", err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// unrunnable records which denials have been logged, so that a job that runs every minute is not reported every minute.
+// loggedDenials records which denials have been logged, so that a job that runs every minute is not reported every minute.
 // It belongs to the Client, because some schedulers create a new Runner for each run.
-type unrunnable struct {
+type loggedDenials struct {
 	mu     sync.Mutex // guards logged
 	logged map[denialKey]string
 }
@@ -27,12 +27,12 @@ type denialKey struct {
 	weight                     uint32
 }
 
-// maxUnrunnable bounds the number of entries. If a program is denied more semaphores than that, some are logged again.
-const maxUnrunnable = 10_000
+// maxLoggedDenials bounds the number of entries. If a program is denied more semaphores than that, some are logged again.
+const maxLoggedDenials = 10_000
 
 // changed records the cause of a request's denial, and reports whether that cause is new. An empty cause means a grant,
 // or a denial that waiting can fix.
-func (u *unrunnable) changed(key denialKey, cause string) bool {
+func (u *loggedDenials) changed(key denialKey, cause string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if cause == "" {
@@ -42,7 +42,7 @@ func (u *unrunnable) changed(key denialKey, cause string) bool {
 	if u.logged[key] == cause {
 		return false
 	}
-	if u.logged == nil || len(u.logged) >= maxUnrunnable {
+	if u.logged == nil || len(u.logged) >= maxLoggedDenials {
 		u.logged = make(map[denialKey]string)
 	}
 	u.logged[key] = cause
@@ -73,10 +73,10 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	}
 	a := r.sem.request(opts)
 	key := denialKey{semaphore: a.semaphore, group: a.group, acquirer: a.acquirer, weight: a.weight}
-	if a.chosen {
+	if a.holderIDSet {
 		key.holderID = *a.holderID
 	}
-	if r.sem.client.unrunnable.changed(key, cause) {
+	if r.sem.client.loggedDenials.changed(key, cause) {
 		r.log().Warn("gatekeeper: the job does not run"+text, more...)
 	}
 }
@@ -112,7 +112,7 @@ func (d *DeniedError) heldForOperator() bool {
 // ownClaim reports whether the caller's own identity claimed the firing: this process before a restart, or another
 // process with the same holder id.
 func (d *DeniedError) ownClaim() bool {
-	return d.Reason == ReasonFiringClaimed && d.asked != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.asked.identity())
+	return d.Reason == ReasonFiringClaimed && d.request != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.request.identity())
 }
 
 // ExplainCommand returns a shell command that shows step by step how the servers decide on this request.
@@ -129,8 +129,8 @@ func (d *DeniedError) ExplainCommand() string {
 	}
 	add("--group", d.Group)
 	add("--acquirer", d.Acquirer)
-	if a := d.asked; a != nil {
-		if a.chosen {
+	if a := d.request; a != nil {
+		if a.holderIDSet {
 			add("--holder-id", *a.holderID)
 		}
 		if a.weight > 1 {

@@ -20,14 +20,14 @@ func deniesWith(d **gatekeeperv1.Denial) func(context.Context, *gatekeeperv1.Try
 	}
 }
 
-func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_PersistentDenial_IsLoggedOncePerCause(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		var d *gatekeeperv1.Denial
 		s.a.tryAcquire = deniesWith(&d)
 		logged := 0
 		// ask makes three runs, each with a new Runner, as gocron's Locker does, and checks how often the denial was
 		// logged.
-		ask := func(reason gatekeeperv1.Reason, message string, want int) {
+		wantLogged := func(reason gatekeeperv1.Reason, message string, want int) {
 			t.Helper()
 			d = &gatekeeperv1.Denial{Reason: reason, Message: message}
 			for range 3 {
@@ -39,38 +39,38 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) 
 			}
 			logged = n
 		}
-		ask(gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE, `There is no semaphore "export".`, 1)
+		wantLogged(gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE, `There is no semaphore "export".`, 1)
 		for _, want := range []string{`There is no semaphore \"export\".`, "reason=NO_SUCH_SEMAPHORE", `explain="gkctl explain export --group prod --acquirer app1"`} {
 			if !strings.Contains(s.log.String(), want) {
 				t.Errorf("the log does not contain %s:\n%s", want, s.log.String())
 			}
 		}
-		ask(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants a", 1)
-		ask(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants b", 1) // an edit that does not help
-		ask(gatekeeperv1.Reason_REASON_ACQUIRER_MISMATCH, "m", 1)
-		ask(gatekeeperv1.Reason_REASON_WEIGHT_EXCEEDS_PERMITS, "m", 1)
-		ask(gatekeeperv1.Reason_REASON_CORDONED, "m", 1)
-		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1)
-		ask(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is noon", 1)
-		ask(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is one", 0)
-		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the noon run", 1)
-		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the one o'clock run", 0)
-		ask(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes with time
-		ask(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // intended by an operator
-		ask(gatekeeperv1.Reason_REASON_FIRING_DONE, "m", 0)
-		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // the cause has changed since
+		wantLogged(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants a", 1)
+		wantLogged(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants b", 1) // an edit that does not help
+		wantLogged(gatekeeperv1.Reason_REASON_ACQUIRER_MISMATCH, "m", 1)
+		wantLogged(gatekeeperv1.Reason_REASON_WEIGHT_EXCEEDS_PERMITS, "m", 1)
+		wantLogged(gatekeeperv1.Reason_REASON_CORDONED, "m", 1)
+		wantLogged(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1)
+		wantLogged(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is noon", 1)
+		wantLogged(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is one", 0)
+		wantLogged(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the noon run", 1)
+		wantLogged(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the one o'clock run", 0)
+		wantLogged(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes with time
+		wantLogged(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // intended by an operator
+		wantLogged(gatekeeperv1.Reason_REASON_FIRING_DONE, "m", 0)
+		wantLogged(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // the cause has changed since
 
 		s.a.set(func(a *server) { a.tryAcquire = grants(7, 10*time.Second) })
 		if err := Wrap(s.client.Semaphore("export"), func(context.Context) error { return nil })(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.a.set(func(a *server) { a.tryAcquire = deniesWith(&d) })
-		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // another run has been granted a permit since
+		wantLogged(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // another run has been granted a permit since
 	})
 }
 
 func TestRunner_EverySlotIsHeldForAnOperator_IsLogged(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Holders: []*gatekeeperv1.Permit{{State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}}}
 		s.a.tryAcquire = deniesWith(&d)
 		_ = NewRunner(s.client.Semaphore("export"), untilEnded).Run(t.Context())
@@ -84,7 +84,7 @@ func TestRunner_EverySlotIsHeldForAnOperator_IsLogged(t *testing.T) {
 func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 	for name, policy := range map[string]DenialPolicy{"wait": DenialWait, "run late": DenialRunLate} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(t *testing.T, s *stage) {
+			withHarness(t, func(t *testing.T, s *harness) {
 				d := &gatekeeperv1.Denial{
 					Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Message: `The only permit of semaphore "export" is taken.`,
 					Holders: []*gatekeeperv1.Permit{{Token: 7, State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}},
@@ -115,8 +115,8 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 }
 
 // The jobs of a program may share a semaphore. A grant to one job says nothing about a denial of another.
-func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsLoggedOnce(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunner_AnotherRequestForSemaphoreGranted_IsLoggedOnce(t *testing.T) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		grant := grants(7, 10*time.Second)
 		s.a.tryAcquire = func(ctx context.Context, r *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if r.GetWeight() < 3 {
@@ -138,16 +138,16 @@ func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsLoggedOnce(t *testing.T)
 }
 
 // While a Loop or a late run waits, it returns no error.
-func TestRunner_WaitsDuringALastingDenial_LogsOnce(t *testing.T) {
-	for how, wait := range map[string]func(context.Context, *Runner) error{
+func TestRunner_WaitsDuringPersistentDenial_LogsOnce(t *testing.T) {
+	for name, wait := range map[string]func(context.Context, *Runner) error{
 		"loop": func(ctx context.Context, r *Runner) error { return r.Loop(ctx) },
 		"run late": func(ctx context.Context, r *Runner) error {
 			WithDenialPolicy(DenialRunLate)(r)
 			return r.RunDue(ctx, time.Now())
 		},
 	} {
-		t.Run(how, func(t *testing.T) {
-			onStage(t, func(t *testing.T, s *stage) {
+		t.Run(name, func(t *testing.T) {
+			withHarness(t, func(t *testing.T, s *harness) {
 				s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_GROUP_MISMATCH)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
@@ -163,7 +163,7 @@ func TestRunner_WaitsDuringALastingDenial_LogsOnce(t *testing.T) {
 // A process that is restarted with the same holder id during a firing is denied because of its former permit. No
 // other process runs that firing.
 func TestRunDue_FiringClaimedByTheSameIdentity_IsAnError(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withHarness(t, func(t *testing.T, s *harness) {
 		due := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
 		claim := &gatekeeperv1.FiringClaim{
 			Winner: &gatekeeperv1.Identity{Group: "prod", Acquirer: "app1", HolderId: "worker"}, Token: 3, State: gatekeeperv1.FiringState_FIRING_STATE_CLAIMED,
@@ -189,14 +189,14 @@ func TestRunDue_FiringClaimedByTheSameIdentity_IsAnError(t *testing.T) {
 	})
 }
 
-func TestUnrunnable_ManySemaphores_IsBounded(t *testing.T) {
-	u := unrunnable{}
-	for i := range 3 * maxUnrunnable {
+func TestLoggedDenials_ManySemaphores_IsBounded(t *testing.T) {
+	u := loggedDenials{}
+	for i := range 3 * maxLoggedDenials {
 		if !u.changed(denialKey{semaphore: fmt.Sprint(i)}, "cause") {
 			t.Fatal("changed() = false, want true")
 		}
 	}
-	if len(u.logged) > maxUnrunnable {
+	if len(u.logged) > maxLoggedDenials {
 		t.Errorf("%d denials are recorded, want at most maxUnrunnable", len(u.logged))
 	}
 }
@@ -206,8 +206,8 @@ func TestExplainCommand_IsQuotedForAShell(t *testing.T) {
 		"gkctl explain export --group prod --acquirer app1":                        {Semaphore: "export", Group: "prod", Acquirer: "app1"},
 		`gkctl explain 'it'\''s $HOME' --group 'a b' --acquirer 'ü'`:               {Semaphore: "it's $HOME", Group: "a b", Acquirer: "ü"},
 		"gkctl explain --group prod --acquirer app1 -- -x":                         {Semaphore: "-x", Group: "prod", Acquirer: "app1"},
-		"gkctl explain export --group prod --acquirer app1 --weight 3":             {Semaphore: "export", Group: "prod", Acquirer: "app1", asked: &acquisition{weight: 3}},
-		"gkctl explain export --group prod --acquirer app1 --firing 'nightly run'": {Semaphore: "export", Group: "prod", Acquirer: "app1", asked: &acquisition{firing: &gatekeeperv1.Firing{Name: "nightly run"}}},
+		"gkctl explain export --group prod --acquirer app1 --weight 3":             {Semaphore: "export", Group: "prod", Acquirer: "app1", request: &acquisition{weight: 3}},
+		"gkctl explain export --group prod --acquirer app1 --firing 'nightly run'": {Semaphore: "export", Group: "prod", Acquirer: "app1", request: &acquisition{firing: &gatekeeperv1.Firing{Name: "nightly run"}}},
 	} {
 		if got := d.ExplainCommand(); got != want {
 			t.Errorf("ExplainCommand() = %s, want %s", got, want)

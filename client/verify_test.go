@@ -24,16 +24,16 @@ func verified(r *gatekeeperv1.VerifyResponse) func(context.Context, *gatekeeperv
 
 func TestVerify_LivePermit_ReturnsAVerification(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		var asked *gatekeeperv1.VerifyRequest
+		var request *gatekeeperv1.VerifyRequest
 		a.set(func(s *server) {
 			s.verify = func(_ context.Context, q *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
-				asked = q
+				request = q
 				return &gatekeeperv1.VerifyResponse{Valid: true, Permit: &gatekeeperv1.Permit{Token: 7}, Revision: 9}, nil
 			}
 		})
 		v := must(c.Verify(t.Context(), "job", 7))(t)
-		if asked.GetSemaphore() != "job" || asked.GetToken() != 7 || v.Permit.GetToken() != 7 || v.Revision != 9 || v.Stopping || v.Message != "" {
-			t.Errorf("Verify(job, 7) sent %v and returned %+v, want token 7 at revision 9", asked, v)
+		if request.GetSemaphore() != "job" || request.GetToken() != 7 || v.Permit.GetToken() != 7 || v.Revision != 9 || v.Stopping || v.Message != "" {
+			t.Errorf("Verify(job, 7) sent %v and returned %+v, want token 7 at revision 9", request, v)
 		}
 	})
 }
@@ -64,7 +64,7 @@ func TestVerify_NotValid_ReturnsAnErrorWithTheReason(t *testing.T) {
 }
 
 // If a server cannot confirm its answer, the state of the token is unknown, and another server is tried.
-func TestVerify_NotConfirmed_AsksAnotherServer(t *testing.T) {
+func TestVerify_NotConfirmed_TriesAnotherServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})

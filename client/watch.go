@@ -17,20 +17,20 @@ import (
 func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter.Seq2[*gatekeeperv1.WatchResponse, error] {
 	return func(yield func(*gatekeeperv1.WatchResponse, error) bool) {
 		next := proto.CloneOf(req)
-		c.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
+		c.follow(ctx, func(ctx context.Context, conn *link) (over, received bool, err error) {
 			stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, next)
 			for err == nil {
 				var r *gatekeeperv1.WatchResponse
 				if r, err = stream.Recv(); err != nil {
 					break
 				}
-				heard = true
+				received = true
 				next.FromRevision = r.GetRevision() + 1 // even after a live report, which has the revision of the previous message
 				if !yield(r, nil) {
 					return true, true, nil
 				}
 			}
-			return false, heard, err
+			return false, received, err
 		}, func(err error) { yield(nil, err) })
 	}
 }
@@ -38,19 +38,19 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 // follow keeps a stream open until the work is over or ctx ends. A broken stream is reopened, on another member if
 // necessary. open runs one stream; it reports whether the work is over, and whether the stream received anything.
 // refused is called with the error from a server that refuses the request.
-func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, heard bool, err error), refused func(error)) {
+func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, received bool, err error), refused func(error)) {
 	for ctx.Err() == nil {
 		over := false
 		err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
-			var heard bool
+			var received bool
 			var err error
-			shown := c.token(ctx)
-			if over, heard, err = open(ctx, conn); heard && !judge(err).final {
+			sentToken := c.token(ctx)
+			if over, received, err = open(ctx, conn); received && !judge(err).final {
 				return nil // it worked: the next attempt is a new call, not a retry of this one
 			}
-			if tokenEnded(err) && (heard || shown != c.token(ctx)) { // a worker without tasks has received nothing
+			if tokenRejected(err) && (received || sentToken != c.token(ctx)) { // a worker without tasks has received nothing
 				return nil
 			}
 			return err

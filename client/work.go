@@ -24,8 +24,8 @@ const DefaultSubmitBuffer = 1000
 const (
 	// taskChunk is the maximum payload, in bytes, of one message of a submission, unless a single task is larger.
 	taskChunk = 256 << 10
-	// perTask is the overhead of each task in a message, in bytes.
-	perTask = 16
+	// taskOverhead is the overhead of each task in a message, in bytes.
+	taskOverhead = 16
 	// maxPayload is the largest payload limit that can be set for a task. Much larger messages would not even reach the
 	// server's check.
 	maxPayload = 512 << 10
@@ -52,22 +52,22 @@ func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks
 	place := place{buffer: &c.submitting, limit: int64(c.settings.submitBuffer)}
 	defer place.leave()
 	var r *gatekeeperv1.SubmitJobResponse
-	err := c.do(ctx, call{repeatable: true, timeout: forever}, func(ctx context.Context, conn *link) (err error) {
+	err := c.do(ctx, call{idempotent: true, timeout: forever}, func(ctx context.Context, conn *link) (err error) {
 		if err := place.enter(); err != nil {
 			return err
 		}
 		r, err = c.submitOnce(ctx, conn, job, tasks)
 		return err
 	})
-	if own, ok := errors.AsType[*ownError](err); ok {
-		err = own.error
+	if local, ok := errors.AsType[*localError](err); ok {
+		err = local.error
 	}
-	c.saw(r.GetJob().GetSubmittedRevision())
+	c.observe(r.GetJob().GetSubmittedRevision())
 	return r, err
 }
 
-// ownError is an error from this process. It does not unwrap, so that it is never mistaken for a server's.
-type ownError struct{ error }
+// localError is an error from this process. It does not unwrap, so that it is never mistaken for a server's.
+type localError struct{ error }
 
 // submitOnce makes one attempt. The attempt fails if, for twice the attempt timeout of other calls, no message gets
 // through or no answer arrives.
@@ -75,47 +75,47 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	idleTimeout := 2 * c.settings.attemptTimeout
-	silence := time.AfterFunc(idleTimeout, cancel)
-	defer silence.Stop()
+	watchdog := time.AfterFunc(idleTimeout, cancel)
+	defer watchdog.Stop()
 	var p peer.Peer
 	stream, err := gatekeeperv1.NewWorkServiceClient(conn).SubmitJob(ctx, grpc.Peer(&p))
 	if err != nil {
-		return nil, reached(&p, err)
+		return nil, markUnsent(&p, err)
 	}
 	m, size, count := &gatekeeperv1.SubmitJobRequest{Job: job}, 0, 0
 	send := func() error {
 		err := stream.Send(m)
-		silence.Reset(idleTimeout)
+		watchdog.Reset(idleTimeout)
 		m, size = new(gatekeeperv1.SubmitJobRequest), 0
 		return err
 	}
 	for payload, err := range tasks {
 		switch {
 		case err != nil:
-			return nil, &ownError{err}
+			return nil, &localError{err}
 		case len(payload) > maxPayload:
-			return nil, &ownError{payloadTooLarge(count, len(payload))}
+			return nil, &localError{payloadTooLarge(count, len(payload))}
 		}
 		if size > 0 && size+len(payload) > taskChunk {
 			if err := send(); errors.Is(err, io.EOF) {
 				break // the answer says why
 			} else if err != nil {
-				return nil, reached(&p, err)
+				return nil, markUnsent(&p, err)
 			}
 		}
 		m.Tasks = append(m.Tasks, payload)
-		size += len(payload) + perTask
+		size += len(payload) + taskOverhead
 		count++
 	}
 	if count == 0 {
-		return nil, &ownError{invalidField("number of tasks", "0", "must be above 0")}
+		return nil, &localError{invalidField("number of tasks", "0", "must be above 0")}
 	}
 	m.Last = true
 	if err := send(); err != nil && !errors.Is(err, io.EOF) {
-		return nil, reached(&p, err)
+		return nil, markUnsent(&p, err)
 	}
 	r, err := stream.CloseAndRecv()
-	return r, reached(&p, err)
+	return r, markUnsent(&p, err)
 }
 
 // payloadTooLarge returns the error that a server would return for a payload above every possible limit.
@@ -128,22 +128,22 @@ func payloadTooLarge(index, bytes int) error {
 
 // place is a submission's slot among those waiting because no server answers.
 type place struct {
-	buffer *atomic.Int64
-	limit  int64
-	tried  bool
-	taken  bool
+	buffer  *atomic.Int64
+	limit   int64
+	tried   bool
+	waiting bool
 }
 
 // enter is called before each attempt. From the second attempt on, the submission counts as waiting.
 func (p *place) enter() error {
 	full := p.buffer.Load() >= p.limit
-	if p.tried && !p.taken {
-		p.taken = p.buffer.Add(1) <= p.limit
-		if full = !p.taken; full {
+	if p.tried && !p.waiting {
+		p.waiting = p.buffer.Add(1) <= p.limit
+		if full = !p.waiting; full {
 			p.buffer.Add(-1)
 		}
 	}
-	if full && !p.taken {
+	if full && !p.waiting {
 		return &SubmitBufferError{Limit: int(p.limit)}
 	}
 	p.tried = true
@@ -151,7 +151,7 @@ func (p *place) enter() error {
 }
 
 func (p *place) leave() {
-	if p.taken {
+	if p.waiting {
 		p.buffer.Add(-1)
 	}
 }
@@ -174,7 +174,7 @@ func (e *SubmitBufferError) Is(target error) bool { return target == ErrUnavaila
 func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobRequest) iter.Seq2[*gatekeeperv1.FollowJobResponse, error] {
 	return func(yield func(*gatekeeperv1.FollowJobResponse, error) bool) {
 		next := proto.CloneOf(req)
-		c.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
+		c.follow(ctx, func(ctx context.Context, conn *link) (over, received bool, err error) {
 			stream, err := gatekeeperv1.NewWorkServiceClient(conn).FollowJob(ctx, next)
 			ended := false // the job ended in the change that is being received
 			for err == nil {
@@ -182,7 +182,7 @@ func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobReque
 				if r, err = stream.Recv(); err != nil {
 					break
 				}
-				heard = true
+				received = true
 				if r.GetJob() != nil {
 					ended = r.GetJob().GetOver()
 				}
@@ -196,7 +196,7 @@ func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobReque
 			if errors.Is(err, io.EOF) {
 				err = errNoAnswer
 			}
-			return false, heard, err
+			return false, received, err
 		}, func(err error) { yield(nil, err) })
 	}
 }

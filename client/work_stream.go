@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// minBeat and maxBeat bound the time between two frames of a worker. Belief in a grant starts at the last frame
+	// minHeartbeat and maxHeartbeat bound the time between two frames of a worker. Belief in a grant starts at the last frame
 	// before it, and the margin grows with the time since that frame, so workers with short permits send frames more
 	// often. Servers require a frame every 10 s.
-	minBeat = time.Second
-	maxBeat = 5 * time.Second
+	minHeartbeat = time.Second
+	maxHeartbeat = 5 * time.Second
 	// progressEvery is the minimum time between two reports of progress.
 	progressEvery = 250 * time.Millisecond
 	// keptFrames is how many frames are remembered, with the times at which they were sent. frameGap is the minimum
@@ -58,15 +58,15 @@ func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 		return ctx.Err()
 	}
 	a := s.acquisition(nil)
-	if a.weightless {
+	if a.zeroWeight {
 		return invalidField("weight", "0", "must be above 0")
 	}
-	if err := s.client.oneCluster(ctx); err != nil {
+	if err := s.client.requireOneCluster(ctx); err != nil {
 		return err
 	}
 	var refusal error
 	closed := false
-	s.client.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
+	s.client.follow(ctx, func(ctx context.Context, conn *link) (over, received bool, err error) {
 		w := newWorkStream(ctx, s.client, a)
 		defer w.end()
 		slots, ok := h.Open(w)
@@ -74,11 +74,11 @@ func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 			closed = true
 			return true, true, nil
 		}
-		heard, err = w.run(conn, slots, h)
+		received, err = w.run(conn, slots, h)
 		if closed = w.isClosed(); closed {
 			return true, true, nil
 		}
-		return false, heard, err
+		return false, received, err
 	}, func(err error) { refusal = err })
 	switch {
 	case refusal != nil:
@@ -99,14 +99,14 @@ type WorkStream struct {
 	cancel context.CancelFunc
 	wake   chan struct{} // buffered
 
-	mu     sync.Mutex // guards everything below
-	queue  []*gatekeeperv1.WorkRequest
-	frame  uint64 // the last frame that was sent
-	sent   []stampedFrame
-	ends   map[uint64]chan *gatekeeperv1.TaskEnded
-	beat   time.Duration
-	closed bool
-	ended  bool
+	mu        sync.Mutex // guards everything below
+	queue     []*gatekeeperv1.WorkRequest
+	frame     uint64 // the last frame that was sent
+	sent      []stampedFrame
+	ends      map[uint64]chan *gatekeeperv1.TaskEnded
+	heartbeat time.Duration
+	closed    bool
+	ended     bool
 
 	progress   map[uint64]*gatekeeperv1.Progress // reports to be sent, by token
 	progressAt time.Duration                     // the earliest time of the next report
@@ -120,7 +120,7 @@ type stampedFrame struct {
 
 func newWorkStream(ctx context.Context, c *Client, offer *acquisition) *WorkStream {
 	w := &WorkStream{
-		client: c, offer: offer, wake: make(chan struct{}, 1), beat: maxBeat,
+		client: c, offer: offer, wake: make(chan struct{}, 1), heartbeat: maxHeartbeat,
 		ends:     make(map[uint64]chan *gatekeeperv1.TaskEnded),
 		progress: make(map[uint64]*gatekeeperv1.Progress),
 	}
@@ -181,11 +181,11 @@ func (w *WorkStream) end() {
 }
 
 // run serves the stream until it ends. heard reports whether anything was received.
-func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (heard bool, err error) {
+func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (received bool, err error) {
 	var p peer.Peer
 	stream, err := gatekeeperv1.NewWorkServiceClient(conn).Work(w.ctx, grpc.Peer(&p))
 	if err != nil {
-		return false, reached(&p, err)
+		return false, markUnsent(&p, err)
 	}
 	w.mu.Lock()
 	offer := &gatekeeperv1.WorkOffer{
@@ -201,11 +201,11 @@ func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (heard bool, err 
 		r, err := stream.Recv()
 		switch {
 		case errors.Is(err, io.EOF):
-			return heard, errNoAnswer // unless it was closed here
+			return received, errNoAnswer // unless it was closed here
 		case err != nil:
-			return heard, reached(&p, err)
+			return received, markUnsent(&p, err)
 		}
-		heard = true
+		received = true
 		switch kind := r.GetKind().(type) {
 		case *gatekeeperv1.WorkResponse_Task:
 			w.granted(kind.Task, h)
@@ -221,7 +221,7 @@ func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (heard bool, err 
 func (w *WorkStream) send(stream gatekeeperv1.WorkService_WorkClient) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	beats := time.Now()
+	lastHeartbeat := time.Now()
 	for {
 		m, wait := w.next()
 		if m == nil && w.isClosed() {
@@ -231,17 +231,17 @@ func (w *WorkStream) send(stream gatekeeperv1.WorkService_WorkClient) {
 			w.cancel()
 			return
 		}
-		if m == nil && time.Since(beats) >= w.beatEvery() {
+		if m == nil && time.Since(lastHeartbeat) >= w.heartbeatInterval() {
 			m = w.stamp(new(gatekeeperv1.WorkRequest))
 		}
 		if m != nil {
-			beats = time.Now()
+			lastHeartbeat = time.Now()
 			if stream.Send(m) != nil {
 				return // the receiver has the error
 			}
 			continue
 		}
-		timer.Reset(min(wait, w.beatEvery()-time.Since(beats)))
+		timer.Reset(min(wait, w.heartbeatInterval()-time.Since(lastHeartbeat)))
 		select {
 		case <-timer.C:
 		case <-w.wake:
@@ -251,10 +251,10 @@ func (w *WorkStream) send(stream gatekeeperv1.WorkService_WorkClient) {
 	}
 }
 
-func (w *WorkStream) beatEvery() time.Duration {
+func (w *WorkStream) heartbeatInterval() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.beat
+	return w.heartbeat
 }
 
 // next returns the next message, or nil and the maximum time to wait for one.
@@ -266,7 +266,7 @@ func (w *WorkStream) next() (m *gatekeeperv1.WorkRequest, wait time.Duration) {
 		return w.stampLocked(m), 0
 	}
 	if len(w.progress) == 0 || w.closed {
-		return nil, maxBeat
+		return nil, maxHeartbeat
 	}
 	now := w.client.settings.clock.Now()
 	if now < w.progressAt {
@@ -341,13 +341,13 @@ func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	w.mu.Lock()
 	sent, known := w.sentBefore(g.GetFrame())
 	if d := p.GetDuration().AsDuration(); d > 0 {
-		w.beat = min(max(d, minBeat), maxBeat)
+		w.heartbeat = min(max(d, minHeartbeat), maxHeartbeat)
 	}
 	w.mu.Unlock()
 	a := *w.offer
 	a.group, a.acquirer = p.GetIdentity().GetGroup(), p.GetIdentity().GetAcquirer()
 	id := p.GetIdentity().GetHolderId()
-	a.holderID, a.chosen, a.claim = &id, false, nil
+	a.holderID, a.holderIDSet, a.claim = &id, false, nil
 	err := errTooLate
 	var got answer
 	if waited := g.GetGrant().GetWaited().AsDuration(); known && waited >= 0 && waited < maxWaited {
@@ -355,7 +355,7 @@ func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	}
 	var permit *Permit
 	if err == nil {
-		permit, err = w.client.renewer.take(w.ctx, &a, got)
+		permit, err = w.client.renewer.add(w.ctx, &a, got)
 	}
 	if err != nil {
 		w.client.settings.logger.Warn("gatekeeper: a task is returned because its permit cannot be counted on",
@@ -376,8 +376,8 @@ func endRequest(e *gatekeeperv1.TaskEnd) *gatekeeperv1.WorkRequest {
 func (w *WorkStream) answered(e *gatekeeperv1.TaskEnded) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if waits := w.ends[e.GetToken()]; waits != nil {
-		waits <- e // buffered
+	if reply := w.ends[e.GetToken()]; reply != nil {
+		reply <- e // buffered
 		delete(w.ends, e.GetToken())
 	}
 }
@@ -395,21 +395,21 @@ func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 // settle sends the end of a task, and waits for the answer, but no longer than timeout. It returns nil if there is no
 // answer.
 func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, timeout time.Duration) *gatekeeperv1.TaskEnded {
-	waits := make(chan *gatekeeperv1.TaskEnded, 1)
+	reply := make(chan *gatekeeperv1.TaskEnded, 1)
 	w.mu.Lock()
 	if w.ended || w.closed {
 		w.mu.Unlock()
 		return nil
 	}
 	delete(w.progress, e.GetToken())
-	w.ends[e.GetToken()] = waits
+	w.ends[e.GetToken()] = reply
 	w.queue = append(w.queue, endRequest(e))
 	w.mu.Unlock()
 	w.ring()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case ended := <-waits:
+	case ended := <-reply:
 		return ended
 	case <-timer.C:
 	case <-w.ctx.Done():
@@ -419,7 +419,7 @@ func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, timeou
 	defer w.mu.Unlock()
 	delete(w.ends, e.GetToken())
 	select {
-	case ended := <-waits:
+	case ended := <-reply:
 		return ended
 	default:
 		return nil

@@ -9,13 +9,13 @@ import (
 
 // A permit's duration counts from the frame named in its grant, or from an earlier one. A worker sending hundreds of
 // frames per second remembers only some of them, and a grant may name a frame sent seconds ago.
-func TestSentBefore_RecentFrame_FindsItOrOneShortlyBefore(t *testing.T) {
+func TestSentBefore_RecentFrame_ReturnsItsTimeOrSlightlyEarlier(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}
-	const each = time.Millisecond / 2
+	const interval = time.Millisecond / 2
 	sent := map[uint64]time.Duration{}
 	for range 60_000 {
-		clock.now += each
+		clock.now += interval
 		w.stampLocked(new(gatekeeperv1.WorkRequest))
 		sent[w.frame] = clock.now
 	}

@@ -49,7 +49,7 @@ func (t *WorkTask) Progress(fraction float64, text string) {
 	if math.IsNaN(fraction) {
 		fraction = 0
 	}
-	t.stream.report(t.Permit.Token(), &gatekeeperv1.Progress{Fraction: min(max(fraction, 0), 1), Text: cutText(text, maxTaskText)})
+	t.stream.report(t.Permit.Token(), &gatekeeperv1.Progress{Fraction: min(max(fraction, 0), 1), Text: truncate(text, maxTaskText)})
 }
 
 // End ends the task and releases its permit. The permit is no longer held as soon as End is called, so the task must
@@ -71,10 +71,10 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	if ctx.Err() != nil {
 		ctx, bound = context.WithoutCancel(ctx), 0
 	}
-	failure := cutText(e.Failure, maxTaskText)
+	failure := truncate(e.Failure, maxTaskText)
 	message := &gatekeeperv1.TaskEnd{Token: p.Token(), Outcome: e.Outcome, Result: e.Result, Failure: failure, Next: e.Next}
-	patience := min(max(p.Duration()/8, minFrameTimeout), maxFrameTimeout)
-	if ended := t.stream.settle(ctx, message, patience); ended != nil && !ended.GetRefused() {
+	timeout := min(max(p.Duration()/8, minFrameTimeout), maxFrameTimeout)
+	if ended := t.stream.settle(ctx, message, timeout); ended != nil && !ended.GetRefused() {
 		p.released = true
 		return reportError(e.Outcome, ended.GetRecorded(), &EndedError{Token: p.Token(), Message: ended.GetMessage()})
 	}

@@ -12,20 +12,20 @@ import (
 // until the other process no longer holds the permit.
 func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 	a := r.sem.request(nil)
-	if !a.chosen {
+	if !a.holderIDSet {
 		return nil // each request uses a new holder id, which supersedes no other process
 	}
 	k, key := r.sem.client.renewer, a.claimKey()
 	for {
-		lost, wait := k.resting(key)
+		lost, wait := k.lastLoss(key)
 		switch {
 		case lost == nil:
 			return nil
 		case wait <= 0 && r.holds(ctx, lost.by):
-			k.changeRest(key, lost, true)
+			k.updateWait(key, lost, true)
 			continue
 		case wait <= 0:
-			k.changeRest(key, lost, false)
+			k.updateWait(key, lost, false)
 			return nil
 		}
 		if policy == DenialSkip || !sleep(ctx, wait) {

@@ -111,7 +111,7 @@ func pages(t *testing.T) []string {
 	return files
 }
 
-func TestPages_EveryCommand_DoesWhatThePageSays(t *testing.T) {
+func TestPages_EveryCommand_PrintsDocumentedOutput(t *testing.T) {
 	t.Parallel()
 	for _, file := range pages(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
@@ -152,29 +152,29 @@ func runPage(t *testing.T, p *page) {
 			t.Fatal(err)
 		}
 	}
-	real := map[string]string{} // maps an address on the page to the one used here
+	actual := map[string]string{} // maps an address on the page to the one used here
 	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "USER=ops", "HOSTNAME=desk", "COLUMNS=200"}
 	if p.servers > 0 {
 		cluster := startServers(t, p, root)
 		for i, s := range cluster.Servers {
 			// On a page, the first server uses ports 7420 to 7423, the second one 7430 to 7433, and so on.
-			real[fmt.Sprintf("127.0.0.1:74%d0", 2+i)] = s.API
-			real[fmt.Sprintf("127.0.0.1:74%d1", 2+i)] = s.Peer
-			real[fmt.Sprintf("127.0.0.1:74%d2", 2+i)] = s.HTTP
-			real[fmt.Sprintf("127.0.0.1:74%d3", 2+i)] = s.Admin
+			actual[fmt.Sprintf("127.0.0.1:74%d0", 2+i)] = s.API
+			actual[fmt.Sprintf("127.0.0.1:74%d1", 2+i)] = s.Peer
+			actual[fmt.Sprintf("127.0.0.1:74%d2", 2+i)] = s.HTTP
+			actual[fmt.Sprintf("127.0.0.1:74%d3", 2+i)] = s.Admin
 		}
 		env = append(env, "GK_ENDPOINTS="+strings.Join(cluster.Endpoints(), ","))
 	}
 	substitute := func(text string) string {
 		return address.ReplaceAllStringFunc(text, func(a string) string {
-			if real[a] == "" {
+			if actual[a] == "" {
 				free, err := ports.Free(1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				real[a] = free[0]
+				actual[a] = free[0]
 			}
-			return real[a]
+			return actual[a]
 		})
 	}
 	switch {
@@ -187,7 +187,7 @@ func runPage(t *testing.T, p *page) {
 	case p.servers == 0:
 		env = append(env, "GK_ENDPOINTS="+substitute("127.0.0.1:7420")) // the default
 	}
-	sh, began := startShell(t, dir, env), time.Now()
+	sh, start := startShell(t, dir, env), time.Now()
 	for _, c := range p.commands {
 		if skipReasons[c.text] != "" {
 			continue
@@ -205,7 +205,7 @@ func runPage(t *testing.T, p *page) {
 				p.file, c.line, c.text, code, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	t.Logf("%s: %d commands took %v", p.file, len(p.commands), time.Since(began).Round(time.Second))
+	t.Logf("%s: %d commands took %v", p.file, len(p.commands), time.Since(start).Round(time.Second))
 }
 
 // withAddresses adds flags with the default ports to a command that starts a server without them, so that the test can

@@ -77,12 +77,12 @@ func buildProgram(t *testing.T) (binary string) {
 }
 
 // If the definition is missing or does not match, the program must log that.
-func TestReadme_ProgramThatIsNeverGrantedAPermit_SaysWhy(t *testing.T) {
+func TestReadme_ProgramThatIsNeverGranted_LogsWhy(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
 	for name, c := range map[string]struct {
 		define *gatekeeperv1.Definition // nil: none
-		says   string
+		reason string
 	}{
 		"no definition":      {nil, `There is no semaphore "nightly-export".`},
 		"another name":       {&gatekeeperv1.Definition{Name: "nightly-exprot"}, `There is no semaphore "nightly-export".`},
@@ -110,9 +110,9 @@ func TestReadme_ProgramThatIsNeverGrantedAPermit_SaysWhy(t *testing.T) {
 			for warnings := 0; warnings == 0; {
 				select {
 				case line := <-lines:
-					if !strings.Contains(line, "WARN") || !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.says) ||
+					if !strings.Contains(line, "WARN") || !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.reason) ||
 						!strings.Contains(line, "gkctl explain nightly-export --group default --acquirer app1") {
-						t.Errorf("the program logged: %s\nwant a warning that contains: %s", line, c.says)
+						t.Errorf("the program logged: %s\nwant a warning that contains: %s", line, c.reason)
 					}
 					warnings++
 				case <-ctx.Done():
@@ -150,14 +150,14 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	}
 	runs := map[uint64]int{} // by token
 	last := uint64(0)
-	note := func(token uint64) {
+	record := func(token uint64) {
 		runs[token]++
 		last = max(last, token)
 	}
 	for range 5 {
 		select {
 		case token := <-printed:
-			note(token)
+			record(token)
 		case <-ctx.Done():
 			t.Fatal("timed out before the job had run 5 times")
 		}
@@ -167,7 +167,7 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	}
 	close(printed)
 	for token := range printed {
-		note(token)
+		record(token)
 	}
 
 	// Each firing granted up to the last run must have run exactly once, and no firing may have been granted twice.

@@ -75,7 +75,7 @@ func anchors(page string) map[string]bool {
 	return found
 }
 
-func TestAnchors_FollowGitHub(t *testing.T) {
+func TestAnchors_MatchGitHub(t *testing.T) {
 	got := anchors("# A `gkctl run`, or two\n## Why not?\n```text\n# a comment\n```\n## Why not?\n## [On](a.md#b)_off – x\n")
 	for _, want := range []string{"a-gkctl-run-or-two", "why-not", "why-not-1", "on_off--x"} {
 		if !got[want] {

@@ -30,14 +30,14 @@ func newAccessLog(tb tester) *log {
 func outcome(t *testing.T, l *log, cmd fsm.Command, want fsm.AccessOutcome) fsm.AccessResult {
 	t.Helper()
 	before := l.state().Revision()
-	r := one[fsm.AccessResult](l, cmd)
+	r := applyOne[fsm.AccessResult](l, cmd)
 	if r.Outcome != want || (want == fsm.AccessApplied) != (l.state().Revision() > before) {
 		t.Fatalf("%+v: result = %+v, want outcome %d", cmd, r, want)
 	}
 	return r
 }
 
-func TestSetBinding_First_NeedsAnAdministratorAndAppliesOnce(t *testing.T) {
+func TestSetBinding_First_RequiresAdministratorAndAppliesOnce(t *testing.T) {
 	l := newWorkLog(t)
 	outcome(t, l, fsm.SetBinding{Name: "ops", Binding: &access.Binding{Subjects: []string{"cert:ops"}}}, fsm.AccessLastAdmin)
 	outcome(t, l, fsm.SetBinding{Name: "admin", Binding: admin("cert:admin"), First: true}, fsm.AccessApplied)
@@ -88,7 +88,7 @@ func TestIssueToken_Limit_ExpiredTokensMakeRoom(t *testing.T) {
 
 // Viewers can read the journal, so it must not contain hashes.
 func TestJournal_Bindings_HaveNoTokenHashes(t *testing.T) {
-	l := storyOfAccess(t)
+	l := accessScenario(t)
 	changes := 0
 	for e := range l.state().Journal("", 0) {
 		for _, b := range []*access.Binding{e.Details().BindingBefore, e.Details().BindingAfter} {
@@ -109,7 +109,7 @@ func TestJournal_Bindings_HaveNoTokenHashes(t *testing.T) {
 func TestSubmit_AnotherPrincipalsSubmission_IsNotDropped(t *testing.T) {
 	l := newAccessLog(t)
 	submit := func(principal string) fsm.SubmitResult {
-		return one[fsm.SubmitResult](l, fsm.SubmitJob{
+		return applyOne[fsm.SubmitResult](l, fsm.SubmitJob{
 			Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8, Principal: principal}, Tasks: tasks("a"),
 		})
 	}
@@ -126,18 +126,18 @@ func TestSubmit_AnotherPrincipalsSubmission_IsNotDropped(t *testing.T) {
 func TestPrincipals_WithEqualNames_ShareNothing(t *testing.T) {
 	l := newAccessLog(t)
 	version := l.state().Definition("s").Version
-	ask := func(principal string) fsm.GrantResult {
-		return one[fsm.GrantResult](l, fsm.Grant{
+	acquire := func(principal string) fsm.GrantResult {
+		return applyOne[fsm.GrantResult](l, fsm.Grant{
 			Semaphore: "s", Identity: semaphore.Identity{Group: "g", Acquirer: "a", HolderID: "h", Principal: principal}, Weight: 1, RequestID: "same",
 			DefinitionVersion: version, At: at(1),
 		})
 	}
-	one1, two := ask("one"), ask("two")
-	if one1.Permit == nil || two.Permit == nil || one1.Permit.Token == two.Permit.Token {
-		t.Fatalf("grants to two principals: got %+v and %+v, want two permits", one1, two)
+	first, second := acquire("one"), acquire("two")
+	if first.Permit == nil || second.Permit == nil || first.Permit.Token == second.Permit.Token {
+		t.Fatalf("grants to two principals: got %+v and %+v, want two permits", first, second)
 	}
-	r := one[fsm.CancelResult](l, fsm.Cancel{Semaphore: "s", Identity: two.Permit.Identity, RequestID: "same", Token: two.Permit.Token})
-	if r.GaveBack == nil || r.GaveBack.Token != two.Permit.Token || l.state().Permit(one1.Permit.Token) == nil {
+	r := applyOne[fsm.CancelResult](l, fsm.Cancel{Semaphore: "s", Identity: second.Permit.Identity, RequestID: "same", Token: second.Permit.Token})
+	if r.ReturnedPermit == nil || r.ReturnedPermit.Token != second.Permit.Token || l.state().Permit(first.Permit.Token) == nil {
 		t.Fatalf("Cancel: got %+v, want only the caller's permit released", r)
 	}
 }
@@ -160,7 +160,7 @@ func TestRestore_InconsistentBindings_IsRefused(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			records := readRecords(t, snapshot(t, storyOfAccess(t).state()))
+			records := readRecords(t, snapshot(t, accessScenario(t).state()))
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {

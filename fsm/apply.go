@@ -57,7 +57,7 @@ func (c RetireMember) apply(d *draft) Result      { return d.retireMember(c) }
 func (c RaiseFeatureLevel) apply(d *draft) Result { return d.raiseFeatureLevel(c) }
 func (c EndDrain) apply(d *draft) Result          { return d.endDrain(c) }
 func (c Revert) apply(d *draft) Result            { return d.revert(c) }
-func (c Sight) apply(d *draft) Result             { return d.sight(c) }
+func (c Sight) apply(d *draft) Result             { return d.recordSightings(c) }
 func (c NoteMissed) apply(d *draft) Result        { return d.noteMissed(c) }
 func (c EndQuarantine) apply(d *draft) Result     { return d.endQuarantine(c) }
 func (c Undo) apply(d *draft) Result              { return d.undo(c) }

@@ -59,7 +59,7 @@ func (d *draft) trimRequests(c Trim) Result {
 	left := MaxTrimmed
 	for _, name := range c.Names {
 		for kept := d.keptRequests(name); left > 0; left-- {
-			requests := d.memory(name).requests
+			requests := d.requestMemory(name).requests
 			if requests.len() <= kept || requests.first().Revision > c.UpTo {
 				break
 			}

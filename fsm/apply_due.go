@@ -23,29 +23,29 @@ func (d *draft) endDrain(c EndDrain) Result {
 	}
 	before := d.revision
 	// Allocate the revision when the first drain is found, so that a command that finds none consumes no revision.
-	begin := func() {
+	ensureRevision := func() {
 		if d.revision == before {
 			d.advance()
 		}
 	}
 	for _, name := range c.Names {
-		d.endDrainOf(name, c, begin)
+		d.endNamedDrain(name, c, ensureRevision)
 	}
 	if i, found := search(d.cordons, c.Cordon, cordonID); found && d.cordons[i].Revision == c.Change && d.cordons[i].Drain > 0 {
-		begin()
-		over := *d.cordons[i]
-		over.Drain = 0
+		ensureRevision()
+		drained := *d.cordons[i]
+		drained.Drain = 0
 		cordons := slices.Clone(d.cordons)
-		cordons[i] = &over
+		cordons[i] = &drained
 		d.setCordons(cordons) // this also invalidates cached matches of callers
-		d.emit(Event{Kind: DrainedEvent, Cordon: &over, Change: c.Change, At: c.At})
+		d.emit(Event{Kind: DrainedEvent, Cordon: &drained, Change: c.Change, At: c.At})
 	}
 	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopOrder().Revision == c.Change && p.StopOrder().Drain > 0 {
-		begin()
-		over := *p
-		over.Order = p.Order.Drained()
-		d.setPermit(p, &over)
-		d.emit(Event{Kind: DrainedEvent, Semaphore: p.Semaphore, Permit: &over, Change: c.Change, At: c.At})
+		ensureRevision()
+		drained := *p
+		drained.Order = p.Order.Drained()
+		d.setPermit(p, &drained)
+		d.emit(Event{Kind: DrainedEvent, Semaphore: p.Semaphore, Permit: &drained, Change: c.Change, At: c.At})
 	}
 	if d.revision == before {
 		return RevisionResult{}
@@ -53,18 +53,18 @@ func (d *draft) endDrain(c EndDrain) Result {
 	return RevisionResult{Applied: true, Revision: d.revision}
 }
 
-// endDrainOf ends the drain that a change began for a name. The change was either an edit or a pause, never both.
-func (d *draft) endDrainOf(name string, c EndDrain, begin func()) {
+// endNamedDrain ends the drain that a change began for a name. The change was either an edit or a pause, never both.
+func (d *draft) endNamedDrain(name string, c EndDrain, ensureRevision func()) {
 	before := d.Definition(name)
 	after := before
-	waits := d.due(name)
-	switch i := slices.IndexFunc(waits.drains, func(o semaphore.Drain) bool { return o.Revision == c.Change }); {
+	pending := d.pendingTimers(name)
+	switch i := slices.IndexFunc(pending.drains, func(o semaphore.Drain) bool { return o.Revision == c.Change }); {
 	case i >= 0:
-		begin()
-		waits.drains = slices.Delete(slices.Clone(waits.drains), i, i+1) // readers may be using the old slice
-		d.setDue(name, waits)
+		ensureRevision()
+		pending.drains = slices.Delete(slices.Clone(pending.drains), i, i+1) // readers may be using the old slice
+		d.setDue(name, pending)
 	case before != nil && before.Pause != nil && before.Pause.Revision == c.Change && before.Pause.Drain > 0:
-		begin()
+		ensureRevision()
 		pause, now := *before.Pause, *before
 		pause.Drain = 0
 		now.Pause = &pause
@@ -83,15 +83,15 @@ func (d *draft) revert(c Revert) Result {
 	}
 	before := d.revision
 	for _, name := range c.Names {
-		waits := d.due(name)
-		i := slices.IndexFunc(waits.ends, func(e *EditEnd) bool { return e.Revision == c.Change })
+		pending := d.pendingTimers(name)
+		i := slices.IndexFunc(pending.ends, func(e *EditEnd) bool { return e.Revision == c.Change })
 		if i < 0 {
 			continue
 		}
 		if d.revision == before {
 			d.advance()
 		}
-		d.revertEdit(name, waits, i, c.At)
+		d.revertEdit(name, pending, i, c.At)
 	}
 	if d.revision == before {
 		return RevisionResult{}
@@ -100,22 +100,22 @@ func (d *draft) revert(c Revert) Result {
 }
 
 // revertEdit ends the temporary edit at index i. It emits an event even if nothing can be reverted.
-func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
-	end, before := waits.ends[i], d.Definition(name)
+func (d *draft) revertEdit(name string, pending pendingTimers, i int, at time.Time) {
+	end, before := pending.ends[i], d.Definition(name)
 	restored, kept := semaphore.Revert(before.Definition, end.Before, end.After)
-	back := semaphore.Changed(before.Definition, restored)
-	var broken error
-	if len(back) > 0 {
-		broken = d.validDefinition(restored)
+	revertedFields := semaphore.Changed(before.Definition, restored)
+	var invalidErr error
+	if len(revertedFields) > 0 {
+		invalidErr = d.validDefinition(restored)
 	}
 	after, drain := before, time.Duration(0)
-	reason := revertReason(end.Revision, back, kept, broken)
-	if broken == nil {
-		waits.ends = withoutEnd(waits.ends, i)
+	reason := revertReason(end.Revision, revertedFields, kept, invalidErr)
+	if invalidErr == nil {
+		pending.ends = withoutEnd(pending.ends, i)
 	} else {
-		waits.ends = slices.Delete(slices.Clone(waits.ends), i, i+1) // readers may be using the old slice
+		pending.ends = slices.Delete(slices.Clone(pending.ends), i, i+1) // readers may be using the old slice
 	}
-	if len(back) > 0 && broken == nil {
+	if len(revertedFields) > 0 && invalidErr == nil {
 		after = &StoredDefinition{
 			Definition: restored, Version: d.revision, CreatedRevision: before.CreatedRevision,
 			UpdatedBy: ownAuthor, UpdatedAt: at, Reason: reason, Pause: before.Pause,
@@ -124,10 +124,10 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 		d.setDefinition(name, after)
 		drain = end.Drain
 		if drain > 0 && d.hasLive(name) { // the edit admitted these holders, so its drain also applies when reverting it stops them
-			waits.begin(semaphore.Drain{Revision: d.revision, Duration: drain})
+			pending.addDrain(semaphore.Drain{Revision: d.revision, Duration: drain})
 		}
 	}
-	d.setDue(name, waits)
+	d.setDue(name, pending)
 	d.note(JournalEntry{
 		Kind: RevertedEvent, Semaphore: name, Before: before.Definition, After: after.Definition, Author: ownAuthor, Reason: reason, At: at, Drain: drain,
 	})
@@ -158,13 +158,13 @@ func (e *EditEnd) Without(ended *EditEnd) *EditEnd {
 	return &now
 }
 
-func revertReason(change uint64, back, kept []string, broken error) string {
+func revertReason(change uint64, revertedFields, kept []string, invalidErr error) string {
 	s := fmt.Sprintf("the edit of revision %d has ended", change)
 	switch {
-	case broken != nil:
-		return s + "; its fields are left alone, for with their old values the definition is not valid now: " + broken.Error()
-	case len(back) > 0:
-		s += "; old values are back: " + strings.Join(back, ", ")
+	case invalidErr != nil:
+		return s + "; its fields are left alone, for with their old values the definition is not valid now: " + invalidErr.Error()
+	case len(revertedFields) > 0:
+		s += "; old values are back: " + strings.Join(revertedFields, ", ")
 	case len(kept) == 0:
 		s += "; there is nothing to take back"
 	}

@@ -24,7 +24,7 @@ func (l *log) replaceNow(name string, change ...func(*semaphore.Definition)) fsm
 // edit applies one batch and returns its revision.
 func (l *log) edit(b fsm.EditBatch) uint64 {
 	l.tb.Helper()
-	r := one[fsm.EditResult](l, b)
+	r := applyOne[fsm.EditResult](l, b)
 	if r.Conflict != nil || r.Revision == 0 {
 		l.tb.Fatalf("edit: %+v", r)
 	}
@@ -47,8 +47,8 @@ func until(t time.Time, changes ...fsm.Change) fsm.EditBatch {
 	return b
 }
 
-// admits returns the outcome that a refresh would have if the group no longer matched.
-func (l *log) admits(token uint64) semaphore.Outcome {
+// refreshOutcome returns the outcome that a refresh would have if the group no longer matched.
+func (l *log) refreshOutcome(token uint64) semaphore.Outcome {
 	p := l.state().Permit(token)
 	f := l.state().Facts(&semaphore.Request{Semaphore: p.Semaphore, Identity: p.Identity}, "")
 	f.Admission = semaphore.Admission{Acquirer: true}
@@ -56,7 +56,7 @@ func (l *log) admits(token uint64) semaphore.Outcome {
 }
 
 func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.define("s", permits(5))
 	l.define("empty")
 	before := l.grant("s", "a")
@@ -64,8 +64,8 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	after := l.grant("s", "b")
 	equal(t, "drains", l.state().Drains("s"), []semaphore.Drain{{Revision: change, Duration: time.Minute}})
 	equal(t, "drains of a name without permits", l.state().Drains("empty"), []semaphore.Drain(nil))
-	equal(t, "granted before", l.admits(before.Token), semaphore.Refreshed)
-	equal(t, "granted after", l.admits(after.Token), semaphore.Denied)
+	equal(t, "granted before", l.refreshOutcome(before.Token), semaphore.Refreshed)
+	equal(t, "granted after", l.refreshOutcome(after.Token), semaphore.Denied)
 	for e := range l.state().JournalBackward("s", 0) {
 		equal(t, "journaled drain", e.Drain, time.Minute)
 		break
@@ -73,42 +73,42 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 
 	// Another edit keeps the drain. A newer drain covers more permits.
 	l.edit(edits(l.replaceNow("s", permits(6))))
-	equal(t, "after another edit", l.admits(before.Token), semaphore.Refreshed)
+	equal(t, "after another edit", l.refreshOutcome(before.Token), semaphore.Refreshed)
 	second := l.edit(draining(time.Hour, l.replaceNow("s", group("west"))))
-	equal(t, "granted between", l.admits(after.Token), semaphore.Refreshed)
+	equal(t, "granted between", l.refreshOutcome(after.Token), semaphore.Refreshed)
 
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: second, Term: l.term - 1, Names: []string{"s"}})
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: second + 1, Term: l.term, Names: []string{"s", "empty", "none"}})
-	r := one[fsm.RevisionResult](l, fsm.EndDrain{Change: second, Term: l.term, Names: []string{"s", "empty", "s"}, At: at(9)})
+	r := applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: second, Term: l.term, Names: []string{"s", "empty", "s"}, At: at(9)})
 	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: second + 1})
 	equal(t, "events", l.events, []fsm.Event{{
 		Revision: second + 1, Kind: fsm.DrainedEvent, Semaphore: "s", Definition: l.state().Definition("s"), Before: l.state().Definition("s"), Change: second, At: at(9),
 	}})
-	equal(t, "permit granted between the edits, after the newer drain", l.admits(after.Token), semaphore.Denied)
-	equal(t, "permit granted before both edits, during the older drain", l.admits(before.Token), semaphore.Refreshed)
-	one[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
-	equal(t, "after both drains", l.admits(before.Token), semaphore.Denied)
+	equal(t, "permit granted between the edits, after the newer drain", l.refreshOutcome(after.Token), semaphore.Denied)
+	equal(t, "permit granted before both edits, during the older drain", l.refreshOutcome(before.Token), semaphore.Refreshed)
+	applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
+	equal(t, "after both drains", l.refreshOutcome(before.Token), semaphore.Denied)
 }
 
 // The name is kept until its drain is over, and then removed completely.
 func TestDrain_Delete_OutlivesDefinition(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 0
 	l.apply(fsm.Configure{Settings: settings})
 	d := l.define("s")
 	p := l.grant("s", "a")
 	change := l.edit(draining(time.Minute, remove("s", d.Version)))
-	equal(t, "deleted", l.admits(p.Token), semaphore.Refreshed)
+	equal(t, "deleted", l.refreshOutcome(p.Token), semaphore.Refreshed)
 	l.apply(fsm.Release{Token: p.Token})
 	equal(t, "names", collect(l.state().Names()), []string{"s"})
 	equal(t, "restored", restored(t, l.state()).State().Drains("s"), l.state().Drains("s"))
-	one[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
+	applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
 	equal(t, "names", collect(l.state().Names()), []string(nil))
 }
 
 func TestDrains_PerName_AreBounded(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.define("s")
 	l.grant("s", "a")
 	var changes []uint64
@@ -123,7 +123,7 @@ func TestDrains_PerName_AreBounded(t *testing.T) {
 }
 
 func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.define("s")
 	p := l.grant("s", "a")
 	for _, d := range []time.Duration{-1, fsm.MaxDrain + 1} {
@@ -146,12 +146,12 @@ func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
 }
 
 func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	def := l.define("s", permits(5))
 	p := l.grant("s", "a")
-	pause := one[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
+	pause := applyOne[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
 	equal(t, "pause", l.state().Definition("s").Pause.Drain, time.Minute)
-	one[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}, At: at(9)})
+	applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}, At: at(9)})
 	now := l.state().Definition("s")
 	equal(t, "pause", *now.Pause, semaphore.Pause{Stop: true, Revision: pause})
 	equal(t, "version", now.Version, def.Version)
@@ -159,15 +159,15 @@ func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 
 	// Pausing again is a separate change, so the timer of the first pause has no effect.
-	again := one[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
+	again := applyOne[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 	equal(t, "second pause", l.state().Definition("s").Pause.Revision, again)
 
-	cordon := one[fsm.RevisionResult](l, fsm.SetCordon{ID: "k", GroupPattern: "g", Drain: time.Minute, Until: at(70)}).Revision
-	one[fsm.RevisionResult](l, fsm.SetCordon{ID: "l", GroupPattern: "h", Drain: time.Minute})
+	cordon := applyOne[fsm.RevisionResult](l, fsm.SetCordon{ID: "k", GroupPattern: "g", Drain: time.Minute, Until: at(70)}).Revision
+	applyOne[fsm.RevisionResult](l, fsm.SetCordon{ID: "l", GroupPattern: "h", Drain: time.Minute})
 	old := l.state().Cordons()
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: cordon, Term: l.term, Cordon: "l"})
-	r := one[fsm.RevisionResult](l, fsm.EndDrain{Change: cordon, Term: l.term, Cordon: "k", At: at(9)})
+	r := applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: cordon, Term: l.term, Cordon: "k", At: at(9)})
 	over := &fsm.Cordon{ID: "k", GroupPattern: "g", Until: at(70), Revision: cordon}
 	equal(t, "cordon", l.state().Cordons()[0], over)
 	equal(t, "cordon in the older state", old[0].Drain, time.Minute)
@@ -175,10 +175,10 @@ func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 	// Callers that were matched against the old set must be matched again.
 	equal(t, "cordon revision", l.state().CordonRevision(), r.Revision)
 
-	revoke := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute}).Revision
+	revoke := applyOne[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute}).Revision
 	permitRevision := l.state().PermitRevision("s")
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: revoke + 1, Term: l.term, Token: p.Token})
-	one[fsm.RevisionResult](l, fsm.EndDrain{Change: revoke, Term: l.term, Token: p.Token})
+	applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: revoke, Term: l.term, Token: p.Token})
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.DrainedEvent})
 	stopping := l.state().Permit(p.Token)
 	equal(t, "permit", []any{stopping.Stop, stopping.StopOrder().Revision, stopping.StopOrder().Drain}, []any{semaphore.StopRevoked, revoke, time.Duration(0)})
@@ -186,24 +186,24 @@ func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 }
 
 func TestRevoke_Again_OnlyShortensTheDrain(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.define("s")
 	p := l.grant("s", "a")
-	first := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Hour, Reason: "soon"})
+	first := applyOne[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Hour, Reason: "soon"})
 	for _, d := range []time.Duration{time.Hour, 2 * time.Hour} {
 		r := unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: d})
 		equal(t, "permit", r.Permit, first.Permit)
 	}
-	second := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute, Reason: "sooner"})
+	second := applyOne[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute, Reason: "sooner"})
 	equal(t, "permit", second.Permit.StopOrder(), semaphore.StopOrder{Drain: time.Minute, Reason: "sooner", Revision: second.Revision})
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: first.Revision, Term: l.term, Token: p.Token})
-	third := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now"})
+	third := applyOne[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now"})
 	equal(t, "drain", third.Permit.StopOrder().Drain, time.Duration(0))
 	unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now!"})
 }
 
 func TestRevoke_UnsafeNow_FreesImmediately(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.define("s", hold)
 	l.define("free", freeOnLoss)
 	for _, stopping := range []bool{false, true} {
@@ -211,7 +211,7 @@ func TestRevoke_UnsafeNow_FreesImmediately(t *testing.T) {
 		if stopping {
 			l.apply(fsm.Revoke{Token: p.Token, Drain: time.Hour})
 		}
-		r := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, UnsafeNow: true, Author: "ann", Reason: "it is dead", At: at(9)})
+		r := applyOne[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, UnsafeNow: true, Author: "ann", Reason: "it is dead", At: at(9)})
 		equal(t, "applied", r.Applied, true)
 		equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.FreedUnsafely})
 		equal(t, "author and reason", []string{l.events[0].Author, l.events[0].Reason}, []string{"ann", "it is dead"})
@@ -238,7 +238,7 @@ func TestRevoke_UnsafeNow_FreesImmediately(t *testing.T) {
 }
 
 func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.define("s")
 	for _, bad := range []fsm.Change{create(definition("new")), declare(definition("new")), remove("s", l.state().Definition("s").Version)} {
 		if why := unchanged[fsm.InvalidResult](l, until(at(9), bad)).Why; !strings.Contains(why, "only a replacement can be temporary") {
@@ -258,7 +258,7 @@ func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
 }
 
 func TestRevert(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	created := l.define("s", permits(1), group("prod"))
 	l.apply(fsm.Pause{Names: []string{"s"}})
 	change := l.edit(until(at(100), l.replaceNow("s", permits(5), group("prod|test"))))
@@ -270,7 +270,7 @@ func TestRevert(t *testing.T) {
 	unchanged[fsm.RevisionResult](l, fsm.Revert{Change: since, Term: l.term, Names: []string{"s", "none"}})
 
 	before := l.state().Definition("s")
-	r := one[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s", "none", "s"}, At: at(100)})
+	r := applyOne[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s", "none", "s"}, At: at(100)})
 	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: since + 1})
 	reason := fmt.Sprintf("the edit of revision %d has ended; old values are back: group_pattern; set since and left alone: permits", change)
 	now := l.state().Definition("s")
@@ -292,7 +292,7 @@ func TestRevert(t *testing.T) {
 }
 
 // The journal records the end of an edit even if nothing is restored.
-func TestRevert_NothingToTakeBack_IsJournaled(t *testing.T) {
+func TestRevert_NothingToRevert_IsJournaled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		since  func(*log)
 		reason string
@@ -301,12 +301,12 @@ func TestRevert_NothingToTakeBack_IsJournaled(t *testing.T) {
 		"reverted before": {func(l *log) { l.edit(edits(l.replaceNow("s", permits(1)))) }, "has ended; there is nothing to take back"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLogOfLevel2(t)
+			l := newLevel2Log(t)
 			l.define("s", permits(1))
 			change := l.edit(until(at(100), l.replaceNow("s", permits(5))))
 			tc.since(l)
 			before := l.state().Definition("s")
-			r := one[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
+			r := applyOne[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
 			equal(t, "definition", l.state().Definition("s"), before)
 			equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.RevertedEvent})
 			equal(t, "ends", l.state().Ends("s"), []*fsm.EditEnd(nil))
@@ -320,15 +320,15 @@ func TestRevert_NothingToTakeBack_IsJournaled(t *testing.T) {
 	}
 }
 
-func TestRevert_OldValueNoLongerValid_IsLeftAlone(t *testing.T) {
-	l := newLogOfLevel2(t)
+func TestRevert_OldValueNoLongerValid_IsNotRestored(t *testing.T) {
+	l := newLevel2Log(t)
 	l.define("s", func(d *semaphore.Definition) { d.Duration = time.Hour })
 	change := l.edit(until(at(100), l.replaceNow("s", permits(5), func(d *semaphore.Definition) { d.Duration = time.Minute })))
 	settings := fsm.DefaultSettings()
 	settings.MaxDuration = 10 * time.Minute
 	l.apply(fsm.Configure{Settings: settings})
 	before := l.state().Definition("s")
-	one[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
+	applyOne[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
 	equal(t, "definition", l.state().Definition("s"), before)
 	for e := range l.state().JournalBackward("s", 0) {
 		if !strings.Contains(e.Reason, `its fields are left alone, for with their old values the definition is not valid now: duration "1h": must be`) {
@@ -342,14 +342,14 @@ func TestRevert_OldValueNoLongerValid_IsLeftAlone(t *testing.T) {
 func TestRevert_OverlappingEdits_RestoreOriginalValues(t *testing.T) {
 	for name, order := range map[string][]int{"the first ends first": {0, 1}, "the second ends first": {1, 0}} {
 		t.Run(name, func(t *testing.T) {
-			l := newLogOfLevel2(t)
+			l := newLevel2Log(t)
 			l.define("s", permits(1))
 			changes := []uint64{
 				l.edit(until(at(100), l.replaceNow("s", permits(5), group("east")))),
 				l.edit(until(at(200), l.replaceNow("s", permits(9)))),
 			}
 			for _, i := range order {
-				one[fsm.RevisionResult](l, fsm.Revert{Change: changes[i], Term: l.term, Names: []string{"s"}})
+				applyOne[fsm.RevisionResult](l, fsm.Revert{Change: changes[i], Term: l.term, Names: []string{"s"}})
 			}
 			equal(t, "definition", l.state().Definition("s").Definition, definition("s", permits(1)))
 			equal(t, "restored", snapshotRecords(t, restored(t, l.state()).State()), snapshotRecords(t, l.state()))

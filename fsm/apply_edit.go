@@ -12,9 +12,9 @@ import (
 // editBatch applies either all edits or none. It checks everything before it writes anything. A name may occur only
 // once in a batch, so no edit affects another.
 func (d *draft) editBatch(c EditBatch) Result {
-	request := editRequest{EditDefinitions, c.RequestID, c.Asked, c.RequestRevision}
+	request := editRequest{EditDefinitions, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
-		first := done.FirstAnswer()
+		first := done.OriginalResponse()
 		return EditResult{Revision: done.Revision, Skipped: first.Skipped, Repeated: true, Definition: first.Definition, Permits: first.Permits}
 	}); r != nil {
 		return r
@@ -65,7 +65,7 @@ func (d *draft) editBatch(c EditBatch) Result {
 			d.edit(c, UndoEdit{Change: change}, nil)
 		}
 	}
-	answer := EditAnswer{Skipped: skipped}
+	answer := EditResponse{Skipped: skipped}
 	if len(c.Changes) == 1 {
 		name := c.Changes[0].Name
 		answer.Definition = d.Definition(name)
@@ -144,7 +144,7 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 		name = change.Definition.Name // use this string, so that all data stored under the name shares it
 		after = &StoredDefinition{
 			Definition: change.Definition, Version: d.revision, CreatedRevision: d.revision,
-			UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: d.again(change.Pause),
+			UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: d.restored(change.Pause),
 		}
 		kind = Created
 	}
@@ -156,16 +156,16 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	if after != nil {
 		after.MisfiresFrom = misfiresFrom(before, after.Definition, c.At)
 	}
-	waits := d.due(name)
+	pending := d.pendingTimers(name)
 	entry := JournalEntry{Kind: kind, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At}
-	more := Details{EndsBack: change.EndsBack}
+	details := Details{RestoredEnds: change.RestoredEnds}
 	if undo != nil {
-		more.Undoes, entry.Change = undo.Change, undo.whole()
+		details.Undoes, entry.Change = undo.Change, undo.whole()
 	}
-	waits.ends, more.EndsGone = endsAfter(waits.ends, change)
+	pending.ends, details.RemovedEnds = endsAfter(pending.ends, change)
 	if before != nil {
 		entry.Before = before.Definition
-		entry.Drain, more.Until = c.Drain, c.Until
+		entry.Drain, details.Until = c.Drain, c.Until
 	}
 	if after != nil {
 		entry.After = after.Definition
@@ -176,9 +176,9 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	case kind == Deleted && d.featureLevel >= 2:
 		entry.Pause = before.Pause // for an undo
 	}
-	d.note(entry.With(more)) // before the write: after a deletion, the journal may be the only trace of the name
+	d.note(entry.With(details)) // before the write: after a deletion, the journal may be the only trace of the name
 	d.setDefinition(name, after)
-	d.schedule(c, name, waits, before, after)
+	d.schedule(c, name, pending, before, after)
 	if change.Kind == Delete {
 		d.rememberDeletion(name)
 	} else {
@@ -202,38 +202,38 @@ func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time
 // endsAfter returns the temporary edits that remain after a change, not counting the change's own, and those that the
 // change removed. A delete removes all of them. A replace keeps them: when they end, they do not revert the fields that
 // the replace has set.
-func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
+func endsAfter(ends []*EditEnd, change UndoEdit) (remaining, removed []*EditEnd) {
 	if change.Kind == Delete {
 		return nil, ends
 	}
-	for _, revision := range change.EndsGone {
+	for _, revision := range change.RemovedEnds {
 		if i := slices.IndexFunc(ends, func(e *EditEnd) bool { return e.Revision == revision }); i >= 0 {
-			gone = append(gone, ends[i])
+			removed = append(removed, ends[i])
 			ends = withoutEnd(ends, i)
 		}
 	}
-	if len(change.EndsBack) > 0 {
-		ends = slices.Concat(ends, change.EndsBack)
+	if len(change.RestoredEnds) > 0 {
+		ends = slices.Concat(ends, change.RestoredEnds)
 		slices.SortFunc(ends, func(a, b *EditEnd) int { return cmp.Compare(a.Revision, b.Revision) })
 	}
-	return ends, gone
+	return ends, removed
 }
 
 // schedule begins the drain of an edit and, for a temporary edit, registers its end. Existing drains and ends remain.
-func (d *draft) schedule(c EditBatch, name string, waits due, before, after *StoredDefinition) {
+func (d *draft) schedule(c EditBatch, name string, pending pendingTimers, before, after *StoredDefinition) {
 	if before != nil && c.Drain > 0 && d.hasLive(name) {
-		waits.begin(semaphore.Drain{Revision: d.revision, Duration: c.Drain})
+		pending.addDrain(semaphore.Drain{Revision: d.revision, Duration: c.Drain})
 	}
 	if after != nil && !c.Until.IsZero() {
-		waits.ends = append(slices.Clip(waits.ends), &EditEnd{ // readers may be using the old slice
+		pending.ends = append(slices.Clip(pending.ends), &EditEnd{ // readers may be using the old slice
 			Revision: d.revision, Until: c.Until, Before: before.Definition, After: after.Definition, Drain: c.Drain,
 		})
 	}
-	d.setDue(name, waits)
+	d.setDue(name, pending)
 }
 
-// begin adds a drain, and drops the oldest one if there are too many.
-func (w *due) begin(drain semaphore.Drain) {
+// addDrain adds a drain, and drops the oldest one if there are too many.
+func (w *pendingTimers) addDrain(drain semaphore.Drain) {
 	w.drains = append(slices.Clip(w.drains), drain) // readers may be using the old slice
 	if len(w.drains) > maxDrains {
 		w.drains = w.drains[1:]

@@ -33,7 +33,7 @@ func TestEditBatch_AllInOneRevision(t *testing.T) {
 	l := newLog(t)
 	l.define("old")
 	l.define("gone")
-	r := one[fsm.EditResult](l, edits(create(definition("new")), replace(definition("old", permits(4)), 1), remove("gone", 2), declare(definition("more"))))
+	r := applyOne[fsm.EditResult](l, edits(create(definition("new")), replace(definition("old", permits(4)), 1), remove("gone", 2), declare(definition("more"))))
 	equal(t, "result", r, fsm.EditResult{Revision: 3})
 	s := l.state()
 	equal(t, "new", s.Definition("new"), &fsm.StoredDefinition{
@@ -114,7 +114,7 @@ func TestEditBatch_Declare_NeverReplacesOrRestores(t *testing.T) {
 	equal(t, "result", r, fsm.EditResult{Skipped: []string{"there", "deleted"}})
 	all.Changes = append(all.Changes, declare(definition("new")))
 	all.RequestID = "e1"
-	r = one[fsm.EditResult](l, all)
+	r = applyOne[fsm.EditResult](l, all)
 	equal(t, "result", r, fsm.EditResult{Revision: 4, Skipped: []string{"there", "deleted"}})
 	equal(t, "repeated", unchanged[fsm.EditResult](l, all), fsm.EditResult{Revision: 4, Skipped: []string{"there", "deleted"}, Repeated: true})
 	equal(t, "restored", snapshotRecords(t, restored(t, l.state()).State()), snapshotRecords(t, l.state()))
@@ -135,7 +135,7 @@ func TestEditBatch_DeclareOfDeletedName_IsSkippedEvenIfBatchDeletesAnother(t *te
 	l.define("deleted")
 	l.apply(edits(remove("deleted", l.state().Revision())))
 	l.define("going")
-	r := one[fsm.EditResult](l, edits(remove("going", l.state().Revision()), declare(definition("deleted"))))
+	r := applyOne[fsm.EditResult](l, edits(remove("going", l.state().Revision()), declare(definition("deleted"))))
 	equal(t, "skipped", r.Skipped, []string{"deleted"})
 	if l.state().Definition("deleted") != nil {
 		t.Fatal("the definition exists, but its declaration was skipped")
@@ -146,14 +146,14 @@ func TestEditBatch_Repeat_ReturnsFirstResult(t *testing.T) {
 	l := newLog(t)
 	batch := edits(create(definition("s")))
 	batch.RequestID = "e1"
-	equal(t, "first", one[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1, Definition: l.state().Definition("s")})
+	equal(t, "first", applyOne[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1, Definition: l.state().Definition("s")})
 	l.apply(edits(remove("s", 1)))
 	equal(t, "again", unchanged[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1, Repeated: true})
 	equal(t, "remembered", l.state().EditRequest("e1"), &fsm.Remembered{RequestID: "e1", Revision: 1})
 	equal(t, "empty", unchanged[fsm.EditResult](l, edits()), fsm.EditResult{})
 }
 
-func TestEditBatch_Replace_KeepsThePause(t *testing.T) {
+func TestEditBatch_Replace_KeepsPause(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	l.apply(fsm.Pause{Names: []string{"s"}, Reason: "moving", Until: at(99), Author: "ann"})
@@ -182,7 +182,7 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "b")); r.Decision.Reason != semaphore.NoFreePermit {
 		t.Fatalf("grant: got %+v, want denied because of the deleted definition's permits", r)
 	}
-	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: p.Token}); !r.Released {
+	if r := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: p.Token}); !r.Released {
 		t.Fatalf("Release of the old permit: got %+v, want it released", r)
 	}
 	l.grant("s", "b")
@@ -192,7 +192,7 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 	}
 }
 
-func TestDelete_NothingLeft_ForgetsTheName(t *testing.T) {
+func TestDelete_NothingLeft_ForgetsName(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalTotal = 0
@@ -263,7 +263,7 @@ func TestJournal_IsBoundedPerSemaphoreAndInTotal(t *testing.T) {
 
 // A name without permits or journal entries keeps no data. A permit revision that was read before the deletion must
 // not match that of a new definition with the same name.
-func TestEdit_NameCreatedAgain_HasANewPermitRevision(t *testing.T) {
+func TestEdit_NameCreatedAgain_HasNewPermitRevision(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 0

@@ -39,7 +39,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 		d.setPermit(p, nil)
 	}
 	d.emit(Event{Kind: kind, Semaphore: p.Semaphore, Permit: after, Author: e.author, Reason: e.reason, At: e.at})
-	d.submitterGone(p.Token, e.at)
+	d.submitterEnded(p.Token, e.at)
 	return after, revision
 }
 
@@ -67,7 +67,7 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	if !run.Began() && after.Attempts > 0 {
 		after.Attempts--
 	}
-	d.turnClaim(claim, after)
+	d.updateClaim(claim, after)
 }
 
 // release ends a live permit at its holder's request. A release that arrives after the permit was lost frees nothing.
@@ -103,7 +103,7 @@ func (d *draft) completeLate(c Release) uint64 {
 	revision := d.advance()
 	after := *claim
 	after.State, after.Failure = semaphore.Run{End: semaphore.EndReleased, Job: c.Job}.Claim(nil), c.Failure
-	d.turnClaim(claim, after)
+	d.updateClaim(claim, after)
 	d.claimsChanged(Event{Semaphore: claim.Semaphore, At: c.At})
 	return revision
 }
@@ -191,7 +191,7 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 	if claim := d.claimOf(p.Token); claim != nil && claim.State == semaphore.ClaimHeld {
 		after := *claim
 		after.State = semaphore.ClaimOpen
-		d.turnClaim(claim, after)
+		d.updateClaim(claim, after)
 	}
 	// A task is still held while its slot cools only if its worker was lost, or if a superseded token may still be
 	// relied on.
@@ -216,7 +216,7 @@ func (d *draft) cancel(c Cancel) Result {
 			return CancelResult{Changed: true}
 		}
 		after, revision := d.end(p, ending{how: semaphore.EndCancelled, kind: Abandoned, cooling: c.Cooling})
-		return CancelResult{GaveBack: after, Revision: revision}
+		return CancelResult{ReturnedPermit: after, Revision: revision}
 	}
 	revision := d.advance()
 	d.remember(Remembered{Semaphore: c.Semaphore, Identity: c.Identity, RequestID: c.RequestID, Outcome: semaphore.EndCancelled})

@@ -117,13 +117,13 @@ func TestEnd(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l := newLogOfLevel2(t)
+			l := newLevel2Log(t)
 			l.define("s", tc.define...)
 			l.grant("s", "a", requestID("r1"), firing("f", 5))
 			if tc.before != nil {
 				tc.before(l)
 			}
-			was, revision := l.state().Permit(1), l.state().Revision()
+			original, revision := l.state().Permit(1), l.state().Revision()
 			l.apply(tc.end(l))
 			s := l.state()
 			equal(t, "revision", s.Revision(), revision+1)
@@ -136,9 +136,9 @@ func TestEnd(t *testing.T) {
 					t.Fatalf("permit after its end = %+v, want nil", now)
 				}
 				equal(t, "used", s.Used("s"), uint64(0))
-				equal(t, "permit of the event", l.events[0].Permit, was)
+				equal(t, "permit of the event", l.events[0].Permit, original)
 			} else {
-				want := *was
+				want := *original
 				want.State = tc.state
 				if tc.state == semaphore.Cooling {
 					want.Duration, want.Ended = cooling, tc.ended
@@ -151,7 +151,7 @@ func TestEnd(t *testing.T) {
 				t.Fatalf("Own() returned the permit after its end: %v", held)
 			}
 
-			claim := s.Claim("s", *fire("f", 5))
+			claim := s.Claim("s", *newFiring("f", 5))
 			switch {
 			case tc.claim == 0 && claim != nil, tc.claim != 0 && claim == nil:
 				t.Fatalf("claim = %+v, want state %v", claim, tc.claim)
@@ -184,7 +184,7 @@ func TestRelease_Repeat_ReturnsEnd(t *testing.T) {
 		l := newLog(t)
 		l.define("s")
 		p := l.grant("s", "a", requestID(id))
-		first := one[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
+		first := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 		if !first.Released || first.Permit != p || first.Revision != 3 {
 			t.Fatalf("first release: got %+v, want Released", first)
 		}
@@ -215,16 +215,16 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		l.apply(fsm.Expire{Token: 1, Term: l.term, Cooling: cooling})
 	}
 	t.Run("spent", func(t *testing.T) {
-		l := newLogOfLevel2(t)
+		l := newLevel2Log(t)
 		l.define("s")
 		lose(l, 0)
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, Job: semaphore.JobNotRun})
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, Job: semaphore.JobCutShort})
-		r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1})
+		r := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: 1})
 		if r.Released || r.Ended.Outcome != semaphore.EndExpired || r.Revision != 5 {
 			t.Fatalf("late Release: got %+v, want expired and revision 5", r)
 		}
-		c := l.state().Claim("s", *fire("f", 5))
+		c := l.state().Claim("s", *newFiring("f", 5))
 		if c.State != semaphore.ClaimDone || c.Revision != 5 {
 			t.Fatalf("claim after a late Release = %+v, want done at revision 5", c)
 		}
@@ -234,11 +234,11 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		l := newLog(t)
 		l.define("s", freeOnLoss)
 		lose(l, time.Second)
-		if r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1}); r.Released || r.Permit.State != semaphore.Cooling {
+		if r := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: 1}); r.Released || r.Permit.State != semaphore.Cooling {
 			t.Fatalf("late Release of a cooling permit: got %+v, want it still cooling", r)
 		}
 		l.apply(fsm.EndCooling{Token: 1, Term: l.term})
-		if c := l.state().Claim("s", *fire("f", 5)); c == nil || c.State != semaphore.ClaimDone {
+		if c := l.state().Claim("s", *newFiring("f", 5)); c == nil || c.State != semaphore.ClaimDone {
 			t.Fatalf("claim after cooling = %+v, want done", c)
 		}
 	})
@@ -248,7 +248,7 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		lose(l, 0)
 		l.grant("s", "b", firing("f", 5))
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1})
-		if c := l.state().Claim("s", *fire("f", 5)); c.Token != 2 || c.State != semaphore.ClaimHeld {
+		if c := l.state().Claim("s", *newFiring("f", 5)); c.Token != 2 || c.State != semaphore.ClaimHeld {
 			t.Fatalf("claim after a late Release = %+v, want held by token 2", c)
 		}
 	})
@@ -256,7 +256,7 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 
 // A proposal can be appended in a later term than the one in which it was made. By then a new leader has given the
 // holder its full duration again.
-func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
+func TestExpire_AppendedInLaterTerm_IsIgnored(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(2))
 	p, q := l.grant("s", "a"), l.grant("s", "b")
@@ -276,7 +276,7 @@ func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 		t.Fatal("a Forget from an earlier term was applied")
 	}
 	for _, cmd := range []fsm.Command{fsm.Expire{Token: p.Token, Term: l.term}, fsm.EndCooling{Token: q.Token, Term: l.term}} {
-		if r := one[fsm.PermitResult](l, cmd); !r.Applied {
+		if r := applyOne[fsm.PermitResult](l, cmd); !r.Applied {
 			t.Fatalf("%+v: got %+v, want it applied", cmd, r)
 		}
 	}
@@ -315,7 +315,7 @@ func TestCooling_BelongsToNoIdentityAndEndsOnce(t *testing.T) {
 		t.Fatal("the holder of a cooling permit got the same permit again")
 	}
 	before := collect(l.state().Journal("", 0))
-	r := one[fsm.PermitResult](l, fsm.EndCooling{Token: p.Token, Term: l.term})
+	r := applyOne[fsm.PermitResult](l, fsm.EndCooling{Token: p.Token, Term: l.term})
 	if !r.Applied || r.Permit.State != semaphore.Cooling {
 		t.Fatalf("EndCooling: got %+v", r)
 	}
@@ -332,17 +332,17 @@ func TestCancel(t *testing.T) {
 		return fsm.Cancel{Semaphore: "s", Identity: identity(holder), RequestID: id}
 	}
 	p := l.grant("s", "a", requestID("r1"))
-	if r := one[fsm.CancelResult](l, cancel("a", "r2")); r.GaveBack != nil || r.Ended != nil || r.Revision == 0 {
+	if r := applyOne[fsm.CancelResult](l, cancel("a", "r2")); r.ReturnedPermit != nil || r.Ended != nil || r.Revision == 0 {
 		t.Fatalf("cancel of another request by the holder: got %+v", r)
 	}
 	equal(t, "own", l.state().Own("s", identity("a")), p)
 	if len(l.events) != 0 {
 		t.Fatalf("events = %v, want none", kinds(l.events))
 	}
-	if r := one[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != p {
+	if r := applyOne[fsm.CancelResult](l, cancel("a", "r1")); r.ReturnedPermit != p {
 		t.Fatalf("Cancel: got %+v", r)
 	}
-	if r := unchanged[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != nil || r.Ended.Outcome != semaphore.EndCancelled || r.Ended.Token != p.Token {
+	if r := unchanged[fsm.CancelResult](l, cancel("a", "r1")); r.ReturnedPermit != nil || r.Ended.Outcome != semaphore.EndCancelled || r.Ended.Token != p.Token {
 		t.Fatalf("repeated Cancel: got %+v", r)
 	}
 	q := l.grant("s", "b", requestID("r1"))
@@ -357,7 +357,7 @@ func TestCancel(t *testing.T) {
 	// cancelling its request.
 	h := l.grant("s", "c", requestID("r1"))
 	l.apply(fsm.Expire{Token: h.Token, Term: l.term})
-	if r := one[fsm.CancelResult](l, cancel("c", "r1")); r.GaveBack != nil || r.Ended != nil {
+	if r := applyOne[fsm.CancelResult](l, cancel("c", "r1")); r.ReturnedPermit != nil || r.Ended != nil {
 		t.Fatalf("cancel of a held permit's request: got %+v", r)
 	}
 	l.apply(fsm.Clear{Token: h.Token})

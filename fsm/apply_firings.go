@@ -13,9 +13,9 @@ import (
 
 // forgetFirings forgets either all of the given firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {
-	request := editRequest{EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
+	request := editRequest{EditForgetFirings, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
-		return FiringsResult{Revision: done.ChangeID(), Firings: done.FirstAnswer().Firings, Repeated: true}
+		return FiringsResult{Revision: done.ChangeID(), Firings: done.OriginalResponse().Firings, Repeated: true}
 	}); r != nil {
 		return r
 	}
@@ -31,12 +31,12 @@ func (d *draft) forgetFirings(c ForgetFirings) Result {
 		mark = c.LowerTo
 	}
 	if len(claims) == 0 && mark.Equal(d.LowWater(c.Semaphore)) {
-		d.rememberNothing(request)
+		d.rememberNoOp(request)
 		return FiringsResult{}
 	}
 	revision := d.advance()
 	change := d.changeFirings(FiringsForgotten, c.Semaphore, claims, mark, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-	d.rememberEdit(request, EditAnswer{Firings: change})
+	d.rememberEdit(request, EditResponse{Firings: change})
 	return FiringsResult{Revision: revision, Firings: change}
 }
 
@@ -48,7 +48,7 @@ func validExpected(firings []ExpectedClaim) error {
 	named := make(map[key]struct{}, len(firings))
 	for _, f := range firings {
 		k := key{f.Firing.Name, f.Firing.Due}
-		if _, twice := named[k]; twice || f.Firing.Name == "" {
+		if _, duplicate := named[k]; duplicate || f.Firing.Name == "" {
 			return fmt.Errorf("firing %q is listed twice or has no name", f.Firing.Name)
 		}
 		named[k] = struct{}{}
@@ -74,9 +74,9 @@ func (d *draft) forgettable(name string, firings []ExpectedClaim) ([]*semaphore.
 func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.Claim, mark time.Time, e JournalEntry) *FiringsChange {
 	change := &FiringsChange{Claims: claims, MarkBefore: d.LowWater(name), MarkAfter: mark}
 	e.Kind, e.Semaphore = kind, name
-	more := e.Details()
-	more.Firings = change
-	d.note(e.With(more)) // before the change: after a deletion, the journal may be the only trace of the name
+	details := e.Details()
+	details.Firings = change
+	d.note(e.With(details)) // before the change: after a deletion, the journal may be the only trace of the name
 	d.emit(Event{Kind: kind, Semaphore: name, Author: e.Author, Reason: e.Reason, At: e.At})
 	for _, claim := range claims {
 		if kind == FiringsForgotten {
@@ -107,8 +107,8 @@ func (d *draft) undoFirings(u UndoFirings, e JournalEntry) {
 	if len(claims) > 0 || after.Before(before) {
 		d.changeFirings(FiringsForgotten, u.Semaphore, claims, earlier(before, after), e)
 	}
-	if len(u.Back) > 0 || after.After(before) {
-		d.changeFirings(FiringsRemembered, u.Semaphore, u.Back, after, e)
+	if len(u.Restore) > 0 || after.After(before) {
+		d.changeFirings(FiringsRemembered, u.Semaphore, u.Restore, after, e)
 	}
 }
 
@@ -122,19 +122,19 @@ func earlier(a, b time.Time) time.Time {
 // validUndoFirings checks the claims to restore in the same way as those in a snapshot. It is better to refuse an undo
 // than to reach a state that cannot be restored.
 func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) error {
-	if len(u.Back)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {
+	if len(u.Restore)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {
 		return fmt.Errorf("there is nothing to do")
 	}
 	named := append([]ExpectedClaim(nil), u.Forget...)
-	for _, c := range u.Back {
-		_, twice := tokens[c.Token]
+	for _, c := range u.Restore {
+		_, duplicate := tokens[c.Token]
 		p := d.Permit(c.Token)
 		switch {
 		case c.Semaphore != u.Semaphore:
 			return fmt.Errorf("firing %q belongs to semaphore %q", c.Firing.Name, c.Semaphore)
 		case c.State == semaphore.ClaimHeld:
 			return fmt.Errorf("the claim of firing %q is held, so it cannot be restored", c.Firing.Name)
-		case c.Token == 0 || c.Token > d.lastToken || twice || c.Revision == 0 || c.Revision > d.revision:
+		case c.Token == 0 || c.Token > d.lastToken || duplicate || c.Revision == 0 || c.Revision > d.revision:
 			return fmt.Errorf("firing %q was not claimed by token %d at revision %d", c.Firing.Name, c.Token, c.Revision)
 		case p != nil && (p.Semaphore != c.Semaphore || !p.Firing.Equal(&c.Firing)):
 			return fmt.Errorf("permit %d does not belong to firing %q", c.Token, c.Firing.Name)
@@ -152,7 +152,7 @@ func (d *draft) firingsConflict(u UndoFirings) *Conflict {
 	if _, conflict := d.forgettable(u.Semaphore, u.Forget); conflict != nil {
 		return conflict
 	}
-	for _, c := range u.Back {
+	for _, c := range u.Restore {
 		if d.Claim(c.Semaphore, c.Firing) != nil || d.claimOf(c.Token) != nil {
 			return &Conflict{Kind: ConflictFirings, Name: u.Semaphore}
 		}

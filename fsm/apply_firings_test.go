@@ -15,7 +15,7 @@ import (
 // forget returns a command that forgets the given firings with their current claims.
 func (l *log) forget(name string, lowerTo time.Time, firings ...*semaphore.Firing) fsm.ForgetFirings {
 	c := fsm.ForgetFirings{
-		Semaphore: name, LowerTo: lowerTo, Author: "ann", Reason: "a clock was a year ahead", RequestID: "forgotten " + name, Asked: 16, At: at(91),
+		Semaphore: name, LowerTo: lowerTo, Author: "ann", Reason: "a clock was a year ahead", RequestID: "forgotten " + name, RequestHash: 16, At: at(91),
 	}
 	for _, f := range firings {
 		e := fsm.ExpectedClaim{Firing: *f}
@@ -36,7 +36,7 @@ func (l *log) undoForget(name string) fsm.Undo {
 		}
 		u := fsm.UndoFirings{Semaphore: name, LowWater: f.MarkBefore, ExpectedLowWater: f.MarkAfter}
 		if e.Kind == fsm.FiringsForgotten {
-			u.Back = f.Claims
+			u.Restore = f.Claims
 		} else {
 			for _, c := range f.Claims {
 				u.Forget = append(u.Forget, fsm.ExpectedClaim{Firing: c.Firing, Token: c.Token})
@@ -48,17 +48,17 @@ func (l *log) undoForget(name string) fsm.Undo {
 	return fsm.Undo{}
 }
 
-// due returns the due times of the remembered firings in seconds.
-func (l *log) due(name string) (all []int) {
+// dueSeconds returns the due times of the remembered firings in seconds.
+func (l *log) dueSeconds(name string) (all []int) {
 	for c := range l.state().Claims(name) {
 		all = append(all, int(c.Firing.Due.Sub(at(0))/time.Second))
 	}
 	return all
 }
 
-func (l *log) denied(name, holder string, f *semaphore.Firing) semaphore.Reason {
+func (l *log) denialReason(name, holder string, f *semaphore.Firing) semaphore.Reason {
 	l.tb.Helper()
-	r := one[fsm.GrantResult](l, l.request(name, holder, func(g *fsm.Grant) { g.Firing = f }))
+	r := applyOne[fsm.GrantResult](l, l.request(name, holder, func(g *fsm.Grant) { g.Firing = f }))
 	if r.Outcome == fsm.GrantGranted {
 		l.apply(fsm.Release{Token: r.Permit.Token, Job: semaphore.JobNotRun})
 		return 0
@@ -67,13 +67,13 @@ func (l *log) denied(name, holder string, f *semaphore.Firing) semaphore.Reason 
 }
 
 func TestForgetFirings_WrongFutureFirings_LetsCurrentFiringsRun(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
 	l.poison("s")
-	equal(t, "a firing that is due now", l.denied("s", "b", fire("f", 95)), semaphore.FiringForgotten)
+	equal(t, "a firing that is due now", l.denialReason("s", "b", newFiring("f", 95)), semaphore.FiringForgotten)
 	claims := collect(l.state().Claims("s"))
 
-	r := one[fsm.FiringsResult](l, l.forget("s", at(90), fire("f", 9000), fire("f", 9100)))
+	r := applyOne[fsm.FiringsResult](l, l.forget("s", at(90), newFiring("f", 9000), newFiring("f", 9100)))
 	change := &fsm.FiringsChange{Claims: claims, MarkBefore: at(8000), MarkAfter: at(90)}
 	equal(t, "result", r, fsm.FiringsResult{Revision: l.state().Revision(), Firings: change})
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.FiringsForgotten})
@@ -82,48 +82,48 @@ func TestForgetFirings_WrongFutureFirings_LetsCurrentFiringsRun(t *testing.T) {
 		t.Fatalf("journal = %+v, want one FiringsForgotten by ann", e)
 	}
 	equal(t, "journal entry for the undo", e[0].Details().Firings, change)
-	equal(t, "remembered", l.due("s"), []int(nil))
+	equal(t, "remembered", l.dueSeconds("s"), []int(nil))
 	equal(t, "low-water mark", l.state().LowWater("s"), at(90))
-	equal(t, "a firing that is due now", l.denied("s", "b", fire("f", 95)), semaphore.Reason(0))
-	equal(t, "a firing before the mark", l.denied("s", "b", fire("f", 90)), semaphore.FiringForgotten)
+	equal(t, "a firing that is due now", l.denialReason("s", "b", newFiring("f", 95)), semaphore.Reason(0))
+	equal(t, "a firing before the mark", l.denialReason("s", "b", newFiring("f", 90)), semaphore.FiringForgotten)
 
 	l.apply(l.undoForget("s"))
 	equal(t, "events of the undo", kinds(l.events), []fsm.EventKind{fsm.FiringsRemembered})
 	equal(t, "claims after the undo", collect(l.state().Claims("s")), claims)
 	equal(t, "mark after the undo", l.state().LowWater("s"), at(8000))
 	l.apply(l.undoForget("s"))
-	equal(t, "remembered after the undo was undone", l.due("s"), []int(nil))
+	equal(t, "remembered after the undo was undone", l.dueSeconds("s"), []int(nil))
 	equal(t, "mark after the undo was undone", l.state().LowWater("s"), at(90))
 	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
 }
 
 func TestForgetFirings_Repeat_ReturnsFirstResult(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
 	l.poison("s")
-	cmd := l.forget("s", at(90), fire("f", 9000))
-	first := one[fsm.FiringsResult](l, cmd)
+	cmd := l.forget("s", at(90), newFiring("f", 9000))
+	first := applyOne[fsm.FiringsResult](l, cmd)
 	l.apply(fsm.Release{Token: l.grant("s", "b", firing("f", 9000)).Token}) // a retry must not forget this one
 	first.Repeated = true
 	equal(t, "repeat", unchanged[fsm.FiringsResult](l, cmd), first)
 
 	nothing := l.forget("s", at(95))
 	nothing.RequestID = "nothing"
-	equal(t, "nothing", one[fsm.FiringsResult](l, nothing), fsm.FiringsResult{})
+	equal(t, "nothing", applyOne[fsm.FiringsResult](l, nothing), fsm.FiringsResult{})
 	equal(t, "nothing again", unchanged[fsm.FiringsResult](l, nothing), fsm.FiringsResult{Repeated: true})
 	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
-	cmd.Asked++
-	if used := unchanged[fsm.InvalidResult](l, cmd).Used; used == nil || used.Edit != fsm.EditForgetFirings {
+	cmd.RequestHash++
+	if used := unchanged[fsm.InvalidResult](l, cmd).UsedBy; used == nil || used.Edit != fsm.EditForgetFirings {
 		t.Errorf("another request with the same id: Used = %+v", used)
 	}
 }
 
 func TestForgetFirings_Unexpected_ForgetsNothing(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", permits(2))
 	l.poison("s")
 	l.grant("s", "b", firing("g", 9000))
-	ok, held := fire("f", 9000), fire("g", 9000)
+	ok, held := newFiring("f", 9000), newFiring("g", 9000)
 	other := l.forget("s", at(90), ok)
 	other.Firings[0].Token++
 	for name, tc := range map[string]struct {
@@ -131,7 +131,7 @@ func TestForgetFirings_Unexpected_ForgetsNothing(t *testing.T) {
 		index int
 	}{
 		"held by a live permit": {l.forget("s", at(90), ok, held), 1},
-		"not remembered":        {l.forget("s", at(90), fire("f", 1)), 0},
+		"not remembered":        {l.forget("s", at(90), newFiring("f", 1)), 0},
 		"claimed since":         {other, 0},
 		"in another semaphore":  {l.forget("t", at(90), ok), 0},
 	} {
@@ -140,50 +140,50 @@ func TestForgetFirings_Unexpected_ForgetsNothing(t *testing.T) {
 		equal(t, name, r, fsm.FiringsResult{Conflict: want})
 	}
 	unchanged[fsm.InvalidResult](l, l.forget("s", at(90), ok, ok))
-	unchanged[fsm.InvalidResult](l, l.forget("s", at(90), fire("", 9000)))
+	unchanged[fsm.InvalidResult](l, l.forget("s", at(90), newFiring("", 9000)))
 	unchanged[fsm.InvalidResult](l, l.forget("", at(90)))
 }
 
 // The holder of a cooling permit may still be running, and its claim is held until the slot is free.
 func TestForgetFirings_CoolingPermit_IsRefused(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", freeOnLoss)
 	p := l.grant("s", "a", firing("f", 9000))
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: time.Minute})
-	if r := unchanged[fsm.FiringsResult](l, l.forget("s", at(90), fire("f", 9000))); r.Conflict == nil {
+	if r := unchanged[fsm.FiringsResult](l, l.forget("s", at(90), newFiring("f", 9000))); r.Conflict == nil {
 		t.Errorf("ForgetFirings of a cooling permit's firing: got %+v, want a conflict", r)
 	}
 }
 
 func TestForgetFirings_Mark_IsNeverRaised(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
 	l.poison("s")
-	one[fsm.FiringsResult](l, l.forget("s", at(8500), fire("f", 9000)))
+	applyOne[fsm.FiringsResult](l, l.forget("s", at(8500), newFiring("f", 9000)))
 	equal(t, "mark", l.state().LowWater("s"), at(8000))
 }
 
 func TestUndo_UnexpectedFirings_IsConflict(t *testing.T) {
-	for name, meanwhile := range map[string]func(l *log){
+	for name, interfere := range map[string]func(l *log){
 		"claimed again": func(l *log) { l.grant("s", "b", firing("f", 9000)) },
 		"mark raised":   func(l *log) { l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(93)}) },
 	} {
-		l := newLog3(t, fsm.RequestBounds{})
+		l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 		l.define("s")
 		l.poison("s")
-		l.apply(l.forget("s", at(90), fire("f", 9000)))
+		l.apply(l.forget("s", at(90), newFiring("f", 9000)))
 		undo := l.undoForget("s")
-		meanwhile(l)
+		interfere(l)
 		equal(t, name, unchanged[fsm.UndoResult](l, undo), fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictFirings, Name: "s"}})
 	}
 }
 
 // Any accepted undo leads to a state that can be restored.
 func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", permits(3))
 	l.poison("s")
-	l.apply(l.forget("s", at(90), fire("f", 9000)))
+	l.apply(l.forget("s", at(90), newFiring("f", 9000)))
 	live := l.grant("s", "b", firing("g", 9000)).Token
 	good := l.undoForget("s")
 	for name, change := range map[string]func(u *fsm.UndoFirings, c *semaphore.Claim){
@@ -194,12 +194,12 @@ func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 		"token of another permit": func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = live },
 		"future revision":         func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Revision = l.state().Revision() + 1 },
 		"no name":                 func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Firing.Name = "" },
-		"listed twice":            func(u *fsm.UndoFirings, c *semaphore.Claim) { u.Back = append(u.Back, c) },
-		"nothing":                 func(u *fsm.UndoFirings, _ *semaphore.Claim) { u.Back, u.LowWater = nil, time.Time{} },
+		"listed twice":            func(u *fsm.UndoFirings, c *semaphore.Claim) { u.Restore = append(u.Restore, c) },
+		"nothing":                 func(u *fsm.UndoFirings, _ *semaphore.Claim) { u.Restore, u.LowWater = nil, time.Time{} },
 	} {
 		cmd, u := good, good.Firings[0]
-		c := *u.Back[0]
-		u.Back = []*semaphore.Claim{&c}
+		c := *u.Restore[0]
+		u.Restore = []*semaphore.Claim{&c}
 		change(&u, &c)
 		cmd.Firings = []fsm.UndoFirings{u}
 		t.Run(name, func(t *testing.T) {
@@ -208,26 +208,26 @@ func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 		})
 	}
 	l.tb = t
-	if r := one[fsm.UndoResult](l, good); r.Conflict != nil {
+	if r := applyOne[fsm.UndoResult](l, good); r.Conflict != nil {
 		t.Errorf("the valid undo: got %+v", r)
 	}
 }
 
 // If a deleted name has no other data, nothing remains of it.
 func TestForgetFirings_DeletedName_LeavesNothing(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	d := l.define("s")
 	l.poison("s")
 	settings := l.state().Settings()
 	settings.JournalPerSemaphore = 0
 	l.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "s", ExpectedVersion: d.Version}}}, fsm.Configure{Settings: settings})
-	one[fsm.FiringsResult](l, l.forget("s", at(90), fire("f", 9000), fire("f", 9100)))
+	applyOne[fsm.FiringsResult](l, l.forget("s", at(90), newFiring("f", 9000), newFiring("f", 9100)))
 	equal(t, "names", collect(l.state().Names()), []string(nil))
 	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
 }
 
 func TestRestore_InconsistentForgottenFirings_IsRefused(t *testing.T) {
-	file := snapshot(t, storyOfForgetting(t).state())
+	file := snapshot(t, forgetFiringsScenario(t).state())
 	for why, change := range map[string]func(e *logv1.JournalEntry){
 		"of kind 27 has unexpected or missing firings": func(e *logv1.JournalEntry) { e.Firings = nil },
 		"of kind 1 has unexpected or missing firings":  func(e *logv1.JournalEntry) { e.Kind = uint32(fsm.Created) },
@@ -250,11 +250,11 @@ func TestRestore_InconsistentForgottenFirings_IsRefused(t *testing.T) {
 	}
 }
 
-func TestClaimsBackward_PagesFromTheNewest(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+func TestClaimsBackward_PagesFromNewest(t *testing.T) {
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	for _, name := range []string{"r", "s", "t"} {
 		l.define(name)
-		for i, f := range []*semaphore.Firing{fire("g", 10), fire("f", 20), fire("g", 20), fire("f", 0)} {
+		for i, f := range []*semaphore.Firing{newFiring("g", 10), newFiring("f", 20), newFiring("g", 20), newFiring("f", 0)} {
 			l.apply(fsm.Release{Token: l.grant(name, string(rune('a'+i)), func(g *fsm.Grant) { g.Firing = f }).Token})
 		}
 	}
@@ -262,9 +262,9 @@ func TestClaimsBackward_PagesFromTheNewest(t *testing.T) {
 	for c := range l.state().ClaimsBackward("s", nil) {
 		all = append(all, c.Firing)
 	}
-	equal(t, "all", all, []semaphore.Firing{*fire("g", 20), *fire("f", 20), *fire("g", 10), *fire("f", 0)})
+	equal(t, "all", all, []semaphore.Firing{*newFiring("g", 20), *newFiring("f", 20), *newFiring("g", 10), *newFiring("f", 0)})
 	var rest []semaphore.Firing
-	for c := range l.state().ClaimsBackward("s", fire("f", 20)) {
+	for c := range l.state().ClaimsBackward("s", newFiring("f", 20)) {
 		rest = append(rest, c.Firing)
 	}
 	equal(t, "after one firing", rest, all[2:])

@@ -18,7 +18,7 @@ func (d *draft) grant(c Grant) Result {
 	// A request that has ended is never granted again, no matter how late a retry arrives.
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		outcome := GrantRequestEnded
-		if !ended.Matches(AskedBy(c.Weight, c.Firing, c.Worker)) {
+		if !ended.Matches(AcquisitionHash(c.Weight, c.Firing, c.Worker)) {
 			outcome = GrantRequestReused
 		}
 		return d.refuse(c, GrantResult{Outcome: outcome, Ended: ended})
@@ -64,7 +64,7 @@ func (d *draft) grant(c Grant) Result {
 	p := &semaphore.Permit{
 		Semaphore: facts.Definition.Name, // shared by all permits, instead of the command's copy
 		Identity:  d.shared(c.Identity), Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
-		GrantedRevision: revision, GrantedNanos: nanosOf(c.At), RequestID: c.RequestID, Metadata: c.Metadata,
+		GrantedRevision: revision, GrantedNanos: unixNanos(c.At), RequestID: c.RequestID, Metadata: c.Metadata,
 	}
 	d.setPermit(nil, p)
 	if c.Firing != nil {

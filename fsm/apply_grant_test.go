@@ -8,12 +8,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestGrant_FreeSlot_GivesPermitWithNextTokenAndRevision(t *testing.T) {
+func TestGrant_FreeSlot_ReturnsPermitWithNextTokenAndRevision(t *testing.T) {
 	l := newLog(t)
 	def := l.define("export", permits(2))
 	first := l.grant("export", "a", requestID("r1"), firing("nightly", 60))
 	equal(t, "permit", first, &semaphore.Permit{
-		Semaphore: "export", Identity: identity("a"), Weight: 1, Token: 1, Duration: def.Definition.Duration, Firing: fire("nightly", 60),
+		Semaphore: "export", Identity: identity("a"), Weight: 1, Token: 1, Duration: def.Definition.Duration, Firing: newFiring("nightly", 60),
 		State: semaphore.Live, GrantedRevision: 2, GrantedNanos: nanos(at(1)), RequestID: "r1",
 	})
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.Granted})
@@ -26,8 +26,8 @@ func TestGrant_FreeSlot_GivesPermitWithNextTokenAndRevision(t *testing.T) {
 	equal(t, "holders", tokens(collect(s.Holders("export"))), []uint64{1, 2})
 	equal(t, "own", s.Own("export", identity("b")), second)
 	equal(t, "permit revision", s.PermitRevision("export"), uint64(3))
-	equal(t, "claim", s.Claim("export", *fire("nightly", 60)), &semaphore.Claim{
-		Semaphore: "export", Firing: *fire("nightly", 60), Token: 1, Winner: identity("a"), State: semaphore.ClaimHeld, Revision: 2, At: at(1),
+	equal(t, "claim", s.Claim("export", *newFiring("nightly", 60)), &semaphore.Claim{
+		Semaphore: "export", Firing: *newFiring("nightly", 60), Token: 1, Winner: identity("a"), State: semaphore.ClaimHeld, Revision: 2, At: at(1),
 	})
 }
 
@@ -294,7 +294,7 @@ func TestExtend(t *testing.T) {
 	l := newLog(t)
 	l.define("s", hold, permits(3))
 	p := l.grant("s", "a")
-	longer := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Minute})
+	longer := applyOne[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Minute})
 	if !longer.Applied || longer.Permit.Duration != 2*time.Minute || longer.Revision != 3 {
 		t.Fatalf("Extend to a longer duration: got %+v", longer)
 	}
@@ -312,10 +312,10 @@ func TestExtend(t *testing.T) {
 			t.Fatalf("Extend to a shorter duration, made in term %d: got %+v", made, r)
 		}
 	}
-	if r := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second, Term: l.term}); !r.Applied || r.Permit.Duration != time.Second {
+	if r := applyOne[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second, Term: l.term}); !r.Applied || r.Permit.Duration != time.Second {
 		t.Fatalf("Extend to a shorter duration: got %+v", r)
 	}
-	if r := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Second, Term: l.term - 1}); !r.Applied {
+	if r := applyOne[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Second, Term: l.term - 1}); !r.Applied {
 		t.Fatalf("Extend to a longer duration, made in an earlier term: got %+v", r)
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: 99, Duration: time.Second}); r.Applied || r.Permit != nil {
@@ -338,7 +338,7 @@ func TestRevoke_LivePermit_StopsHolderAndFreesNothing(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	p := l.grant("s", "a")
-	r := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Author: "ann", Reason: "stuck", At: at(9)})
+	r := applyOne[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Author: "ann", Reason: "stuck", At: at(9)})
 	if !r.Applied || r.Permit.Stop != semaphore.StopRevoked || r.Permit.StopOrder() != (semaphore.StopOrder{Reason: "stuck", Revision: 3}) || r.Permit.State != semaphore.Live {
 		t.Fatalf("Revoke: got %+v", r)
 	}

@@ -13,13 +13,13 @@ import (
 
 // repeatedChange returns the result for a retry of a change, which describes the original change.
 func repeatedChange(done *Remembered) Result {
-	first := done.FirstAnswer()
+	first := done.OriginalResponse()
 	return RevisionResult{Revision: done.ChangeID(), Repeated: true, Names: first.Names, Cordon: first.Cordon}
 }
 
 // pause pauses either all of the given semaphores or none. It replaces an existing pause unless c.Keep is set.
 func (d *draft) pause(c Pause) Result {
-	request := editRequest{EditPause, c.RequestID, c.Asked, c.RequestRevision}
+	request := editRequest{EditPause, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {
 		return r
 	}
@@ -39,7 +39,7 @@ func (d *draft) pause(c Pause) Result {
 	if c.Keep {
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return d.Definition(name).Pause != nil })
 		if len(names) == 0 {
-			d.rememberNothing(request)
+			d.rememberNoOp(request)
 			return RevisionResult{}
 		}
 	}
@@ -48,13 +48,13 @@ func (d *draft) pause(c Pause) Result {
 		d.setPause(name, &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: revision, Author: c.Author, Drain: c.Drain},
 			JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	d.rememberEdit(request, EditAnswer{Names: names})
+	d.rememberEdit(request, EditResponse{Names: names})
 	return RevisionResult{Applied: true, Revision: revision, Names: names}
 }
 
 // resume ends pauses. If a revision is given, later pauses remain.
 func (d *draft) resume(c Resume) Result {
-	request := editRequest{EditResume, c.RequestID, c.Asked, c.RequestRevision}
+	request := editRequest{EditResume, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {
 		return r
 	}
@@ -82,10 +82,10 @@ func (d *draft) resume(c Resume) Result {
 		resumed = append(resumed, name)
 	}
 	if len(resumed) == 0 {
-		d.rememberNothing(request)
+		d.rememberNoOp(request)
 		return RevisionResult{}
 	}
-	d.rememberEdit(request, EditAnswer{Names: resumed})
+	d.rememberEdit(request, EditResponse{Names: resumed})
 	return RevisionResult{Applied: true, Revision: d.revision, Names: resumed}
 }
 
@@ -130,7 +130,7 @@ func (d *draft) validNames(names []string) error {
 		if d.Definition(name) == nil {
 			return fmt.Errorf("there is no semaphore %q", name)
 		}
-		if _, twice := seen[name]; twice {
+		if _, duplicate := seen[name]; duplicate {
 			return fmt.Errorf("%q is listed twice", name)
 		}
 		seen[name] = struct{}{}
@@ -148,9 +148,9 @@ func (d *draft) setPause(name string, p *semaphore.Pause, e JournalEntry) {
 	e.Semaphore = name
 	if p != nil {
 		e.Kind, e.Pause, e.Drain = PausedEvent, p, p.Drain
-		more := e.Details()
-		more.PauseBefore = before.Pause
-		e = e.With(more)
+		details := e.Details()
+		details.PauseBefore = before.Pause
+		e = e.With(details)
 	} else {
 		e.Kind, e.Pause = ResumedEvent, before.Pause // the entry holds the pause that ended
 	}
@@ -162,7 +162,7 @@ func cordonID(c *Cordon) string { return c.ID }
 
 // setCordon adds or replaces a cordon.
 func (d *draft) setCordon(c SetCordon) Result {
-	request := editRequest{EditCordon, c.RequestID, c.Asked, c.RequestRevision}
+	request := editRequest{EditCordon, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {
 		return r
 	}
@@ -178,7 +178,7 @@ func (d *draft) setCordon(c SetCordon) Result {
 		Author: c.Author, Reason: c.Reason, Revision: revision, Drain: c.Drain,
 	}
 	d.putCordon(c.ID, now, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-	d.rememberEdit(request, EditAnswer{Cordon: now})
+	d.rememberEdit(request, EditResponse{Cordon: now})
 	return RevisionResult{Applied: true, Revision: revision, Cordon: now}
 }
 
@@ -192,9 +192,9 @@ func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 		e.Kind, e.Cordon = UncordonedEvent, cordons[i]
 		cordons = slices.Delete(cordons, i, i+1)
 	case found:
-		more := e.Details()
-		more.CordonBefore = cordons[i]
-		e = e.With(more)
+		details := e.Details()
+		details.CordonBefore = cordons[i]
+		e = e.With(details)
 		cordons[i] = now
 	default:
 		cordons = slices.Insert(cordons, i, now)
@@ -209,7 +209,7 @@ func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 
 // uncordon lifts a cordon. If a revision is given, a later cordon remains.
 func (d *draft) uncordon(c Uncordon) Result {
-	request := editRequest{EditUncordon, c.RequestID, c.Asked, c.RequestRevision}
+	request := editRequest{EditUncordon, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {
 		return r
 	}
@@ -218,11 +218,11 @@ func (d *draft) uncordon(c Uncordon) Result {
 	}
 	i, found := search(d.cordons, c.ID, cordonID)
 	if !found || (c.Revision != 0 && d.cordons[i].Revision != c.Revision) {
-		d.rememberNothing(request)
+		d.rememberNoOp(request)
 		return RevisionResult{}
 	}
 	revision := d.advance()
 	d.putCordon(c.ID, nil, JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-	d.rememberEdit(request, EditAnswer{})
+	d.rememberEdit(request, EditResponse{})
 	return RevisionResult{Applied: true, Revision: revision}
 }

@@ -13,7 +13,7 @@ func TestPause_AllOrNothing(t *testing.T) {
 	l.define("a")
 	l.define("b")
 	pause := fsm.Pause{Names: []string{"a", "b"}, Reason: "night", Until: at(60), Stop: true, Author: "ann", At: at(1)}
-	r := one[fsm.RevisionResult](l, pause)
+	r := applyOne[fsm.RevisionResult](l, pause)
 	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 3, Names: []string{"a", "b"}})
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.PausedEvent, fsm.PausedEvent})
 	d := l.state().Definition("b")
@@ -53,13 +53,13 @@ func TestPauseAndResume_UnmetExpectation_ChangesNothing(t *testing.T) {
 	seen = expected()
 	l.apply(fsm.Pause{Names: []string{"b"}})
 	refused(fsm.ConflictPause, seen)
-	r := one[fsm.RevisionResult](l, fsm.Pause{Names: names, Expected: expected()})
+	r := applyOne[fsm.RevisionResult](l, fsm.Pause{Names: names, Expected: expected()})
 	equal(t, "paused", r.Names, names)
 
 	seen = expected()
 	l.apply(fsm.Resume{Names: []string{"b"}})
 	refused(fsm.ConflictPause, seen)
-	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: names, Expected: expected()}); !r.Applied {
+	if r := applyOne[fsm.RevisionResult](l, fsm.Resume{Names: names, Expected: expected()}); !r.Applied {
 		t.Errorf("Resume whose expectations are met: got %+v", r)
 	}
 
@@ -85,7 +85,7 @@ func TestResume(t *testing.T) {
 	if r := unchanged[fsm.RevisionResult](l, late); r.Applied {
 		t.Fatalf("Resume by a timer from another term: got %+v, want nothing applied", r)
 	}
-	if r := one[fsm.RevisionResult](l, timer); !r.Applied {
+	if r := applyOne[fsm.RevisionResult](l, timer); !r.Applied {
 		t.Fatalf("Resume by the timer: got %+v, want it applied", r)
 	}
 	if s := l.state(); s.Definition("a").Pause != nil || s.Definition("b").Pause == nil {
@@ -95,7 +95,7 @@ func TestResume(t *testing.T) {
 	if r := unchanged[fsm.RevisionResult](l, timer); r.Applied {
 		t.Fatalf("second Resume by the timer: got %+v, want nothing applied", r)
 	}
-	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a", "b"}, Author: "ann"}); !r.Applied || l.state().Definition("b").Pause != nil {
+	if r := applyOne[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a", "b"}, Author: "ann"}); !r.Applied || l.state().Definition("b").Pause != nil {
 		t.Fatalf("Resume by an operator: got %+v, want no pause left", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
@@ -104,7 +104,7 @@ func TestResume(t *testing.T) {
 func TestCordons(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
-	r := one[fsm.RevisionResult](l, fsm.SetCordon{ID: "z", GroupPattern: "dr-.*", Until: at(60), Author: "ann", Reason: "power", At: at(1)})
+	r := applyOne[fsm.RevisionResult](l, fsm.SetCordon{ID: "z", GroupPattern: "dr-.*", Until: at(60), Author: "ann", Reason: "power", At: at(1)})
 	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 2, Cordon: l.state().Cordons()[0]})
 	l.apply(fsm.SetCordon{ID: "a", AcquirerPattern: "app1"})
 	before := l.state()
@@ -122,12 +122,12 @@ func TestCordons(t *testing.T) {
 			t.Fatalf("%+v: got %+v, want nothing applied", cmd, r)
 		}
 	}
-	if r := one[fsm.RevisionResult](l, fsm.Uncordon{ID: "z", Term: l.term, Revision: 4}); !r.Applied {
+	if r := applyOne[fsm.RevisionResult](l, fsm.Uncordon{ID: "z", Term: l.term, Revision: 4}); !r.Applied {
 		t.Fatalf("Uncordon by the timer: got %+v, want it applied", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.UncordonedEvent})
 	equal(t, "cordon revision", l.state().CordonRevision(), uint64(5))
-	if r := one[fsm.RevisionResult](l, fsm.Uncordon{ID: "a", Author: "ann"}); !r.Applied || len(l.state().Cordons()) != 0 {
+	if r := applyOne[fsm.RevisionResult](l, fsm.Uncordon{ID: "a", Author: "ann"}); !r.Applied || len(l.state().Cordons()) != 0 {
 		t.Fatalf("Uncordon by an operator: got %+v, want no cordon left", r)
 	}
 	equal(t, "cordons of the older state", len(s.Cordons()), 2)
@@ -176,7 +176,7 @@ func TestForget(t *testing.T) {
 	done("n2", 0)
 	l.grant("s", "h", firing("held", 15))
 	l.grant("s", "i", firing("named", 0))
-	r := one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(20), Names: []string{"n1", "n1", "named", "none", "d3"}})
+	r := applyOne[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(20), Names: []string{"n1", "n1", "named", "none", "d3"}})
 	if !r.Applied || r.Revision != l.state().Revision() {
 		t.Fatalf("Forget: got %+v", r)
 	}
@@ -194,7 +194,7 @@ func TestForget(t *testing.T) {
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"named"}}); r.Applied {
 		t.Fatal("a held claim was forgotten")
 	}
-	one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"n2"}})
+	applyOne[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"n2"}})
 	equal(t, "low water", l.state().LowWater("s"), at(20))
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "none", Term: l.term, UpTo: at(20)}); r.Applied {
 		t.Fatal("a Forget of an unknown semaphore was applied")
@@ -218,7 +218,7 @@ func TestForget_IndividualFirings_DoesNotRaiseMark(t *testing.T) {
 		l.apply(fsm.Release{Token: l.grant("s", "a", firing("f", due), requestID(id)).Token})
 	}
 	held := l.grant("s", "a", firing("f", 8000), requestID("held"))
-	one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Firings: []semaphore.Firing{
+	applyOne[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Firings: []semaphore.Firing{
 		{Name: "f", Due: at(9000)}, {Name: "f", Due: at(9000)}, {Name: "f", Due: at(8000)}, {Name: "f", Due: at(7000)},
 	}})
 	if s := l.state(); s.ClaimCount("s") != 2 || !s.LowWater("s").IsZero() || s.Claim("s", *held.Firing) == nil {
@@ -234,7 +234,7 @@ func TestConfigure(t *testing.T) {
 		t.Fatal("a Configure with the same settings was applied")
 	}
 	settings.MaxDuration = 3 * time.Hour
-	r := one[fsm.RevisionResult](l, fsm.Configure{Settings: settings, Author: "ann"})
+	r := applyOne[fsm.RevisionResult](l, fsm.Configure{Settings: settings, Author: "ann"})
 	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: 1})
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.Configured})
 	settings.MaxDuration = time.Minute
@@ -255,7 +255,7 @@ func TestConfigure(t *testing.T) {
 func TestRetireMember(t *testing.T) {
 	l := newLog(t)
 	for _, id := range []string{"gk2", "gk1"} {
-		if r := one[fsm.RevisionResult](l, fsm.RetireMember{ID: id}); !r.Applied {
+		if r := applyOne[fsm.RevisionResult](l, fsm.RetireMember{ID: id}); !r.Applied {
 			t.Fatalf("RetireMember: got %+v", r)
 		}
 	}
@@ -268,7 +268,7 @@ func TestRetireMember(t *testing.T) {
 	}
 }
 
-func TestRaiseFeatureLevel_NotAboveTheOneInForce_ChangesNothing(t *testing.T) {
+func TestRaiseFeatureLevel_NotAboveCurrent_ChangesNothing(t *testing.T) {
 	l := newLog(t)
 	for _, level := range []uint32{0, 1} {
 		if r := unchanged[fsm.RevisionResult](l, fsm.RaiseFeatureLevel{Level: level}); r.Applied {
@@ -279,7 +279,7 @@ func TestRaiseFeatureLevel_NotAboveTheOneInForce_ChangesNothing(t *testing.T) {
 }
 
 func TestPause_Keep_LeavesExistingPauses(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	l.define("a")
 	l.define("b")

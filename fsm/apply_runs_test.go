@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ends lists the firings of a semaphore with the states of their claims.
-func (l *log) ends(name string) string {
+// claimStates lists the firings of a semaphore with the states of their claims.
+func (l *log) claimStates(name string) string {
 	var all []string
 	for c := range l.state().Claims(name) {
 		all = append(all, fmt.Sprintf("%s: %s after %d%s", c.Firing.Name, c.State, c.Attempts, strings.TrimRight(" "+c.Failure, " ")))
@@ -19,11 +19,11 @@ func (l *log) ends(name string) string {
 }
 
 func TestRelease_EveryJobEnd_EndsFiring(t *testing.T) {
-	l := storyOfRuns(t)
-	if got, want := l.ends("s"), "done: done after 1; failed: failed after 1 exit code 3; open: open after 1; spent: spent after 2; taken over: claimed after 1"; got != want {
+	l := runScenario(t)
+	if got, want := l.claimStates("s"), "done: done after 1; failed: failed after 1 exit code 3; open: open after 1; spent: spent after 2; taken over: claimed after 1"; got != want {
 		t.Errorf("claims after all runs ended:\ngot  %s\nwant %s", got, want)
 	}
-	if got, want := l.ends("t"), "cut short: cut short after 1"; got != want {
+	if got, want := l.claimStates("t"), "cut short: cut short after 1"; got != want {
 		t.Errorf("claims of jobs that were cut short: got %s, want %s", got, want)
 	}
 }
@@ -37,7 +37,7 @@ func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l.define("spent", permits(9))
 	l.apply(fsm.Release{Token: l.grant("spent", "a", firing("f", 10)).Token, Job: semaphore.JobCutShort})
 	l.apply(fsm.Expire{Token: l.grant("free", "a", firing("f", 10)).Token, Term: l.term})
-	if got := l.ends("spent") + l.ends("free"); got != "f: spent after 0" {
+	if got := l.claimStates("spent") + l.claimStates("free"); got != "f: spent after 0" {
 		t.Errorf("claims below feature level 4: got %s, want the lost one forgotten and the cut-short one spent", got)
 	}
 }
@@ -45,21 +45,21 @@ func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 func TestAttempts_RunThatNeverBegan_DoesNotCount(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
-	l.define("s", permits(9), bounded)
+	l.define("s", permits(9), limitedAttempts)
 	lose := func() { l.apply(fsm.Expire{Token: l.grant("s", "a", firing("f", 10)).Token, Term: l.term}) }
 	lose()
 	for range 3 {
 		l.apply(fsm.Release{Token: l.grant("s", "b", firing("f", 10)).Token, Job: semaphore.JobNotRun})
 		l.apply(fsm.Abandon{Token: l.grant("s", "c", firing("f", 10)).Token, Term: l.term})
 	}
-	if got := l.ends("s"); got != "f: open after 1" {
+	if got := l.claimStates("s"); got != "f: open after 1" {
 		t.Errorf("claims after runs that never began: got %s, want open after 1 attempt", got)
 	}
 	lose()
-	if got := l.ends("s"); got != "f: spent after 2" {
+	if got := l.claimStates("s"); got != "f: spent after 2" {
 		t.Errorf("claims after the second loss: got %s, want spent after 2 attempts", got)
 	}
-	if got := l.denied("s", "d", fire("f", 10)); got != semaphore.FiringClaimed {
+	if got := l.denialReason("s", "d", newFiring("f", 10)); got != semaphore.FiringClaimed {
 		t.Errorf("third attempt: got %v, want FIRING_CLAIMED", got)
 	}
 }
@@ -67,13 +67,13 @@ func TestAttempts_RunThatNeverBegan_DoesNotCount(t *testing.T) {
 func TestAttempts_LoweredLimit_StopsOpenFiring(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
-	l.define("s", permits(9), bounded)
+	l.define("s", permits(9), limitedAttempts)
 	l.apply(fsm.Expire{Token: l.grant("s", "a", firing("f", 10)).Token, Term: l.term})
-	l.apply(l.replace("s", bounded, func(d *semaphore.Definition) { d.MaxAttempts = 1 }))
-	if got := l.denied("s", "b", fire("f", 10)); got != semaphore.FiringClaimed {
+	l.apply(l.replace("s", limitedAttempts, func(d *semaphore.Definition) { d.MaxAttempts = 1 }))
+	if got := l.denialReason("s", "b", newFiring("f", 10)); got != semaphore.FiringClaimed {
 		t.Errorf("second attempt with max_attempts 1: got %v, want FIRING_CLAIMED", got)
 	}
-	l.apply(l.replace("s", bounded))
+	l.apply(l.replace("s", limitedAttempts))
 	l.grant("s", "b", firing("f", 10))
 }
 
@@ -81,15 +81,15 @@ func TestAttempts_LoweredLimit_StopsOpenFiring(t *testing.T) {
 func TestLostFiring_AfterCooling_IsOpen(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
-	l.define("s", permits(9), bounded)
+	l.define("s", permits(9), limitedAttempts)
 	for attempt, want := range []string{"f: open after 1", "f: spent after 2"} {
 		p := l.grant("s", "a", firing("f", 10))
 		l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: 5})
-		if got := l.ends("s"); attempt == 0 && got != "f: claimed after 1" {
+		if got := l.claimStates("s"); attempt == 0 && got != "f: claimed after 1" {
 			t.Errorf("claims while the slot cools: got %s, want claimed after 1 attempt", got)
 		}
 		l.apply(fsm.EndCooling{Token: p.Token, Term: l.term})
-		if got := l.ends("s"); got != want {
+		if got := l.claimStates("s"); got != want {
 			t.Errorf("claims after cooling: got %s, want %s", got, want)
 		}
 	}
@@ -98,13 +98,13 @@ func TestLostFiring_AfterCooling_IsOpen(t *testing.T) {
 func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
-	l.define("s", permits(9), bounded)
+	l.define("s", permits(9), limitedAttempts)
 	lost := l.grant("s", "a", firing("f", 10))
 	l.apply(fsm.Expire{Token: lost.Token, Term: l.term})
 	var events []fsm.Event
 	l.m.Subscribe(func(a fsm.Applied) { events = append(events, a.Events...) })
 	l.apply(fsm.Release{Token: lost.Token, Job: semaphore.JobFailed, Failure: "no space"})
-	if got := l.ends("s"); got != "f: failed after 1 no space" {
+	if got := l.claimStates("s"); got != "f: failed after 1 no space" {
 		t.Errorf("claims after a late report of a failure: got %s", got)
 	}
 	if len(events) != 1 || events[0].Kind != fsm.ClaimsChanged || events[0].Semaphore != "s" {
@@ -112,7 +112,7 @@ func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	}
 	// Only the first report counts.
 	l.apply(fsm.Release{Token: lost.Token})
-	if got := l.ends("s"); got != "f: failed after 1 no space" {
+	if got := l.claimStates("s"); got != "f: failed after 1 no space" {
 		t.Errorf("claims after a second late report: got %s, want the first report", got)
 	}
 	// A report about a claim that another holder has taken over in the meantime is ignored.
@@ -136,7 +136,7 @@ func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	if !r.Applied || r.Permit.State != semaphore.Live || r.Permit.Stop != semaphore.StopTakenOver || r.Permit.StopOrder().Reason != "it does not respond" {
 		t.Fatalf("TakeOver: got %+v", r)
 	}
-	if got := l.denied("s", "b", nil); got != semaphore.NoFreePermit {
+	if got := l.denialReason("s", "b", nil); got != semaphore.NoFreePermit {
 		t.Errorf("acquire after the takeover: got %v, want NO_FREE_PERMIT", got)
 	}
 	unchanged[fsm.PermitResult](l, takeOver(p))
@@ -144,8 +144,8 @@ func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	unchanged[fsm.PermitResult](l, fsm.TakeOver{Token: 99})
 	// The firing is open even though firing_on_loss is spent, because that is the purpose of a takeover.
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
-	if again := l.grant("s", "b", firing("f", 10)); l.state().Claim("s", *fire("f", 10)).Attempts != 2 || again.Stop != semaphore.NotStopping {
-		t.Errorf("grant after the takeover: got %+v, claims %s", again, l.ends("s"))
+	if again := l.grant("s", "b", firing("f", 10)); l.state().Claim("s", *newFiring("f", 10)).Attempts != 2 || again.Stop != semaphore.NotStopping {
+		t.Errorf("grant after the takeover: got %+v, claims %s", again, l.claimStates("s"))
 	}
 	// A takeover ends the drain of a revoke. After a revoke without a drain, a takeover has no effect.
 	q := l.grant("no", "c")

@@ -9,9 +9,9 @@ import (
 // This file applies the leader's observations: which callers make requests, which semaphores are missing their expected
 // work, and when a quarantine ends.
 
-// sight remembers callers. This does not count as a change, because sightings do not affect decisions. They arrive
+// recordSightings remembers callers. This does not count as a change, because sightings do not affect decisions. They arrive
 // every second, and a revision for each would wake everything waiting for changes.
-func (d *draft) sight(c Sight) Result {
+func (d *draft) recordSightings(c Sight) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
 	}
@@ -50,7 +50,7 @@ func (d *draft) noteMissed(c NoteMissed) Result {
 		return RevisionResult{}
 	}
 	kind := MissedEvent
-	if c.Missed == Heard {
+	if c.Missed == NothingMissed {
 		kind = HeardEvent
 	}
 	revision := d.advance()

@@ -14,10 +14,10 @@ func seen(group, acquirer string, second int) fsm.Sighting {
 	return fsm.Sighting{Group: group, Acquirer: acquirer, At: at(second)}
 }
 
-func TestSight_KeepsNewestAndTakesNoRevision(t *testing.T) {
-	l := newLogOfLevel2(t)
+func TestSight_KeepsNewestAndConsumesNoRevision(t *testing.T) {
+	l := newLevel2Log(t)
 	revision := l.state().Revision()
-	r := one[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 5), seen("g", "a", 3), seen("f", "z", 4), seen("g", "b", 4)}})
+	r := applyOne[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 5), seen("g", "a", 3), seen("f", "z", 4), seen("g", "b", 4)}})
 	equal(t, "result", r, fsm.RevisionResult{Applied: true})
 	equal(t, "sightings", collect(l.state().Sightings()), []fsm.Sighting{seen("f", "z", 4), seen("g", "a", 3), seen("g", "b", 5)})
 	equal(t, "count", l.state().SightingCount(), 3)
@@ -26,7 +26,7 @@ func TestSight_KeepsNewestAndTakesNoRevision(t *testing.T) {
 	before := l.state()
 	unchanged[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 5), seen("g", "a", 1)}})
 	unchanged[fsm.RevisionResult](l, fsm.Sight{Term: l.term - 1, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
-	one[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
+	applyOne[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
 	if s, ok := l.state().Sighting("g", "b"); !ok || s != seen("g", "b", 9) {
 		t.Errorf("Sighting() = %+v, %v, want the newest", s, ok)
 	}
@@ -39,7 +39,7 @@ func TestSight_KeepsNewestAndTakesNoRevision(t *testing.T) {
 }
 
 func TestSight_Malformed_IsInvalid(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	for why, bad := range map[string]fsm.Sighting{
 		"group":    seen("", "a", 1),
 		"acquirer": seen("g", strings.Repeat("a", 257), 1),
@@ -54,7 +54,7 @@ func TestSight_Malformed_IsInvalid(t *testing.T) {
 }
 
 func TestSight_OverLimit_DropsLeastRecentlySeen(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	c := fsm.Sight{Term: l.term}
 	for i := range fsm.MaxSightings {
 		c.Sightings = append(c.Sightings, seen("g", fmt.Sprintf("a%06d", i), 100+i%7))
@@ -74,41 +74,41 @@ func TestSight_OverLimit_DropsLeastRecentlySeen(t *testing.T) {
 
 // Permits of a caller with a sighting share the strings of the sighting, even after the caller has been seen again.
 func TestGrant_SharesStringsWithSighting(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.define("export", permits(3))
-	ask := func(holder string) *semaphore.Permit {
+	acquire := func(holder string) *semaphore.Permit {
 		return l.grant("export", holder, func(g *fsm.Grant) {
 			g.Identity = semaphore.Identity{Group: "site-3", Acquirer: "batch-host-7", HolderID: holder}
 		})
 	}
-	sees := func(second int) {
+	observe := func(second int) {
 		l.apply(fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("site-3", "batch-host-7", second)}})
 	}
 	same := func(a, b string) bool { return a == b && unsafe.StringData(a) == unsafe.StringData(b) }
-	alone := ask("1")
-	sees(1)
-	first := ask("2")
-	sees(2)
-	second := ask("3")
+	unshared := acquire("1")
+	observe(1)
+	first := acquire("2")
+	observe(2)
+	second := acquire("3")
 	if !same(first.Identity.Group, second.Identity.Group) || !same(first.Identity.Acquirer, second.Identity.Acquirer) {
 		t.Error("two permits of one caller do not share strings")
 	}
-	if same(alone.Identity.Acquirer, first.Identity.Acquirer) {
+	if same(unshared.Identity.Acquirer, first.Identity.Acquirer) {
 		t.Error("the test proves nothing: a permit granted before the sighting also shares strings")
 	}
 }
 
 func TestNoteMissed(t *testing.T) {
-	l := newLogOfLevel2(t)
+	l := newLevel2Log(t)
 	l.define("s")
-	unchanged[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "none", Term: l.term, Missed: fsm.NobodyAsked})
-	unchanged[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "s", Term: l.term + 1, Missed: fsm.NobodyAsked})
+	unchanged[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "none", Term: l.term, Missed: fsm.NoRequests})
+	unchanged[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "s", Term: l.term + 1, Missed: fsm.NoRequests})
 	definition := l.state().Definition("s")
 	for _, tc := range []struct {
 		missed fsm.Missed
 		kind   fsm.EventKind
-	}{{fsm.AskedButDenied, fsm.MissedEvent}, {fsm.Heard, fsm.HeardEvent}} {
-		r := one[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "s", Term: l.term, Missed: tc.missed, Text: "why", At: at(9)})
+	}{{fsm.AllDenied, fsm.MissedEvent}, {fsm.NothingMissed, fsm.HeardEvent}} {
+		r := applyOne[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "s", Term: l.term, Missed: tc.missed, Text: "why", At: at(9)})
 		equal(t, "events", l.events, []fsm.Event{{
 			Revision: r.Revision, Kind: tc.kind, Semaphore: "s", Missed: tc.missed, Author: "gatekeeper", Reason: "why", At: at(9),
 		}})

@@ -18,11 +18,11 @@ func TestSubmit_InChunks_IsVisibleOnlyWhenComplete(t *testing.T) {
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 2, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
 		t.Fatalf("chunk after a gap: got %+v, want SubmitLost", r)
 	}
-	again := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
+	second := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
 		t.Fatalf("chunk of a submission that was restarted: got %+v, want SubmitLost", r)
 	}
-	if r := one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: again.Number, Offset: 1, Tasks: tasks("b"), Digest: digest()}); r.Job.State != work.Open {
+	if r := applyOne[fsm.SubmitResult](l, fsm.SubmitTasks{Job: second.Number, Offset: 1, Tasks: tasks("b"), Digest: digest()}); r.Job.State != work.Open {
 		t.Fatalf("last chunk: got %+v, want an open job", r)
 	}
 	if w := l.state().Work("s"); w.Waiting != 2 || w.Jobs != 1 {
@@ -37,12 +37,12 @@ func TestSubmit_InChunks_IsVisibleOnlyWhenComplete(t *testing.T) {
 	}
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number})
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term - 1})
-	if r := one[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term}); !r.Applied || l.job("k") != nil {
+	if r := applyOne[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term}); !r.Applied || l.job("k") != nil {
 		t.Fatalf("DeleteJob of an unfinished submission: got %+v, want it deleted", r)
 	}
 }
 
-func TestSubmit_AboveLimit_NamesIt(t *testing.T) {
+func TestSubmit_AboveLimit_ReportsLimit(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
 	settings.Work = work.Limits{TaskBytes: 100, JobBytes: 150, SemaphoreBytes: 4000, ClusterBytes: 5000}
@@ -68,14 +68,14 @@ func TestSubmit_AboveLimit_NamesIt(t *testing.T) {
 
 // A submission with the id of a finished job returns that job, regardless of the states of its tasks. No task runs
 // again.
-func TestSubmit_JobThatIsOver_RunsNothingAgain(t *testing.T) {
+func TestSubmit_FinishedJob_IsNotRunAgain(t *testing.T) {
 	l := newWorkLog(t)
 	for id, end := range map[string]func(token, job uint64) fsm.Command{
 		"done": func(token, _ uint64) fsm.Command { return fsm.Release{Token: token, Result: []byte("r")} },
 		"failed": func(token, _ uint64) fsm.Command {
 			return fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}
 		},
-		"cancelled": func(_, job uint64) fsm.Command { return fsm.CancelJob{Job: job, Cause: work.CancelAsked} },
+		"cancelled": func(_, job uint64) fsm.Command { return fsm.CancelJob{Job: job, Cause: work.CancelRequested} },
 	} {
 		j := l.submit(id, tasks("a"))
 		token, _ := l.take(id)
@@ -87,25 +87,25 @@ func TestSubmit_JobThatIsOver_RunsNothingAgain(t *testing.T) {
 	}
 }
 
-func TestSubmit_LimitReachedMidway_RefusesOnlyTheChunk(t *testing.T) {
+func TestSubmit_LimitReachedMidway_RefusesOnlyThatChunk(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
 	settings.Work = work.Limits{JobBytes: 5, SemaphoreBytes: 1024 + 3*512}
 	l.apply(fsm.Configure{Settings: settings})
-	half := func(id string, payloads ...string) *work.Job {
+	submitPartial := func(id string, payloads ...string) *work.Job {
 		return l.submit(id, tasks(payloads...), func(c *fsm.SubmitJob) { c.Digest, c.Spec.MaxResult = "", 0 })
 	}
 	for limit, chunk := range map[string][][]byte{
 		"max_job_bytes": tasks("def"), "max_semaphore_work_bytes": tasks("", "", ""),
 	} {
-		j := half("j", "abc")
+		j := submitPartial("j", "abc")
 		r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: chunk, Digest: digest()})
 		if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit || r.Job.Tasks != 1 {
 			t.Fatalf("SubmitTasks above %s: got %+v, want SubmitLimit", limit, r)
 		}
 	}
 	// The space reserved by the unfinished submission is available to the next submission with the same id.
-	if r := one[fsm.SubmitResult](l, fsm.SubmitJob{Spec: l.job("j").Spec, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitAccepted {
+	if r := applyOne[fsm.SubmitResult](l, fsm.SubmitJob{Spec: l.job("j").Spec, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitAccepted {
 		t.Fatalf("submission after the refusal: got %+v, want SubmitAccepted", r)
 	}
 }
@@ -136,21 +136,21 @@ func TestSubmitter_PermitEnds_CancelsJobs(t *testing.T) {
 	l.submit("j", tasks("a"), bound)
 	l.submit("half", tasks("a"), bound, func(c *fsm.SubmitJob) { c.Digest = "" })
 	l.submit("kept", tasks("a"))
-	again := l.request("mine", "submitter", requestID("2"))
-	again.Supersedes = p.Token
-	r := one[fsm.GrantResult](l, again)
+	second := l.request("mine", "submitter", requestID("2"))
+	second.Supersedes = p.Token
+	r := applyOne[fsm.GrantResult](l, second)
 	if r.Outcome != fsm.GrantReacquired || l.job("j").State != work.Open || l.job("j").Submitter != r.Permit.Token {
 		t.Fatalf("reacquire by the submitter: got %+v, job %+v", r, l.job("j"))
 	}
-	gone := fsm.Expire{Token: r.Permit.Token, Term: l.term, At: at(9)}
+	expire := fsm.Expire{Token: r.Permit.Token, Term: l.term, At: at(9)}
 	restarted := restored(t, l.state())
-	if _, err := restarted.Apply(l.index+1, l.term, encode(t, []fsm.Command{gone})); err != nil {
+	if _, err := restarted.Apply(l.index+1, l.term, encode(t, []fsm.Command{expire})); err != nil {
 		t.Fatal(err)
 	}
 	if j := restarted.State().Job("j"); j.State != work.Cancelled {
 		t.Fatalf("after a restart: job whose submitter's permit ended = %+v, want it cancelled", j)
 	}
-	l.apply(gone)
+	l.apply(expire)
 	if j := l.job("j"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
 		t.Fatalf("job whose submitter's permit ended = %+v, want it cancelled", j)
 	}

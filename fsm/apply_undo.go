@@ -9,7 +9,7 @@ import (
 // undo reverses one change. It emits the same events and writes the same journal entries as the equivalent manual
 // changes, so watchers need not know about undos. The journal entries also name the undone change.
 func (d *draft) undo(c Undo) Result {
-	request := editRequest{EditUndo, c.RequestID, c.Asked, c.RequestRevision}
+	request := editRequest{EditUndo, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
 		return UndoResult{Revision: done.Revision, Repeated: true}
 	}); r != nil {
@@ -34,40 +34,40 @@ func (d *draft) undo(c Undo) Result {
 		d.edit(batch, e, &c)
 	}
 	for _, p := range c.Pauses {
-		again := d.again(p.Pause)
-		for _, of := range p.Of {
-			d.setPause(of.Name, again, entry)
+		restored := d.restored(p.Pause)
+		for _, expected := range p.Expected {
+			d.setPause(expected.Name, restored, entry)
 		}
 	}
 	for _, o := range c.Cordons {
-		var again *Cordon
+		var restored *Cordon
 		if o.Cordon != nil {
 			cordon := *o.Cordon
 			cordon.ID, cordon.Revision = o.ID, revision
-			again = &cordon
+			restored = &cordon
 		}
-		d.putCordon(o.ID, again, entry)
+		d.putCordon(o.ID, restored, entry)
 	}
-	d.rememberEdit(request, EditAnswer{})
+	d.rememberEdit(request, EditResponse{})
 	return UndoResult{Revision: revision}
 }
 
 // whole returns the journal data about the undo as a whole, or nil if there is none beyond what every change has.
 func (c *Undo) whole() *WholeChange {
-	if c == nil || len(c.Also) == 0 && !c.Partial {
+	if c == nil || len(c.OtherChanges) == 0 && !c.Partial {
 		return nil
 	}
-	return &WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
+	return &WholeChange{AlsoUndoes: c.OtherChanges, Partial: c.Partial}
 }
 
-// again returns a copy of p with the revision of the current change, or nil if p is nil.
-func (d *draft) again(p *semaphore.Pause) *semaphore.Pause {
+// restored returns a copy of p with the revision of the current change, or nil if p is nil.
+func (d *draft) restored(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
 		return nil
 	}
-	again := *p
-	again.Revision = d.revision
-	return &again
+	restored := *p
+	restored.Revision = d.revision
+	return &restored
 }
 
 func (d *draft) validUndo(c Undo) error {
@@ -78,25 +78,25 @@ func (d *draft) validUndo(c Undo) error {
 		return fmt.Errorf("there is nothing to undo")
 	}
 	var last uint64
-	for _, also := range c.Also {
+	for _, also := range c.OtherChanges {
 		if also <= last || also > d.revision || also == c.Change {
 			return fmt.Errorf("change %d in the list of other changes is out of order or unknown, or is the undone change itself", also)
 		}
 		last = also
 	}
 	edited, names, ids := make(map[string]struct{}), make(map[string]struct{}), make(map[string]struct{})
-	once := func(in map[string]struct{}, name string) error {
-		if _, twice := in[name]; twice || name == "" {
+	addUnique := func(in map[string]struct{}, name string) error {
+		if _, duplicate := in[name]; duplicate || name == "" {
 			return fmt.Errorf("%q is listed twice or is empty", name)
 		}
 		in[name] = struct{}{}
 		return nil
 	}
 	for _, e := range c.Edits {
-		if err := once(edited, e.Name); err != nil {
+		if err := addUnique(edited, e.Name); err != nil {
 			return err
 		}
-		if e.Kind != Replace || len(c.Also) == 0 {
+		if e.Kind != Replace || len(c.OtherChanges) == 0 {
 			names[e.Name] = struct{}{}
 		}
 		if err := d.validUndoEdit(e); err != nil {
@@ -104,30 +104,30 @@ func (d *draft) validUndo(c Undo) error {
 		}
 	}
 	for _, p := range c.Pauses {
-		if err := d.validPauseBack(p.Pause); err != nil {
+		if err := d.validRestoredPause(p.Pause); err != nil {
 			return err
 		}
-		for _, of := range p.Of {
-			if err := once(names, of.Name); err != nil {
+		for _, expected := range p.Expected {
+			if err := addUnique(names, expected.Name); err != nil {
 				return err
 			}
-			if p.Pause == nil && of.Revision == 0 {
-				return fmt.Errorf("%q is resumed, but expected not to be paused", of.Name)
+			if p.Pause == nil && expected.Revision == 0 {
+				return fmt.Errorf("%q is resumed, but expected not to be paused", expected.Name)
 			}
 		}
-		if len(p.Of) == 0 {
+		if len(p.Expected) == 0 {
 			return fmt.Errorf("a pause lists no semaphores")
 		}
 	}
 	for _, o := range c.Cordons {
-		if err := once(ids, o.ID); err != nil {
+		if err := addUnique(ids, o.ID); err != nil {
 			return err
 		}
 		if o.Cordon == nil && o.Expected == 0 {
 			return fmt.Errorf("cordon %q is lifted, but expected not to exist", o.ID)
 		}
 		if o.Cordon != nil {
-			if err := d.validBack(o.Cordon.Change); err != nil {
+			if err := d.validOrigin(o.Cordon.Change); err != nil {
 				return fmt.Errorf("cordon %q: %w", o.ID, err)
 			}
 			if err := validDrain("cordon", o.Cordon.Drain); err != nil {
@@ -135,9 +135,9 @@ func (d *draft) validUndo(c Undo) error {
 			}
 		}
 	}
-	remembering, tokens := make(map[string]struct{}), make(map[uint64]struct{})
+	firingNames, tokens := make(map[string]struct{}), make(map[uint64]struct{})
 	for _, f := range c.Firings {
-		if err := once(remembering, f.Semaphore); err != nil {
+		if err := addUnique(firingNames, f.Semaphore); err != nil {
 			return err
 		}
 		if err := d.validUndoFirings(f, tokens); err != nil {
@@ -147,15 +147,15 @@ func (d *draft) validUndo(c Undo) error {
 	return nil
 }
 
-// validBack checks the change that first set the restored object.
-func (d *draft) validBack(change uint64) error {
+// validOrigin checks the change that first set the restored object.
+func (d *draft) validOrigin(change uint64) error {
 	if change == 0 || change > d.revision {
 		return fmt.Errorf("it was first set by change %d, which does not exist", change)
 	}
 	return nil
 }
 
-func (d *draft) validPauseBack(p *semaphore.Pause) error {
+func (d *draft) validRestoredPause(p *semaphore.Pause) error {
 	if p == nil {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (d *draft) validPauseBack(p *semaphore.Pause) error {
 	if p.Drain > 0 && !p.Stop {
 		return fmt.Errorf("a drain requires stop")
 	}
-	return d.validBack(p.Change)
+	return d.validOrigin(p.Change)
 }
 
 func (d *draft) validUndoEdit(e UndoEdit) error {
@@ -178,15 +178,15 @@ func (d *draft) validUndoEdit(e UndoEdit) error {
 	if e.Pause != nil && e.Kind != Create {
 		return fmt.Errorf("only a created definition can have a pause")
 	}
-	if e.Kind == Delete && len(e.EndsBack)+len(e.EndsGone) > 0 {
+	if e.Kind == Delete && len(e.RestoredEnds)+len(e.RemovedEnds) > 0 {
 		return fmt.Errorf("a deletion cannot have temporary edits")
 	}
-	if err := d.validPauseBack(e.Pause); err != nil {
+	if err := d.validRestoredPause(e.Pause); err != nil {
 		return err
 	}
 	var last uint64
-	left, _ := endsAfter(d.Ends(e.Name), UndoEdit{Change: e.Change, EndsGone: e.EndsGone})
-	for _, end := range e.EndsBack {
+	remaining, _ := endsAfter(d.Ends(e.Name), UndoEdit{Change: e.Change, RemovedEnds: e.RemovedEnds})
+	for _, end := range e.RestoredEnds {
 		switch {
 		case end.Revision <= last || end.Revision > d.revision || end.Until.IsZero():
 			return fmt.Errorf("the temporary edit of revision %d is out of order or has no end", end.Revision)
@@ -196,14 +196,14 @@ func (d *draft) validUndoEdit(e UndoEdit) error {
 		if err := validDrain("end of an edit", end.Drain); err != nil {
 			return err
 		}
-		for _, waits := range left {
-			if waits.Revision == end.Revision {
+		for _, pending := range remaining {
+			if pending.Revision == end.Revision {
 				return fmt.Errorf("the temporary edit of revision %d already exists", end.Revision)
 			}
 		}
 		last = end.Revision
 	}
-	if len(left)+len(e.EndsBack) > MaxEditEnds {
+	if len(remaining)+len(e.RestoredEnds) > MaxEditEnds {
 		return fmt.Errorf("it would have more than the maximum of %d temporary edits", MaxEditEnds)
 	}
 	return nil
@@ -217,14 +217,14 @@ func (d *draft) undoConflict(c Undo) *Conflict {
 		}
 	}
 	for _, p := range c.Pauses {
-		for _, of := range p.Of {
-			def := d.Definition(of.Name)
+		for _, expected := range p.Expected {
+			def := d.Definition(expected.Name)
 			switch {
 			case def == nil:
-				return &Conflict{Kind: ConflictAbsent, Name: of.Name}
-			case def.Pause == nil && of.Revision == 0:
-			case def.Pause == nil || def.Pause.Revision != of.Revision:
-				return &Conflict{Kind: ConflictPause, Name: of.Name, Current: def}
+				return &Conflict{Kind: ConflictAbsent, Name: expected.Name}
+			case def.Pause == nil && expected.Revision == 0:
+			case def.Pause == nil || def.Pause.Revision != expected.Revision:
+				return &Conflict{Kind: ConflictPause, Name: expected.Name, Current: def}
 			}
 		}
 	}

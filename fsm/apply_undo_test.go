@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLog2 returns a log at feature level 2.
-func newLog2(t *testing.T) *log {
+// newUndoLog returns a log at feature level 2.
+func newUndoLog(t *testing.T) *log {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 2})
 	return l
@@ -19,15 +19,15 @@ func newLog2(t *testing.T) *log {
 // replace returns a batch that replaces a definition with a modified copy.
 func (l *log) replace(name string, change ...func(*semaphore.Definition)) fsm.EditBatch {
 	d := l.state().Definition(name)
-	now := d.Definition.Clone()
+	modified := d.Definition.Clone()
 	for _, c := range change {
-		c(now)
+		c(modified)
 	}
-	return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: name, Definition: now, ExpectedVersion: d.Version}}, Author: "ann", At: at(2)}
+	return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: name, Definition: modified, ExpectedVersion: d.Version}}, Author: "ann", At: at(2)}
 }
 
 func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
-	l := newLog2(t)
+	l := newUndoLog(t)
 	l.define("a")
 	l.define("b")
 	l.grant("a", "h")
@@ -38,15 +38,15 @@ func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 	entries := collect(l.state().Journal("a", second))
 	equal(t, "pause replaced by the second one", entries[0].Details().PauseBefore, first)
 
-	back := *first
-	back.Change = first.Revision
-	r := one[fsm.UndoResult](l, fsm.Undo{
+	restore := *first
+	restore.Change = first.Revision
+	r := applyOne[fsm.UndoResult](l, fsm.Undo{
 		Change: second, Author: "bob", Reason: "wrong", At: at(5), Pauses: []fsm.UndoPause{
-			{Pause: &back, Of: []fsm.ExpectedPause{{Name: "a", Revision: second}}}, {Of: []fsm.ExpectedPause{{Name: "b", Revision: second}}},
+			{Pause: &restore, Expected: []fsm.ExpectedPause{{Name: "a", Revision: second}}}, {Expected: []fsm.ExpectedPause{{Name: "b", Revision: second}}},
 		},
 	})
 	equal(t, "result", r, fsm.UndoResult{Revision: second + 1})
-	want := back
+	want := restore
 	want.Revision = second + 1
 	equal(t, "pause of a", l.state().Definition("a").Pause, &want)
 	if l.state().Definition("b").Pause != nil {
@@ -64,35 +64,35 @@ func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Term: l.term, Revision: first.Revision}); r.Applied {
 		t.Error("a timer ended a pause with a different revision")
 	}
-	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Revision: first.Revision}); !r.Applied {
+	if r := applyOne[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Revision: first.Revision}); !r.Applied {
 		t.Error("an operator could not end the pause by its original change")
 	}
 }
 
 func TestUndo_ReplacedCordon_IsRestored(t *testing.T) {
-	l := newLog2(t)
+	l := newUndoLog(t)
 	l.apply(
 		fsm.SetCordon{ID: "z", GroupPattern: "dr", Until: at(60), Author: "ann", Reason: "power", Drain: time.Minute},
 		fsm.SetCordon{ID: "z", GroupPattern: "dr", Author: "bob"},
 	)
 	second := l.state().Cordons()[0]
 	before := collect(l.state().Journal("", second.Revision))[0].Details().CordonBefore
-	back := *before
-	back.Change = before.Revision
-	r := one[fsm.UndoResult](l, fsm.Undo{
-		Change: second.Revision, Author: "bob", Cordons: []fsm.UndoCordon{{ID: "z", Expected: second.Revision, Cordon: &back}},
+	restore := *before
+	restore.Change = before.Revision
+	r := applyOne[fsm.UndoResult](l, fsm.Undo{
+		Change: second.Revision, Author: "bob", Cordons: []fsm.UndoCordon{{ID: "z", Expected: second.Revision, Cordon: &restore}},
 	})
-	back.Revision = r.Revision
-	equal(t, "cordons", l.state().Cordons(), []*fsm.Cordon{&back})
+	restore.Revision = r.Revision
+	equal(t, "cordons", l.state().Cordons(), []*fsm.Cordon{&restore})
 	equal(t, "cordon revision", l.state().CordonRevision(), r.Revision)
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.CordonedEvent})
-	one[fsm.UndoResult](l, fsm.Undo{Change: r.Revision, Cordons: []fsm.UndoCordon{{ID: "z", Expected: r.Revision}}})
+	applyOne[fsm.UndoResult](l, fsm.Undo{Change: r.Revision, Cordons: []fsm.UndoCordon{{ID: "z", Expected: r.Revision}}})
 	equal(t, "cordons", len(l.state().Cordons()), 0)
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.UncordonedEvent})
 }
 
 func TestUndo_LaterChange_IsConflict(t *testing.T) {
-	l := newLog2(t)
+	l := newUndoLog(t)
 	l.define("a")
 	l.define("b")
 	l.apply(fsm.Pause{Names: []string{"a"}})
@@ -100,20 +100,20 @@ func TestUndo_LaterChange_IsConflict(t *testing.T) {
 	l.apply(fsm.SetCordon{ID: "z", GroupPattern: "dr"})
 	cordoned := l.state().Revision()
 	pause := &semaphore.Pause{Change: paused}
-	good := fsm.Undo{Change: paused, Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a", Revision: paused}}}}}
+	good := fsm.Undo{Change: paused, Pauses: []fsm.UndoPause{{Expected: []fsm.ExpectedPause{{Name: "a", Revision: paused}}}}}
 	for what, x := range map[string]struct {
-		also func(*fsm.Undo)
-		kind fsm.ConflictKind
-		name string
+		extra func(*fsm.Undo)
+		kind  fsm.ConflictKind
+		name  string
 	}{
 		"no longer paused": {func(u *fsm.Undo) {
-			u.Pauses = append(u.Pauses, fsm.UndoPause{Of: []fsm.ExpectedPause{{Name: "b", Revision: paused}}})
+			u.Pauses = append(u.Pauses, fsm.UndoPause{Expected: []fsm.ExpectedPause{{Name: "b", Revision: paused}}})
 		}, fsm.ConflictPause, "b"},
 		"paused since": {func(u *fsm.Undo) {
-			u.Pauses = []fsm.UndoPause{{Pause: pause, Of: []fsm.ExpectedPause{{Name: "b"}, {Name: "a"}}}}
+			u.Pauses = []fsm.UndoPause{{Pause: pause, Expected: []fsm.ExpectedPause{{Name: "b"}, {Name: "a"}}}}
 		}, fsm.ConflictPause, "a"},
 		"deleted since": {func(u *fsm.Undo) {
-			u.Pauses = append(u.Pauses, fsm.UndoPause{Pause: pause, Of: []fsm.ExpectedPause{{Name: "none"}}})
+			u.Pauses = append(u.Pauses, fsm.UndoPause{Pause: pause, Expected: []fsm.ExpectedPause{{Name: "none"}}})
 		}, fsm.ConflictAbsent, "none"},
 		"cordoned since": {func(u *fsm.Undo) {
 			u.Cordons = []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "x", Change: cordoned}}}
@@ -125,20 +125,20 @@ func TestUndo_LaterChange_IsConflict(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			u := good
-			x.also(&u)
+			x.extra(&u)
 			r := unchanged[fsm.UndoResult](l, u)
 			if r.Conflict == nil || r.Conflict.Kind != x.kind || r.Conflict.Name != x.name {
 				t.Errorf("Undo: got conflict %+v, want kind %v of %q", r.Conflict, x.kind, x.name)
 			}
 		})
 	}
-	if r := one[fsm.UndoResult](l, good); r.Revision == 0 {
+	if r := applyOne[fsm.UndoResult](l, good); r.Revision == 0 {
 		t.Errorf("Undo: got %+v", r)
 	}
 }
 
 func TestUndo_Malformed_IsInvalid(t *testing.T) {
-	l := newLog2(t)
+	l := newUndoLog(t)
 	v := l.define("a").Version
 	other := definition("b")
 	replace := func(e fsm.UndoEdit) []fsm.UndoEdit {
@@ -148,24 +148,24 @@ func TestUndo_Malformed_IsInvalid(t *testing.T) {
 	end := func(revision uint64) *fsm.EditEnd {
 		return &fsm.EditEnd{Revision: revision, Until: at(9), Before: definition("a"), After: definition("a")}
 	}
-	twice := []fsm.ExpectedPause{{Name: "a", Revision: v}, {Name: "a", Revision: v}}
+	duplicates := []fsm.ExpectedPause{{Name: "a", Revision: v}, {Name: "a", Revision: v}}
 	for what, u := range map[string]fsm.Undo{
 		"no effects":           {},
-		"no such change":       {Change: 99, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
-		"duplicate name":       {Pauses: []fsm.UndoPause{{Of: twice}}},
+		"no such change":       {Change: 99, Pauses: []fsm.UndoPause{{Expected: duplicates[:1]}}},
+		"duplicate name":       {Pauses: []fsm.UndoPause{{Expected: duplicates}}},
 		"pause without a name": {Pauses: []fsm.UndoPause{{}}},
-		"resume of a semaphore that is not paused": {Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a"}}}}},
-		"pause without origin":                     {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{}, Of: twice[:1]}}},
-		"drain without stop":                       {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{Change: 1, Drain: time.Minute}, Of: twice[:1]}}},
-		"drain too long":                           {Drain: 25 * time.Hour, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
+		"resume of a semaphore that is not paused": {Pauses: []fsm.UndoPause{{Expected: []fsm.ExpectedPause{{Name: "a"}}}}},
+		"pause without origin":                     {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{}, Expected: duplicates[:1]}}},
+		"drain without stop":                       {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{Change: 1, Drain: time.Minute}, Expected: duplicates[:1]}}},
+		"drain too long":                           {Drain: 25 * time.Hour, Pauses: []fsm.UndoPause{{Expected: duplicates[:1]}}},
 		"lifting a cordon that does not exist":     {Cordons: []fsm.UndoCordon{{ID: "z"}}},
 		"cordon without origin":                    {Cordons: []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "g"}}}},
 		"declaration":                              {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Declare, Name: "b", Definition: other}}}},
 		"different name":                           {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Create, Name: "c", Definition: other}}}},
 		"replace with a pause":                     {Edits: replace(fsm.UndoEdit{Pause: &semaphore.Pause{Change: 1}})},
-		"temporary edits out of order":             {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(2), end(1)}})},
-		"temporary edit of a future revision":      {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(99)}})},
-		"temporary edit of another definition": {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{
+		"temporary edits out of order":             {Edits: replace(fsm.UndoEdit{RestoredEnds: []*fsm.EditEnd{end(2), end(1)}})},
+		"temporary edit of a future revision":      {Edits: replace(fsm.UndoEdit{RestoredEnds: []*fsm.EditEnd{end(99)}})},
+		"temporary edit of another definition": {Edits: replace(fsm.UndoEdit{RestoredEnds: []*fsm.EditEnd{
 			{Revision: 1, Until: at(9), Before: other, After: other},
 		}})},
 	} {
@@ -179,38 +179,38 @@ func TestUndo_Malformed_IsInvalid(t *testing.T) {
 }
 
 func TestUndo_Deletion_RestoresPauseAndTemporaryEdits(t *testing.T) {
-	l := newLog2(t)
+	l := newUndoLog(t)
 	l.define("a", permits(1))
 	batch := l.replace("a", permits(5))
 	batch.Until, batch.Drain = at(60), time.Minute
 	l.apply(batch)
 	l.apply(fsm.Pause{Names: []string{"a"}, Reason: "the database", Author: "ann"})
-	was, ends := l.state().Definition("a"), l.state().Ends("a")
-	l.apply(edits(remove("a", was.Version)))
+	original, ends := l.state().Definition("a"), l.state().Ends("a")
+	l.apply(edits(remove("a", original.Version)))
 	deleted := l.state().Revision()
 	entry := collect(l.state().Journal("a", deleted))[0]
-	equal(t, "removed pause and temporary edits", []any{entry.Pause, entry.Details().EndsGone}, []any{was.Pause, ends})
+	equal(t, "removed pause and temporary edits", []any{entry.Pause, entry.Details().RemovedEnds}, []any{original.Pause, ends})
 	equal(t, "temporary edits of the deleted name", len(l.state().Ends("a")), 0)
 
-	back := *was.Pause
-	back.Change = was.Pause.Revision
-	r := one[fsm.UndoResult](l, fsm.Undo{Change: deleted, Edits: []fsm.UndoEdit{{
-		Change: fsm.Change{Kind: fsm.Create, Name: "a", Definition: entry.Before}, Pause: &back, EndsBack: entry.Details().EndsGone,
+	restore := *original.Pause
+	restore.Change = original.Pause.Revision
+	r := applyOne[fsm.UndoResult](l, fsm.Undo{Change: deleted, Edits: []fsm.UndoEdit{{
+		Change: fsm.Change{Kind: fsm.Create, Name: "a", Definition: entry.Before}, Pause: &restore, RestoredEnds: entry.Details().RemovedEnds,
 	}}})
-	back.Revision = r.Revision
-	equal(t, "pause", l.state().Definition("a").Pause, &back)
+	restore.Revision = r.Revision
+	equal(t, "pause", l.state().Definition("a").Pause, &restore)
 	equal(t, "ends", l.state().Ends("a"), ends)
-	equal(t, "event", l.events[0].Definition.Pause, &back)
+	equal(t, "event", l.events[0].Definition.Pause, &restore)
 	restored(t, l.state())
 	// The temporary edit ends as planned.
 	l.apply(fsm.Revert{Change: ends[0].Revision, Term: l.term, Names: []string{"a"}, At: at(60)})
 	equal(t, "permits", l.state().Definition("a").Definition.Permits, uint32(1))
-	equal(t, "pause", l.state().Definition("a").Pause, &back)
+	equal(t, "pause", l.state().Definition("a").Pause, &restore)
 }
 
 // If the scheduled end of the undone edit were kept, it would also revert a later permanent edit to the same value.
-func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
-	l := newLog2(t)
+func TestUndo_TemporaryEdit_RemovesScheduledEnd(t *testing.T) {
+	l := newUndoLog(t)
 	l.define("a", permits(1))
 	batch := l.replace("a", permits(5))
 	batch.Until = at(60)
@@ -219,36 +219,36 @@ func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	undo := func(to uint32, e fsm.UndoEdit) {
 		c := l.replace("a", permits(to)).Changes[0]
 		e.Change = c
-		one[fsm.UndoResult](l, fsm.Undo{Change: c.ExpectedVersion, Edits: []fsm.UndoEdit{e}})
+		applyOne[fsm.UndoResult](l, fsm.Undo{Change: c.ExpectedVersion, Edits: []fsm.UndoEdit{e}})
 	}
-	undo(1, fsm.UndoEdit{EndsGone: []uint64{ends[0].Revision}})
+	undo(1, fsm.UndoEdit{RemovedEnds: []uint64{ends[0].Revision}})
 	equal(t, "ends", len(l.state().Ends("a")), 0)
-	equal(t, "removed temporary edits", collect(l.state().Journal("a", l.state().Revision()))[0].Details().EndsGone, ends)
-	undo(5, fsm.UndoEdit{EndsBack: ends})
+	equal(t, "removed temporary edits", collect(l.state().Journal("a", l.state().Revision()))[0].Details().RemovedEnds, ends)
+	undo(5, fsm.UndoEdit{RestoredEnds: ends})
 	equal(t, "ends", l.state().Ends("a"), ends)
-	equal(t, "restored temporary edits", collect(l.state().Journal("a", l.state().Revision()))[0].Details().EndsBack, ends)
+	equal(t, "restored temporary edits", collect(l.state().Journal("a", l.state().Revision()))[0].Details().RestoredEnds, ends)
 	restored(t, l.state())
 }
 
 func TestUndo_Repeat_ReturnsFirstResult(t *testing.T) {
-	l := newLog2(t)
+	l := newUndoLog(t)
 	l.define("a")
 	l.apply(fsm.Pause{Names: []string{"a"}})
 	paused := l.state().Revision()
-	u := fsm.Undo{Change: paused, RequestID: "u", Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a", Revision: paused}}}}}
-	first := one[fsm.UndoResult](l, u)
+	u := fsm.Undo{Change: paused, RequestID: "u", Pauses: []fsm.UndoPause{{Expected: []fsm.ExpectedPause{{Name: "a", Revision: paused}}}}}
+	first := applyOne[fsm.UndoResult](l, u)
 	l.apply(fsm.Pause{Names: []string{"a"}})
 	equal(t, "repeat", unchanged[fsm.UndoResult](l, u), fsm.UndoResult{Revision: first.Revision, Repeated: true})
 }
 
 func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
-	l := newLog2(t)
+	l := newUndoLog(t)
 	l.define("a")
 	for _, cmd := range []fsm.Command{
 		fsm.Pause{Names: []string{"a"}, RequestID: "1"}, fsm.Resume{Names: []string{"a"}, RequestID: "2"},
 		fsm.SetCordon{ID: "z", GroupPattern: "g", RequestID: "3"}, fsm.Uncordon{ID: "z", RequestID: "4"},
 	} {
-		r := one[fsm.RevisionResult](l, cmd)
+		r := applyOne[fsm.RevisionResult](l, cmd)
 		if !r.Applied {
 			t.Fatalf("%+v: got %+v", cmd, r)
 		}
@@ -258,7 +258,7 @@ func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
 }
 
 // A script that uses one request id for all of its commands must not conclude that all of them took effect.
-func TestOperatorChanges_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
+func TestOperatorChanges_RequestIDUsedForAnotherKind_AreRefused(t *testing.T) {
 	cmds := map[fsm.EditKind]func(l *log, id string) fsm.Command{
 		fsm.EditDefinitions: func(_ *log, id string) fsm.Command {
 			return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Declare, Name: "new", Definition: definition("new")}}, RequestID: id}
@@ -269,32 +269,32 @@ func TestOperatorChanges_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
 		fsm.EditUncordon: func(_ *log, id string) fsm.Command { return fsm.Uncordon{ID: "set", RequestID: id} },
 		fsm.EditUndo: func(l *log, id string) fsm.Command {
 			expected := []fsm.ExpectedPause{{Name: "undone", Revision: l.state().Definition("undone").Pause.Revision}}
-			return fsm.Undo{Change: 1, RequestID: id, Pauses: []fsm.UndoPause{{Of: expected}}}
+			return fsm.Undo{Change: 1, RequestID: id, Pauses: []fsm.UndoPause{{Expected: expected}}}
 		},
 	}
-	for first, made := range cmds {
-		for other, also := range cmds {
+	for first, build := range cmds {
+		for other, extra := range cmds {
 			if other == first {
 				continue
 			}
-			l := newLog2(t)
+			l := newUndoLog(t)
 			l.define("open")
 			l.define("paused")
 			l.define("undone")
 			l.apply(fsm.Pause{Names: []string{"paused", "undone"}}, fsm.SetCordon{ID: "set", GroupPattern: "g"})
-			results := l.apply(made(l, "1"), also(l, "1")) // in one entry, as if two callers sent them at the same time
+			results := l.apply(build(l, "1"), extra(l, "1")) // in one entry, as if two callers sent them at the same time
 			done := &fsm.Remembered{RequestID: "1", Edit: first, Revision: l.state().Revision()}
 			equal(t, "remembered", l.state().EditRequest("1"), done)
-			want := fsm.InvalidResult{Why: fmt.Sprintf(`request id "1" belongs to %v, change %d: use a new one`, first, done.Revision), Used: done}
+			want := fsm.InvalidResult{Why: fmt.Sprintf(`request id "1" belongs to %v, change %d: use a new one`, first, done.Revision), UsedBy: done}
 			equal(t, "in the same entry", results[1], fsm.Result(want))
-			equal(t, "later", unchanged[fsm.InvalidResult](l, also(l, "1")), want)
+			equal(t, "later", unchanged[fsm.InvalidResult](l, extra(l, "1")), want)
 			restored(t, l.state())
 		}
 	}
 }
 
-func TestRevert_EditWithDrain_BeginsAnotherDrain(t *testing.T) {
-	l := newLog2(t)
+func TestRevert_EditWithDrain_StartsAnotherDrain(t *testing.T) {
+	l := newUndoLog(t)
 	l.define("a", permits(5))
 	batch := l.replace("a", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 	batch.Until, batch.Drain = at(60), 2*time.Minute
@@ -302,14 +302,14 @@ func TestRevert_EditWithDrain_BeginsAnotherDrain(t *testing.T) {
 	set := l.state().Revision()
 	l.grant("a", "admitted temporarily")
 	l.apply(fsm.Revert{Change: set, Term: l.term, Names: []string{"a"}, At: at(60)})
-	over := l.state().Revision()
-	equal(t, "drains", l.state().Drains("a"), []semaphore.Drain{{Revision: over, Duration: 2 * time.Minute}})
-	equal(t, "journal", collect(l.state().Journal("a", over))[0].Drain, 2*time.Minute)
+	reverted := l.state().Revision()
+	equal(t, "drains", l.state().Drains("a"), []semaphore.Drain{{Revision: reverted, Duration: 2 * time.Minute}})
+	equal(t, "journal", collect(l.state().Journal("a", reverted))[0].Drain, 2*time.Minute)
 	restored(t, l.state())
 }
 
-func TestRevert_NothingToTakeBack_BeginsNoDrain(t *testing.T) {
-	l := newLog2(t)
+func TestRevert_NothingToRevert_StartsNoDrain(t *testing.T) {
+	l := newUndoLog(t)
 	l.define("a", permits(5))
 	batch := l.replace("a", permits(6))
 	batch.Until, batch.Drain = at(60), 2*time.Minute

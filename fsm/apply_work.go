@@ -32,17 +32,17 @@ func (d *draft) submitJob(c SubmitJob) Result {
 	if c.Submitter != 0 && (p == nil || p.State != semaphore.Live) {
 		return SubmitResult{Outcome: SubmitNoSubmitter}
 	}
-	if own := c.Spec.Own; own != "" && (p == nil || p.Semaphore != own || !d.madeFor(own, c.Spec.ID)) {
+	if own := c.Spec.Own; own != "" && (p == nil || p.Semaphore != own || !d.createdFor(own, c.Spec.ID)) {
 		return invalid("submit job: own_semaphore %q must be the semaphore of the submitter's permit and have the label %s=%s", own, work.OwnLabel, c.Spec.ID)
 	}
-	stored, all := d.Work(c.Spec.Semaphore).Bytes, d.WorkBytes()
+	stored, total := d.Work(c.Spec.Semaphore).Bytes, d.WorkBytes()
 	if before != nil {
-		all -= before.Bytes
+		total -= before.Bytes
 		if before.Semaphore == c.Spec.Semaphore {
 			stored -= before.Bytes
 		}
 	}
-	if limit := d.settings.Work.Check(c.Spec, nil, c.Tasks, stored, all); limit != nil {
+	if limit := d.settings.Work.Check(c.Spec, nil, c.Tasks, stored, total); limit != nil {
 		return SubmitResult{Outcome: SubmitLimit, Limit: limit}
 	}
 	revision := d.advance()
@@ -55,8 +55,8 @@ func (d *draft) submitJob(c SubmitJob) Result {
 	return d.receive(nil, j, c.Tasks, c.Digest, c.At)
 }
 
-// madeFor reports whether a semaphore was created for the job with the given id.
-func (s *State) madeFor(name, job string) bool {
+// createdFor reports whether a semaphore was created for the job with the given id.
+func (s *State) createdFor(name, job string) bool {
 	sd := s.Definition(name)
 	if sd == nil {
 		return false
@@ -67,7 +67,7 @@ func (s *State) madeFor(name, job string) bool {
 
 // OwnSemaphore returns the definition of the semaphore that was created for a job, or nil if it no longer exists.
 func (s *State) OwnSemaphore(j *work.Job) *StoredDefinition {
-	if j.Own == "" || !s.madeFor(j.Own, j.ID) {
+	if j.Own == "" || !s.createdFor(j.Own, j.ID) {
 		return nil
 	}
 	return s.Definition(j.Own)
@@ -75,7 +75,7 @@ func (s *State) OwnSemaphore(j *work.Job) *StoredDefinition {
 
 // submitTasks continues a submission.
 func (d *draft) submitTasks(c SubmitTasks) Result {
-	before := d.JobOf(c.Job)
+	before := d.JobByNumber(c.Job)
 	if before == nil || before.State != work.Receiving || before.Tasks != c.Offset {
 		return SubmitResult{Outcome: SubmitLost, Job: before}
 	}
@@ -143,11 +143,11 @@ func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 		return // the worker reported the outcome while its permit was held for an operator
 	}
 	run := semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}
-	after := d.JobOf(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
+	after := d.JobByNumber(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
 	if after.State == work.Waiting && e.cooling > 0 && run.CutShort() && (e.how != semaphore.EndReleased || p.Owes) {
 		return
 	}
-	d.turnTask(t, &after, e.at)
+	d.updateTask(t, &after, e.at)
 }
 
 // settleLate records a report from a worker that had lost its permit, unless the task has since ended in some other
@@ -157,7 +157,7 @@ func (d *draft) settleLate(c Release) uint64 {
 	if t == nil || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
 		return 0
 	}
-	j := d.JobOf(t.Job)
+	j := d.JobByNumber(t.Job)
 	if !j.Late(t, c.Token) {
 		return 0
 	}
@@ -166,13 +166,13 @@ func (d *draft) settleLate(c Release) uint64 {
 		return 0 // it is already waiting for its next attempt
 	}
 	revision := d.advance()
-	d.turnTask(t, &after, c.At)
+	d.updateTask(t, &after, c.At)
 	return revision
 }
 
-// turnTask stores the new state of a task and updates its job.
-func (d *draft) turnTask(t, after *work.Task, at time.Time) {
-	before := d.JobOf(t.Job)
+// updateTask stores the new state of a task and updates its job.
+func (d *draft) updateTask(t, after *work.Task, at time.Time) {
+	before := d.JobByNumber(t.Job)
 	j := *before
 	d.setTask(&j, t, after)
 	if j.State == work.Open && j.Waiting() == 0 && j.Held == 0 {
@@ -209,7 +209,7 @@ func (d *draft) invalidResult(c Release) string {
 	if t == nil || len(c.Result) == 0 {
 		return ""
 	}
-	switch j := d.JobOf(t.Job); {
+	switch j := d.JobByNumber(t.Job); {
 	case uint64(len(c.Result)) > uint64(j.MaxResult):
 		return fmt.Sprintf("the result has %d bytes, but the max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
 	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed:
@@ -218,9 +218,9 @@ func (d *draft) invalidResult(c Release) string {
 	return ""
 }
 
-// askedToCancel applies a CancelJob command.
-func (d *draft) askedToCancel(c CancelJob) Result {
-	j := d.JobOf(c.Job)
+// applyCancelJob applies a CancelJob command.
+func (d *draft) applyCancelJob(c CancelJob) Result {
+	j := d.JobByNumber(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || j.State != work.Open {
 		return JobResult{Job: j}
 	}
@@ -250,17 +250,17 @@ func (d *draft) cancelJob(before *work.Job, why work.Cancel, at time.Time) *work
 	return &j
 }
 
-// submitterGone cancels the jobs bound to a permit that has ended, and drops unfinished submissions.
-func (d *draft) submitterGone(token uint64, at time.Time) {
-	var gone []uint64
+// submitterEnded cancels the jobs bound to a permit that has ended, and drops unfinished submissions.
+func (d *draft) submitterEnded(token uint64, at time.Time) {
+	var jobs []uint64
 	d.submitters.Ascend(submitter{token: token}, func(s submitter) bool {
 		if s.token == token {
-			gone = append(gone, s.job)
+			jobs = append(jobs, s.job)
 		}
 		return s.token == token
 	})
-	for _, number := range gone {
-		switch j := d.JobOf(number); j.State {
+	for _, number := range jobs {
+		switch j := d.JobByNumber(number); j.State {
 		case work.Receiving:
 			d.removeJob(j, at)
 		case work.Open:
@@ -271,7 +271,7 @@ func (d *draft) submitterGone(token uint64, at time.Time) {
 }
 
 // submitterSuperseded binds jobs to the new token of their submitter.
-func (d *draft) submitterSuperseded(old, now uint64) {
+func (d *draft) submitterSuperseded(old, replacement uint64) {
 	var bound []uint64
 	d.submitters.Ascend(submitter{token: old}, func(s submitter) bool {
 		if s.token == old {
@@ -280,16 +280,16 @@ func (d *draft) submitterSuperseded(old, now uint64) {
 		return s.token == old
 	})
 	for _, number := range bound {
-		before := d.JobOf(number)
+		before := d.JobByNumber(number)
 		j := *before
-		j.Submitter, j.Revision = now, d.revision
+		j.Submitter, j.Revision = replacement, d.revision
 		d.setJob(before, &j)
 	}
 }
 
 // changeTasks hands out failed tasks again, or drops them.
 func (d *draft) changeTasks(c ChangeTasks) Result {
-	before := d.JobOf(c.Job)
+	before := d.JobByNumber(c.Job)
 	if before == nil || before.State != work.Open && before.State != work.Ended {
 		return JobResult{Job: before}
 	}
@@ -311,22 +311,22 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 		return JobResult{Job: before}
 	}
 	after := make([]*work.Task, len(failed))
-	var was, will uint64
+	var storedBefore, storedAfter uint64
 	for i, t := range failed {
-		now := *t
+		replacement := *t
 		if c.Drop {
-			now.State, now.Payload, now.Result = work.Dropped, nil, nil
+			replacement.State, replacement.Payload, replacement.Result = work.Dropped, nil, nil
 		} else {
 			// The token is removed because otherwise a repeat of the release that reported the failure would fail the
 			// task again.
-			now.State, now.Attempts, now.Returns, now.Token, now.Result = work.Waiting, 0, 0, 0, nil
+			replacement.State, replacement.Attempts, replacement.Returns, replacement.Token, replacement.Result = work.Waiting, 0, 0, 0, nil
 		}
-		after[i] = &now
-		was += before.Stored(t)
-		will += before.Stored(&now)
+		after[i] = &replacement
+		storedBefore += before.Stored(t)
+		storedAfter += before.Stored(&replacement)
 	}
-	if will > was {
-		if limit := d.settings.Work.Grow(before.Spec, will-was, d.Work(before.Semaphore).Bytes, d.WorkBytes()); limit != nil {
+	if storedAfter > storedBefore {
+		if limit := d.settings.Work.Grow(before.Spec, storedAfter-storedBefore, d.Work(before.Semaphore).Bytes, d.WorkBytes()); limit != nil {
 			return JobResult{Job: before, Limit: limit}
 		}
 	}
@@ -348,7 +348,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 
 // deleteJob removes a job that is over. For the leader, it also removes an unfinished submission.
 func (d *draft) deleteJob(c DeleteJob) Result {
-	j := d.JobOf(c.Job)
+	j := d.JobByNumber(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {
 		return JobResult{Job: j}
 	}

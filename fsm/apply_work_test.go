@@ -39,7 +39,7 @@ func (l *log) submit(id string, payloads [][]byte, change ...func(*fsm.SubmitJob
 	for _, ch := range change {
 		ch(&c)
 	}
-	r := one[fsm.SubmitResult](l, c)
+	r := applyOne[fsm.SubmitResult](l, c)
 	if r.Outcome != fsm.SubmitAccepted {
 		l.tb.Fatalf("submit %s: %+v", id, r)
 	}
@@ -57,7 +57,7 @@ func (l *log) take(holder string) (uint64, *work.Task) {
 
 func (l *log) job(id string) *work.Job { return l.state().Job(id) }
 
-func TestGrant_Worker_GetsTheTasksInOrder(t *testing.T) {
+func TestGrant_Worker_GetsTasksInOrder(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("late", tasks("a", "b"))
 	l.submit("urgent", tasks("c"), func(c *fsm.SubmitJob) { c.Spec.Priority = 1 })
@@ -68,7 +68,7 @@ func TestGrant_Worker_GetsTheTasksInOrder(t *testing.T) {
 		got = append(got, string(task.Payload))
 	}
 	equal(t, "order", got, []string{"c", "a", "b", "d"})
-	r := one[fsm.GrantResult](l, l.request("s", "z", worker))
+	r := applyOne[fsm.GrantResult](l, l.request("s", "z", worker))
 	if r.Outcome != fsm.GrantDenied || r.Decision.Reason != semaphore.NoTask {
 		t.Fatalf("worker grant without a task: got %+v", r)
 	}
@@ -76,7 +76,7 @@ func TestGrant_Worker_GetsTheTasksInOrder(t *testing.T) {
 }
 
 func TestRelease_Worker_SettlesTask(t *testing.T) {
-	for name, of := range map[string]struct {
+	for name, tc := range map[string]struct {
 		end      fsm.Command
 		state    work.TaskState
 		attempts uint32
@@ -98,7 +98,7 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 			l := newWorkLog(t)
 			l.submit("j", tasks("a"))
 			token, _ := l.take("w")
-			switch c := of.end.(type) {
+			switch c := tc.end.(type) {
 			case fsm.Release:
 				c.Token, c.At = token, at(9)
 				l.apply(c)
@@ -113,7 +113,7 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 				l.apply(c)
 			}
 			task := l.state().Task(work.Ref{Job: l.job("j").Number})
-			if task.State != of.state || task.Attempts != of.attempts || task.Returns != of.returns || task.Failure != of.failure {
+			if task.State != tc.state || task.Attempts != tc.attempts || task.Returns != tc.returns || task.Failure != tc.failure {
 				t.Fatalf("task after its permit ended = %+v", task)
 			}
 			if ended := l.job("j").State == work.Ended; ended != task.Over() {
@@ -141,13 +141,13 @@ func TestRelease_LostWorker_RecordsResultUntilTaskIsHandedOut(t *testing.T) {
 	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: first, Result: []byte("old")}); r.Recorded || r.Task != nil {
 		t.Fatalf("release with an old token: got %+v, want nothing recorded", r)
 	}
-	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("late")}); !r.Recorded || r.Task.State != work.Done {
+	if r := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("late")}); !r.Recorded || r.Task.State != work.Done {
 		t.Fatalf("late release before the task is handed out again: got %+v, want the result recorded", r)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("again")}); !r.Recorded || string(r.Task.Result) != "late" {
 		t.Fatalf("repeated release: got %+v, want the first result", r)
 	}
-	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: third, Result: []byte("new"), At: at(7)}); !r.Recorded {
+	if r := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: third, Result: []byte("new"), At: at(7)}); !r.Recorded {
 		t.Fatalf("release by the current holder: got %+v, want the result recorded", r)
 	}
 	if j := l.job("j"); j.State != work.Ended || j.Done != 2 || j.EndedAt != at(7) {
@@ -181,7 +181,7 @@ func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 	if j.State != work.Ended || j.Failed != 1 || j.EndedAt != at(9) {
 		t.Fatalf("job after the last attempt = %+v, want it ended with 1 failed task", j)
 	}
-	r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number})
+	r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number})
 	if !r.Applied || r.Tasks != 1 || r.Job.State != work.Open {
 		t.Fatalf("retry: got %+v, want 1 changed task in an open job", r)
 	}
@@ -190,7 +190,7 @@ func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 		t.Fatalf("task after the retry = %+v, want it on its first attempt", task)
 	}
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
-	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 0, 7}, Drop: true}); r.Tasks != 1 || r.Job.Dropped != 1 || r.Job.State != work.Ended {
+	if r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 0, 7}, Drop: true}); r.Tasks != 1 || r.Job.Dropped != 1 || r.Job.State != work.Ended {
 		t.Fatalf("drop: got %+v, want 1 dropped task in an ended job", r)
 	}
 	l.apply(fsm.DeleteJob{Job: j.Number})
@@ -232,7 +232,7 @@ func TestRelease_LateRetriableFailure_IsRecorded(t *testing.T) {
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f", At: at(9)}
 	failed.Token, _ = l.take("w")
 	l.apply(fsm.Expire{Token: failed.Token, Term: l.term, Cooling: time.Minute, At: at(8)})
-	if r := one[fsm.ReleaseResult](l, failed); !r.Recorded || r.Task.State != work.Waiting || r.Task.Failure != "f" {
+	if r := applyOne[fsm.ReleaseResult](l, failed); !r.Recorded || r.Task.State != work.Waiting || r.Task.Failure != "f" {
 		t.Errorf("late release with a failure: got %+v, task %+v, want a waiting task with failure f", r, r.Task)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
@@ -257,9 +257,9 @@ func TestRelease_RepeatAfterDrop_IsRecorded(t *testing.T) {
 
 // The stored bytes never exceed the limit, regardless of how tasks end: space for a result or a failure text is
 // reserved at submission.
-func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
+func TestWorkBytes_TaskEnd_DoesNotIncreaseTotal(t *testing.T) {
 	text := strings.Repeat("f", work.MaxFailure)
-	for name, of := range map[string]struct {
+	for name, tc := range map[string]struct {
 		maxResult int
 		end       fsm.Release
 		result    int // size of the stored result
@@ -274,7 +274,7 @@ func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 			for _, retry := range []bool{false, true} {
 				l := newWorkLog(t)
 				j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) {
-					c.Spec.MaxResult, c.Spec.RetryFailed, c.Spec.MaxAttempts = uint32(of.maxResult), retry, 2
+					c.Spec.MaxResult, c.Spec.RetryFailed, c.Spec.MaxAttempts = uint32(tc.maxResult), retry, 2
 				})
 				limit := l.state().WorkBytes()
 				for range 2 {
@@ -282,15 +282,15 @@ func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 						break
 					}
 					token, _ := l.take("w")
-					of.end.Token = token
-					l.apply(of.end)
+					tc.end.Token = token
+					l.apply(tc.end)
 					if got := l.state().WorkBytes(); got > limit {
 						t.Fatalf("WorkBytes() = %d, want at most %d", got, limit)
 					}
 				}
 				got := l.state().Task(work.Ref{Job: j.Number})
-				if !got.Over() || len(got.Result) != of.result || got.Failure != of.end.Failure {
-					t.Fatalf("task = %+v, want it over with a result of %d bytes", got, of.result)
+				if !got.Over() || len(got.Result) != tc.result || got.Failure != tc.end.Failure {
+					t.Fatalf("task = %+v, want it over with a result of %d bytes", got, tc.result)
 				}
 			}
 		})
@@ -303,7 +303,7 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	token, task := l.take("w")
 	other, _ := l.take("x")
 	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Term: l.term - 1, Cause: work.CancelTimeout})
-	r := one[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: "ann", Reason: "wrong", At: at(9)})
+	r := applyOne[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelRequested, Author: "ann", Reason: "wrong", At: at(9)})
 	if !r.Applied || r.Job.State != work.Cancelled || r.Job.Over() || l.state().Work("s").Waiting != 0 {
 		t.Fatalf("CancelJob: got %+v, want a cancelled job with held tasks", r)
 	}
@@ -311,14 +311,14 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 		t.Fatalf("permit of the worker = %+v, want it stopped", p)
 	}
 	restored(t, l.state())
-	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked})
+	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelRequested})
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: j.Number})
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: j.Number, Term: l.term})
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobCutShort})
 	if got := l.job("j").StateOf(l.state().Task(task.Ref)); got != work.TaskCancelled {
 		t.Fatalf("state of the returned task = %d, want cancelled", got)
 	}
-	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: other, Result: []byte("r")}); !r.Recorded {
+	if r := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: other, Result: []byte("r")}); !r.Recorded {
 		t.Fatalf("release of a finished task in the cancelled job: got %+v, want the result recorded", r)
 	}
 	if j := l.job("j"); !j.Over() || j.Done != 1 || j.Waiting() != 2 {
@@ -330,24 +330,24 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	}
 }
 
-func TestJobs_SurviveASnapshot(t *testing.T) {
+func TestJobs_SurviveSnapshot(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a", "b", "c", "d"), func(c *fsm.SubmitJob) { c.Spec.Labels = semaphore.LabelsOf(map[string]string{"k": "v"}) })
 	token, _ := l.take("w")
 	l.take("x")
 	lost, _ := l.take("y")
 	l.apply(fsm.Release{Token: token, Result: []byte("r")}, fsm.Expire{Token: lost, Term: l.term})
-	back := restored(t, l.state()).State()
-	equal(t, "job", back.Job("j"), l.job("j"))
-	equal(t, "tasks", slices.Collect(back.Tasks(l.job("j").Number, 0)), slices.Collect(l.state().Tasks(l.job("j").Number, 0)))
-	equal(t, "sums", back.Work("s"), l.state().Work("s"))
-	_, next := back.NextTask("s")
-	if next.Index != 2 || back.WorkBytes() != l.state().WorkBytes() {
+	afterRestart := restored(t, l.state()).State()
+	equal(t, "job", afterRestart.Job("j"), l.job("j"))
+	equal(t, "tasks", slices.Collect(afterRestart.Tasks(l.job("j").Number, 0)), slices.Collect(l.state().Tasks(l.job("j").Number, 0)))
+	equal(t, "sums", afterRestart.Work("s"), l.state().Work("s"))
+	_, next := afterRestart.NextTask("s")
+	if next.Index != 2 || afterRestart.WorkBytes() != l.state().WorkBytes() {
 		t.Fatalf("NextTask() after a restart = %+v, want task 2 and the same sums", next)
 	}
 }
 
-func TestRecovered_TasksOfLostWorkers_WaitAgain(t *testing.T) {
+func TestRecovered_TasksOfLostWorkers_AreWaiting(t *testing.T) {
 	l := newWorkLog(t)
 	l.define("mine")
 	submitter := l.grant("mine", "submitter")
@@ -401,7 +401,7 @@ func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		unchanged[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 1, 3, 4}, Drop: drop})
 	}
-	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Tasks != 1 || r.Job.Returned != 1 || r.Job.Done != 1 || r.Job.Dropped != 1 {
+	if r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Tasks != 1 || r.Job.Returned != 1 || r.Job.Done != 1 || r.Job.Dropped != 1 {
 		t.Fatalf("retry of all failed tasks: got %+v, want 1 changed task", r)
 	}
 	if _, task := l.take("e"); string(task.Payload) != "failed" {
@@ -410,7 +410,7 @@ func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
 }
 
 // A failed task has released the space reserved for its result, so a retry reserves it again.
-func TestChangeTasks_RetryAboveLimit_NamesIt(t *testing.T) {
+func TestChangeTasks_RetryAboveLimit_ReportsLimit(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 1000 })
 	token, _ := l.take("w")
@@ -423,7 +423,7 @@ func TestChangeTasks_RetryAboveLimit_NamesIt(t *testing.T) {
 	}
 	settings.Work.SemaphoreBytes++
 	l.apply(fsm.Configure{Settings: settings})
-	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); !r.Applied || l.state().WorkBytes() != settings.Work.SemaphoreBytes {
+	if r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); !r.Applied || l.state().WorkBytes() != settings.Work.SemaphoreBytes {
 		t.Fatalf("retry at the limit: got %+v, want it applied", r)
 	}
 }
@@ -440,27 +440,27 @@ func TestChangeTasks_RepeatWithAsOf_ChangesNothing(t *testing.T) {
 		}
 		fail()
 		change := fsm.ChangeTasks{Job: j.Number, Drop: drop, AsOf: l.job("j").Revision}
-		if r := one[fsm.JobResult](l, change); r.Tasks != 1 {
+		if r := applyOne[fsm.JobResult](l, change); r.Tasks != 1 {
 			t.Fatalf("drop = %v: got %+v, want 1 changed task", drop, r)
 		}
 		fail()
 		unchanged[fsm.JobResult](l, change)
 		change.Indexes = []uint32{0, 1}
 		unchanged[fsm.JobResult](l, change)
-		if change.AsOf = 0; one[fsm.JobResult](l, change).Tasks != 1 {
+		if change.AsOf = 0; applyOne[fsm.JobResult](l, change).Tasks != 1 {
 			t.Fatalf("drop = %v: the task that failed later was not changed", drop)
 		}
 	}
 }
 
-func TestChangeTasks_RetryAfterSubmitterIsGone_KeepsJob(t *testing.T) {
+func TestChangeTasks_RetryAfterSubmitterEnded_KeepsJob(t *testing.T) {
 	l := newWorkLog(t)
 	l.define("mine")
 	p := l.grant("mine", "submitter")
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Submitter = p.Token })
 	token, _ := l.take("w")
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}, fsm.Release{Token: p.Token})
-	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
+	if r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
 		t.Fatalf("retry: job = %+v, want it open and without a submitter", r.Job)
 	}
 	restored(t, l.state())
@@ -473,16 +473,16 @@ func TestRecovered_WithoutPermits_SettlesTasksAndCancelsJobs(t *testing.T) {
 	l.submit("kept", tasks("a"))
 	l.submit("bound", tasks("b"), func(c *fsm.SubmitJob) { c.Submitter = p.Token })
 	l.take("w")
-	now := recovered(t, l.state(), recovery())
-	if _, next := now.NextTask("s"); next == nil || next.Attempts != 1 || now.Work("s").Held != 0 {
+	afterRecovery := recovered(t, l.state(), recovery())
+	if _, next := afterRecovery.NextTask("s"); next == nil || next.Attempts != 1 || afterRecovery.Work("s").Held != 0 {
 		t.Fatalf("task of a lost worker = %+v, want it waiting after 1 attempt", next)
 	}
-	if j := now.Job("bound"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
+	if j := afterRecovery.Job("bound"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
 		t.Fatalf("job of a lost submitter = %+v, want it cancelled", j)
 	}
 }
 
-func TestRestore_InconsistentJobs_IsRefused(t *testing.T) {
+func TestRestore_InconsistentJobs_AreRefused(t *testing.T) {
 	job := func(r []*logv1.Record, id string) *logv1.StoredJob {
 		return r[slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetJob().GetSpec().GetId() == id })].GetJob()
 	}
@@ -529,7 +529,7 @@ func TestRestore_InconsistentJobs_IsRefused(t *testing.T) {
 		{"data of feature level 4", func(r []*logv1.Record) []*logv1.Record { r[0].GetHeader().FeatureLevel = 3; return r }},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			records := tc.change(readRecords(t, snapshot(t, storyOfWork(t).state())))
+			records := tc.change(readRecords(t, snapshot(t, workScenario(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
 				t.Fatalf("Restore() = %v, want %s", err, tc.why)
@@ -558,7 +558,7 @@ func TestChangeTasks_RetryWhileSubmitterPermitCools_KeepsJob(t *testing.T) {
 	token, _ := l.take("w")
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: time.Minute})
-	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
+	if r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
 		t.Fatalf("retry: job = %+v, want it open and without a submitter", r.Job)
 	}
 	restored(t, l.state())

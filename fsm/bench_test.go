@@ -175,7 +175,7 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	grown := int64(heap()) - int64(before)
 	perPermit := grown / count
 	t.Logf("%d bytes per permit at %d permits", perPermit, count)
-	if perPermit > 500 && !raced {
+	if perPermit > 500 && !raceEnabled {
 		t.Errorf("%d bytes per permit, want at most 500", perPermit)
 	}
 
@@ -188,7 +188,7 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	}
 	grown = int64(heap()) - int64(before)
 	t.Logf("%d bytes per permit after restore", grown/count)
-	if grown/count > 500 && !raced {
+	if grown/count > 500 && !raceEnabled {
 		t.Errorf("%d bytes per permit after restore, want at most 500", grown/count)
 	}
 	runtime.KeepAlive(m)
@@ -217,7 +217,7 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 	l.entries, l.events = nil, nil
 	perDefinition := (int64(heap()) - int64(before)) / count
 	t.Logf("%d bytes per definition at %d definitions", perDefinition, count)
-	if perDefinition > 1024 && !raced {
+	if perDefinition > 1024 && !raceEnabled {
 		t.Errorf("%d bytes per definition, want at most 1024", perDefinition)
 	}
 
@@ -230,7 +230,7 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 	}
 	perDefinition = (int64(heap()) - int64(before)) / count
 	t.Logf("%d bytes per definition after restore", perDefinition)
-	if perDefinition > 1024 && !raced {
+	if perDefinition > 1024 && !raceEnabled {
 		t.Errorf("%d bytes per definition after restore, want at most 1024", perDefinition)
 	}
 	runtime.KeepAlive(m)

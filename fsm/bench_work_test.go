@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// queue submits a job for semaphore s in chunks, as servers do. It drops the data that the log keeps for other tests.
-func (l *log) queue(id string, count, payload int) *work.Job {
+// submitInChunks submits a job for semaphore s in chunks, as servers do. It drops the data that the log keeps for other tests.
+func (l *log) submitInChunks(id string, count, payload int) *work.Job {
 	l.tb.Helper()
 	size := max(1, min(1000, 256<<10/(payload+16)))
 	var j *work.Job
@@ -31,15 +31,15 @@ func (l *log) queue(id string, count, payload int) *work.Job {
 		if j == nil {
 			j = l.submit(id, chunk, func(c *fsm.SubmitJob) { c.Digest, c.Spec.MaxResult = done, 100 })
 		} else {
-			j = one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: j.Tasks, Tasks: chunk, Digest: done}).Job
+			j = applyOne[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: j.Tasks, Tasks: chunk, Digest: done}).Job
 		}
 		l.entries, l.events = nil, nil
 	}
 	return j
 }
 
-// fail hands out tasks to the given number of workers, one each, and reports that they all failed.
-func (l *log) fail(count int) {
+// failTasks hands out tasks to the given number of workers, one each, and reports that they all failed.
+func (l *log) failTasks(count int) {
 	for n := 0; n < count; {
 		var grants, releases []fsm.Command
 		token := l.state().LastToken()
@@ -75,10 +75,10 @@ func TestMemory_BytesPerTask(t *testing.T) {
 	const count, payload = 100_000, 128
 	l := newLargeWorkLog(t)
 	before := heap()
-	l.queue("j", count, payload)
+	l.submitInChunks("j", count, payload)
 	perTask := (int64(heap())-int64(before))/count - payload
 	t.Logf("%d bytes per task at %d tasks", perTask, count)
-	if perTask > 600 && !raced {
+	if perTask > 600 && !raceEnabled {
 		t.Errorf("%d bytes per task, want at most 600", perTask)
 	}
 
@@ -91,7 +91,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 	}
 	perTask = (int64(heap())-int64(before))/count - payload
 	t.Logf("%d bytes per task after restore", perTask)
-	if perTask > 600 && !raced {
+	if perTask > 600 && !raceEnabled {
 		t.Errorf("%d bytes per task after restore, want at most 600", perTask)
 	}
 	runtime.KeepAlive(m)
@@ -103,7 +103,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 func BenchmarkWork(b *testing.B) {
 	l := newLargeWorkLog(b)
 	for i := range 64 {
-		l.queue(fmt.Sprintf("j%d", i), 64, 64<<10)
+		l.submitInChunks(fmt.Sprintf("j%d", i), 64, 64<<10)
 	}
 	b.Run("snapshot 256 MiB", func(b *testing.B) {
 		for b.Loop() {
@@ -121,7 +121,7 @@ func BenchmarkWork(b *testing.B) {
 		}
 	})
 	file = nil
-	// Entries do not wait for a snapshot (see TestSnapshot_WhileItIsWritten_EntriesAreApplied). The two results differ
+	// Entries do not wait for a snapshot (see TestSnapshot_DuringWrite_EntriesAreApplied). The two results differ
 	// by the CPU time that the snapshot and its garbage collection take.
 	for _, concurrent := range []string{"nothing", "a snapshot of 256 MiB"} {
 		b.Run("worst of 1000 entries, concurrent with "+concurrent, func(b *testing.B) {
@@ -138,12 +138,12 @@ func BenchmarkWork(b *testing.B) {
 				for range 1000 {
 					token := l.state().LastToken() + 1
 					entry := encode(b, []fsm.Command{l.request("other", "h"), fsm.Release{Token: token, At: at(2)}})
-					begun := time.Now()
+					start := time.Now()
 					l.index++
 					if _, err := l.m.Apply(l.index, l.term, entry); err != nil {
 						b.Fatal(err)
 					}
-					worst = max(worst, time.Since(begun))
+					worst = max(worst, time.Since(start))
 				}
 			}
 			b.ReportMetric(float64(worst.Microseconds()), "worst-µs")
@@ -156,28 +156,28 @@ func BenchmarkWork(b *testing.B) {
 // BenchmarkWholeJob measures single commands that change all of 100 000 tasks.
 func BenchmarkWholeJob(b *testing.B) {
 	l := newLargeWorkLog(b)
-	j := l.queue("j", work.MaxTasks, 16)
-	waits := snapshot(b, l.state())
-	l.fail(work.MaxTasks)
+	j := l.submitInChunks("j", work.MaxTasks, 16)
+	waiting := snapshot(b, l.state())
+	l.failTasks(work.MaxTasks)
 	failed := snapshot(b, l.state())
-	for name, of := range map[string]struct {
+	for name, tc := range map[string]struct {
 		file []byte
 		cmd  fsm.Command
 	}{
 		"retry":  {failed, fsm.ChangeTasks{Job: j.Number}},
 		"drop":   {failed, fsm.ChangeTasks{Job: j.Number, Drop: true}},
 		"delete": {failed, fsm.DeleteJob{Job: j.Number}},
-		"cancel": {waits, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked}},
+		"cancel": {waiting, fsm.CancelJob{Job: j.Number, Cause: work.CancelRequested}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			entry := encode(b, []fsm.Command{of.cmd})
+			entry := encode(b, []fsm.Command{tc.cmd})
 			b.StopTimer()
 			if j := l.job("j"); int(j.Failed) != work.MaxTasks {
 				b.Fatalf("%d tasks have failed, want all of them", j.Failed)
 			}
 			for range b.N {
 				m := fsm.New("")
-				if err := m.Restore(bytes.NewReader(of.file)); err != nil {
+				if err := m.Restore(bytes.NewReader(tc.file)); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()

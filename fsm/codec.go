@@ -127,7 +127,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 			Job: c.Job, Offset: c.Offset, Tasks: c.Tasks, Digest: []byte(c.Digest), At: w.time(c.At),
 		}}
 	case CancelJob:
-		if c.Cause < work.CancelAsked || c.Cause > work.CancelSubmitterGone {
+		if c.Cause < work.CancelRequested || c.Cause > work.CancelSubmitterGone {
 			return nil, fmt.Errorf("unknown cancel cause %d", c.Cause)
 		}
 		out.Kind = &logv1.Command_CancelJob{CancelJob: &logv1.CancelJob{
@@ -152,29 +152,29 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case EditBatch:
 		out.Kind = &logv1.Command_EditBatch{EditBatch: &logv1.EditBatch{
 			Changes: each(c.Changes, changeToProto), Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At),
-			Drain: int64(c.Drain), Until: w.time(c.Until), Asked: c.Asked, RequestRevision: c.RequestRevision,
+			Drain: int64(c.Drain), Until: w.time(c.Until), Asked: c.RequestHash, RequestRevision: c.RequestRevision,
 		}}
 	case SetCordon:
 		out.Kind = &logv1.Command_Cordon{Cordon: &logv1.Cordon{
 			Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
 			Author: c.Author, Reason: c.Reason, At: w.time(c.At), Drain: int64(c.Drain), RequestId: c.RequestID,
-			Asked: c.Asked, RequestRevision: c.RequestRevision,
+			Asked: c.RequestHash, RequestRevision: c.RequestRevision,
 		}}
 	case Uncordon:
 		out.Kind = &logv1.Command_Uncordon{Uncordon: &logv1.Uncordon{
 			Id: c.ID, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
-			Asked: c.Asked, RequestRevision: c.RequestRevision,
+			Asked: c.RequestHash, RequestRevision: c.RequestRevision,
 		}}
 	case Pause:
 		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
 			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
-			Drain: int64(c.Drain), RequestId: c.RequestID, Asked: c.Asked, RequestRevision: c.RequestRevision, Keep: c.Keep,
+			Drain: int64(c.Drain), RequestId: c.RequestID, Asked: c.RequestHash, RequestRevision: c.RequestRevision, Keep: c.Keep,
 			Expected: each(c.Expected, expectedToProto),
 		}}
 	case Resume:
 		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
 			Names: c.Names, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
-			Asked: c.Asked, RequestRevision: c.RequestRevision, Expected: each(c.Expected, expectedToProto),
+			Asked: c.RequestHash, RequestRevision: c.RequestRevision, Expected: each(c.Expected, expectedToProto),
 		}}
 	case Forget:
 		out.Kind = &logv1.Command_Forget{Forget: &logv1.Forget{
@@ -210,7 +210,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case ForgetFirings:
 		out.Kind = &logv1.Command_ForgetFirings{ForgetFirings: &logv1.ForgetFirings{
 			Semaphore: c.Semaphore, Firings: each(c.Firings, w.expected), LowerTo: w.time(c.LowerTo), Author: c.Author, Reason: c.Reason,
-			RequestId: c.RequestID, At: w.time(c.At), Asked: c.Asked, RequestRevision: c.RequestRevision,
+			RequestId: c.RequestID, At: w.time(c.At), Asked: c.RequestHash, RequestRevision: c.RequestRevision,
 		}}
 	default:
 		return nil, errors.New("not a command; pass the value, not a pointer")
@@ -236,7 +236,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.Release
 		cmd = Release{
 			Token: c.GetToken(), Job: r.job(c), Failure: c.GetFailure(), Cooling: duration(c.GetCooling()), At: timeFromProto(c.GetAt()),
-			Result: bytesOf(c.GetResult()),
+			Result: clipBytes(c.GetResult()),
 		}
 	case *logv1.Command_Expire:
 		c := k.Expire
@@ -272,7 +272,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.CancelJob
 		cmd = CancelJob{
 			Job: c.GetJob(), Term: c.GetTerm(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			Cause: work.CancelCause(r.small(c.GetCause(), uint32(work.CancelAsked), uint32(work.CancelSubmitterGone), "cancel cause")),
+			Cause: work.CancelCause(r.enum(c.GetCause(), uint32(work.CancelRequested), uint32(work.CancelSubmitterGone), "cancel cause")),
 		}
 	case *logv1.Command_ChangeTasks:
 		c := k.ChangeTasks
@@ -289,7 +289,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.EditBatch
 		cmd = EditBatch{
 			Author: c.GetAuthor(), Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()),
-			Drain: duration(c.GetDrain()), Until: timeFromProto(c.GetUntil()), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			Drain: duration(c.GetDrain()), Until: timeFromProto(c.GetUntil()), RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 			Changes: each(c.GetChanges(), r.change),
 		}
 	case *logv1.Command_Cordon:
@@ -297,33 +297,33 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = SetCordon{
 			ID: c.GetId(), GroupPattern: c.GetGroupPattern(), AcquirerPattern: c.GetAcquirerPattern(), Until: timeFromProto(c.GetUntil()),
 			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
-			Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Uncordon:
 		c := k.Uncordon
 		cmd = Uncordon{
 			ID: c.GetId(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			RequestID: c.GetRequestId(), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			RequestID: c.GetRequestId(), RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Pause:
 		c := k.Pause
 		cmd = Pause{
 			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
 			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
-			Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Keep: c.GetKeep(),
+			RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Keep: c.GetKeep(),
 			Expected: each(c.GetExpected(), expectedFromProto),
 		}
 	case *logv1.Command_Resume:
 		c := k.Resume
 		cmd = Resume{
 			Names: c.GetNames(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			RequestID: c.GetRequestId(), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Expected: each(c.GetExpected(), expectedFromProto),
+			RequestID: c.GetRequestId(), RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Expected: each(c.GetExpected(), expectedFromProto),
 		}
 	case *logv1.Command_Forget:
 		c := k.Forget
 		cmd = Forget{
 			Semaphore: c.GetSemaphore(), Term: c.GetTerm(), UpTo: timeFromProto(c.GetUpTo()), Names: c.GetNames(),
-			Firings: each(c.GetFirings(), r.givenFiring),
+			Firings: each(c.GetFirings(), r.requiredFiring),
 		}
 	case *logv1.Command_SetBinding:
 		c := k.SetBinding
@@ -371,7 +371,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.ForgetFirings
 		cmd = ForgetFirings{
 			Semaphore: c.GetSemaphore(), Firings: each(c.GetFirings(), r.expected), LowerTo: timeFromProto(c.GetLowerTo()), Author: c.GetAuthor(),
-			Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()), Asked: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()), RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
 		}
 	default:
 		return nil, ErrUnknownCommand
@@ -397,7 +397,7 @@ func changeToProto(c Change) *logv1.Change {
 }
 
 func (r *reader) change(in *logv1.Change) Change {
-	kind := ChangeKind(r.small(in.GetKind(), uint32(Create), uint32(Declare), "change kind"))
+	kind := ChangeKind(r.enum(in.GetKind(), uint32(Create), uint32(Declare), "change kind"))
 	if (kind == Delete) != (in.GetDefinition() == nil) {
 		r.fail("change of %q: every change except a delete must have a definition", in.GetName())
 	}
@@ -407,15 +407,15 @@ func (r *reader) change(in *logv1.Change) Change {
 func (w *writer) undo(c Undo) *logv1.Undo {
 	return &logv1.Undo{
 		Change: c.Change, Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At), Drain: int64(c.Drain),
-		Asked: c.Asked, RequestRevision: c.RequestRevision, Also: c.Also, Partial: c.Partial,
+		Asked: c.RequestHash, RequestRevision: c.RequestRevision, Also: c.OtherChanges, Partial: c.Partial,
 		Edits: each(c.Edits, func(e UndoEdit) *logv1.UndoEdit {
 			return &logv1.UndoEdit{
-				Change: changeToProto(e.Change), Pause: w.pause(e.Pause), EndsBack: each(e.EndsBack, w.end), EndsGone: e.EndsGone,
+				Change: changeToProto(e.Change), Pause: w.pause(e.Pause), EndsBack: each(e.RestoredEnds, w.end), EndsGone: e.RemovedEnds,
 			}
 		}),
 		Pauses: each(c.Pauses, func(p UndoPause) *logv1.UndoPause {
-			return &logv1.UndoPause{Pause: w.pause(p.Pause), Of: each(p.Of, func(of ExpectedPause) *logv1.ExpectedPause {
-				return &logv1.ExpectedPause{Name: of.Name, Revision: of.Revision}
+			return &logv1.UndoPause{Pause: w.pause(p.Pause), Of: each(p.Expected, func(expected ExpectedPause) *logv1.ExpectedPause {
+				return &logv1.ExpectedPause{Name: expected.Name, Revision: expected.Revision}
 			})}
 		}),
 		Cordons: each(c.Cordons, func(o UndoCordon) *logv1.UndoCordon {
@@ -423,7 +423,7 @@ func (w *writer) undo(c Undo) *logv1.Undo {
 		}),
 		Firings: each(c.Firings, func(f UndoFirings) *logv1.UndoFirings {
 			return &logv1.UndoFirings{
-				Semaphore: f.Semaphore, Back: each(f.Back, w.claim), Forget: each(f.Forget, w.expected),
+				Semaphore: f.Semaphore, Back: each(f.Restore, w.claim), Forget: each(f.Forget, w.expected),
 				LowWater: w.time(f.LowWater), ExpectedLowWater: w.time(f.ExpectedLowWater),
 			}
 		}),
@@ -433,16 +433,16 @@ func (w *writer) undo(c Undo) *logv1.Undo {
 func (r *reader) undo(in *logv1.Undo) Undo {
 	return Undo{
 		Change: in.GetChange(), Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
-		Drain: duration(in.GetDrain()), Asked: in.GetAsked(), RequestRevision: in.GetRequestRevision(),
-		Also: in.GetAlso(), Partial: in.GetPartial(),
+		Drain: duration(in.GetDrain()), RequestHash: in.GetAsked(), RequestRevision: in.GetRequestRevision(),
+		OtherChanges: in.GetAlso(), Partial: in.GetPartial(),
 		Edits: each(in.GetEdits(), func(e *logv1.UndoEdit) UndoEdit {
 			return UndoEdit{
-				Change: r.change(e.GetChange()), Pause: pauseFromProto(e.GetPause()), EndsBack: each(e.GetEndsBack(), r.endOf), EndsGone: e.GetEndsGone(),
+				Change: r.change(e.GetChange()), Pause: pauseFromProto(e.GetPause()), RestoredEnds: each(e.GetEndsBack(), r.endFromProto), RemovedEnds: e.GetEndsGone(),
 			}
 		}),
 		Pauses: each(in.GetPauses(), func(p *logv1.UndoPause) UndoPause {
-			return UndoPause{Pause: pauseFromProto(p.GetPause()), Of: each(p.GetOf(), func(of *logv1.ExpectedPause) ExpectedPause {
-				return ExpectedPause{Name: of.GetName(), Revision: of.GetRevision()}
+			return UndoPause{Pause: pauseFromProto(p.GetPause()), Expected: each(p.GetOf(), func(expected *logv1.ExpectedPause) ExpectedPause {
+				return ExpectedPause{Name: expected.GetName(), Revision: expected.GetRevision()}
 			})}
 		}),
 		Cordons: each(in.GetCordons(), func(o *logv1.UndoCordon) UndoCordon {
@@ -450,7 +450,7 @@ func (r *reader) undo(in *logv1.Undo) Undo {
 		}),
 		Firings: each(in.GetFirings(), func(f *logv1.UndoFirings) UndoFirings {
 			return UndoFirings{
-				Semaphore: f.GetSemaphore(), Back: each(f.GetBack(), r.claim), Forget: each(f.GetForget(), r.expected),
+				Semaphore: f.GetSemaphore(), Restore: each(f.GetBack(), r.claim), Forget: each(f.GetForget(), r.expected),
 				LowWater: timeFromProto(f.GetLowWater()), ExpectedLowWater: timeFromProto(f.GetExpectedLowWater()),
 			}
 		}),

@@ -26,7 +26,7 @@ func headerToProto(s *State) *logv1.Header {
 		Format: snapshotFormat, ClusterId: s.clusterID, AppliedIndex: s.index, AppliedTerm: s.term,
 		LastToken: s.lastToken, LastRevision: s.revision, CordonRevision: s.cordonRevision, FeatureLevel: s.featureLevel,
 		Settings: settingsToProto(s.settings), LargestDuration: int64(s.largestDuration), Quarantine: int64(s.quarantine),
-		HistoryBegins: nanosOf(s.historyBegins), EditsForgotten: s.Forgotten(""), NamesForgotten: s.namesForgotten,
+		HistoryBegins: unixNanos(s.historyBegins), EditsForgotten: s.Forgotten(""), NamesForgotten: s.namesForgotten,
 		ChangesForgotten: s.changesForgotten, AccessRevision: s.accessRevision,
 	}
 }
@@ -40,18 +40,18 @@ func (r *reader) header(in *logv1.Header, s *State) {
 	s.largestDuration = duration(in.GetLargestDuration())
 	s.quarantine, s.historyBegins = duration(in.GetQuarantine()), timeFromProto(in.GetHistoryBegins())
 	if s.changesForgotten = in.GetChangesForgotten(); s.changesForgotten != 0 || s.settings.JournalLifetime != 0 {
-		r.needs(3)
+		r.requires(3)
 	}
 	if s.quarantine != 0 || in.GetHistoryBegins() != 0 {
-		r.needs(2)
+		r.requires(2)
 	}
 	if s.accessRevision = in.GetAccessRevision(); s.accessRevision != 0 {
-		r.needs(4)
+		r.requires(4)
 	}
 }
 
-// nanosOf converts an instant that was checked when it arrived. It returns 0 for the zero time.
-func nanosOf(t time.Time) int64 {
+// unixNanos converts an instant that was checked when it arrived. It returns 0 for the zero time.
+func unixNanos(t time.Time) int64 {
 	var w writer
 	return w.time(t)
 }
@@ -74,8 +74,8 @@ func (r *reader) storedDefinition(in *logv1.StoredDefinition) *StoredDefinition 
 		r.fail("it has no definition, or one without a name")
 	} else {
 		// The other rules were checked when the definition was stored, by the version that stored it.
-		r.small(uint32(d.OnExpiry), uint32(semaphore.OnExpiryFree), uint32(semaphore.OnExpiryHold), "on_expiry")
-		r.small(uint32(d.FiringOnLoss), uint32(semaphore.FiringSpent), uint32(semaphore.FiringFree), "firing_on_loss")
+		r.enum(uint32(d.OnExpiry), uint32(semaphore.OnExpiryFree), uint32(semaphore.OnExpiryHold), "on_expiry")
+		r.enum(uint32(d.FiringOnLoss), uint32(semaphore.FiringSpent), uint32(semaphore.FiringFree), "firing_on_loss")
 	}
 	return out
 }
@@ -132,20 +132,20 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	out := &semaphore.Permit{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), Weight: in.GetWeight(), Token: in.GetToken(),
 		Duration: duration(in.GetDuration()), Owes: in.GetOwes(), Firing: r.firing(in.GetFiring()),
-		State:           semaphore.PermitState(r.small(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
-		Stop:            semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopTaskCancelled), "stop cause")),
+		State:           semaphore.PermitState(r.enum(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
+		Stop:            semaphore.StopCause(r.enum(in.GetStop(), 0, uint32(semaphore.StopTaskCancelled), "stop cause")),
 		GrantedRevision: in.GetGrantedRevision(), GrantedNanos: in.GetGrantedAt(), RequestID: in.GetRequestId(),
 		Metadata: r.labels(in.GetMetadata()).Map(),
-		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "permit end")),
+		Ended:    semaphore.End(r.enum(in.GetEnded(), 0, uint32(semaphore.EndCleared), "permit end")),
 	}
 	if out.Owes {
-		r.needs(3)
+		r.requires(3)
 		if out.State != semaphore.Live || out.Firing != nil {
 			r.fail("permit %d has superseded another token, but is not live or has a firing", out.Token)
 		}
 	}
 	if out.Stop == semaphore.StopTaskCancelled {
-		r.needs(4)
+		r.requires(4)
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
@@ -161,14 +161,14 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 // origin raises the feature level that the snapshot requires if the object was restored by an undo.
 func (r *reader) origin(change uint64) {
 	if change != 0 {
-		r.needs(2)
+		r.requires(2)
 	}
 }
 
 // drain reads the duration of a drain.
 func (r *reader) drain(n int64) time.Duration {
 	if n != 0 {
-		r.needs(2)
+		r.requires(2)
 	}
 	if n < 0 || duration(n) > MaxDrain {
 		r.fail("a drain of %v is not between 0 and %v", duration(n), MaxDrain)
@@ -185,19 +185,19 @@ func (w *writer) claim(c *semaphore.Claim) *logv1.StoredClaim {
 
 func (r *reader) claim(in *logv1.StoredClaim) *semaphore.Claim {
 	c := &semaphore.Claim{
-		Semaphore: in.GetSemaphore(), Firing: r.givenFiring(in.GetFiring()), Token: in.GetToken(), Winner: r.identity(in.GetWinner()),
-		State:    semaphore.ClaimState(r.small(in.GetState(), uint32(semaphore.ClaimHeld), uint32(semaphore.ClaimOpen), "claim state")),
+		Semaphore: in.GetSemaphore(), Firing: r.requiredFiring(in.GetFiring()), Token: in.GetToken(), Winner: r.identity(in.GetWinner()),
+		State:    semaphore.ClaimState(r.enum(in.GetState(), uint32(semaphore.ClaimHeld), uint32(semaphore.ClaimOpen), "claim state")),
 		Revision: in.GetRevision(), At: timeFromProto(in.GetAt()), Failure: in.GetFailure(), Attempts: in.GetAttempts(),
 	}
 	switch c.State {
 	case semaphore.ClaimHeld, semaphore.ClaimDone, semaphore.ClaimSpent:
 	case semaphore.ClaimFailed, semaphore.ClaimCutShort, semaphore.ClaimOpen:
-		r.needs(4)
+		r.requires(4)
 	default:
 		r.fail("unknown claim state %d", in.GetState())
 	}
 	if c.Attempts != 0 || c.Failure != "" {
-		r.needs(4)
+		r.requires(4)
 	}
 	return c
 }
@@ -213,7 +213,7 @@ func (r *reader) firings(in *logv1.FiringsChange) *FiringsChange {
 	if in == nil {
 		return nil
 	}
-	r.needs(3)
+	r.requires(3)
 	return &FiringsChange{
 		Claims: each(in.GetClaims(), r.claim), MarkBefore: timeFromProto(in.GetLowWaterBefore()), MarkAfter: timeFromProto(in.GetLowWaterAfter()),
 	}
@@ -255,10 +255,10 @@ const outcomeEdited = 6
 func (w *writer) request(m *Remembered) *logv1.StoredRequest {
 	out := &logv1.StoredRequest{
 		Semaphore: m.Semaphore, Identity: identityToProto(m.Identity), RequestId: m.RequestID, Outcome: uint32(m.Outcome),
-		Token: m.Token, Revision: m.Revision, Edit: uint32(m.Edit), Asked: m.Asked,
+		Token: m.Token, Revision: m.Revision, Edit: uint32(m.Edit), Asked: m.RequestHash,
 	}
-	if a := m.Answer; a != nil {
-		out.Skipped, out.Nothing, out.Names, out.Permits, out.Cordon = a.Skipped, a.Nothing, a.Names, a.Permits, w.cordon(a.Cordon)
+	if a := m.Response; a != nil {
+		out.Skipped, out.Nothing, out.Names, out.Permits, out.Cordon = a.Skipped, a.NoOp, a.Names, a.Permits, w.cordon(a.Cordon)
 		out.Firings = w.firings(a.Firings)
 		if a.Definition != nil {
 			out.Definition = w.definition(a.Definition)
@@ -273,23 +273,23 @@ func (w *writer) request(m *Remembered) *logv1.StoredRequest {
 func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	out := &Remembered{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), RequestID: in.GetRequestId(),
-		Token: in.GetToken(), Revision: in.GetRevision(), Asked: in.GetAsked(),
-		Edit: EditKind(r.small(in.GetEdit(), uint32(EditDefinitions), uint32(EditForgetFirings), "edit kind")),
+		Token: in.GetToken(), Revision: in.GetRevision(), RequestHash: in.GetAsked(),
+		Edit: EditKind(r.enum(in.GetEdit(), uint32(EditDefinitions), uint32(EditForgetFirings), "edit kind")),
 	}
-	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndSuperseded), "request outcome")
+	outcome := r.enum(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndSuperseded), "request outcome")
 	if outcome != outcomeEdited {
 		out.Outcome = semaphore.End(outcome)
 	}
 	if out.Outcome == semaphore.EndFreedUnsafely || out.Edit != EditDefinitions {
-		r.needs(2)
+		r.requires(2)
 	}
 	if out.Outcome == semaphore.EndSuperseded || out.Edit == EditForgetFirings {
-		r.needs(3)
+		r.requires(3)
 	}
 	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(in.GetSkipped()) > 0) {
 		r.fail("it lists definitions but is not an edit of definitions")
 	}
-	out.Answer = r.editAnswer(in)
+	out.Response = r.editAnswer(in)
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
 		r.fail("the outcome is invalid for a request for semaphore %q", out.Semaphore)
 	}
@@ -300,9 +300,9 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 }
 
 // editAnswer reads the response to an edit.
-func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
-	out := EditAnswer{
-		Nothing: in.GetNothing(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
+func (r *reader) editAnswer(in *logv1.StoredRequest) *EditResponse {
+	out := EditResponse{
+		NoOp: in.GetNothing(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
 		Firings: r.firings(in.GetFirings()),
 	}
 	if in.GetDefinition() != nil {
@@ -311,7 +311,7 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 	level3 := out
 	level3.Skipped = nil
 	if in.GetAsked() != 0 || level3.stored() != nil {
-		r.needs(3)
+		r.requires(3)
 	}
 	switch kind := EditKind(in.GetEdit()); {
 	case out.stored() != nil && in.GetSemaphore() != "",
@@ -319,7 +319,7 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 		(out.Definition != nil || out.Permits > 0) && kind != EditDefinitions,
 		out.Cordon != nil && kind != EditCordon,
 		out.Firings != nil && kind != EditForgetFirings,
-		out.Nothing && (!kind.mayFindNothing() || len(out.Names) > 0 || out.Firings != nil):
+		out.NoOp && (!kind.mayBeNoOp() || len(out.Names) > 0 || out.Firings != nil):
 		r.fail("a request has a response to another kind of request")
 	}
 	return out.stored()
@@ -333,7 +333,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
 		Drain: int64(e.Drain), Missed: uint32(e.Missed), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
-		CordonBefore: w.cordon(more.CordonBefore), EndsGone: each(more.EndsGone, w.end), EndsBack: each(more.EndsBack, w.end), Undoes: more.Undoes,
+		CordonBefore: w.cordon(more.CordonBefore), EndsGone: each(more.RemovedEnds, w.end), EndsBack: each(more.RestoredEnds, w.end), Undoes: more.Undoes,
 		Firings: w.firings(more.Firings), BindingBefore: w.binding(more.BindingBefore), BindingAfter: w.binding(more.BindingAfter),
 	}
 	if whole := e.Change; whole != nil {
@@ -355,22 +355,22 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		Drain: r.drain(in.GetDrain()), Missed: r.missed(in.GetMissed()),
 	}.With(Details{
 		Until: timeFromProto(in.GetUntil()), PauseBefore: r.pause(in.GetPauseBefore()), CordonBefore: r.cordon(in.GetCordonBefore()),
-		EndsGone: each(in.GetEndsGone(), r.end), EndsBack: each(in.GetEndsBack(), r.end), Undoes: in.GetUndoes(),
+		RemovedEnds: each(in.GetEndsGone(), r.end), RestoredEnds: each(in.GetEndsBack(), r.end), Undoes: in.GetUndoes(),
 		Firings: r.firings(in.GetFirings()), BindingBefore: r.binding(in.GetBindingBefore()), BindingAfter: r.binding(in.GetBindingAfter()),
 	})
 	switch whole := in.GetChange(); {
 	case whole != nil:
-		r.needs(3)
+		r.requires(3)
 		out.Change = &WholeChange{Names: whole.GetNames(), AlsoUndoes: whole.GetAlsoUndoes(), Partial: whole.GetPartial()}
 		for i, name := range out.Change.Names {
-			out.Change.Names[i] = r.text(name)
+			out.Change.Names[i] = r.intern(name)
 		}
 		if len(out.Change.Names) == 1 || uint32(max(1, len(out.Change.Names))) != in.GetEntries() {
 			r.fail("journal entry %d.%d is one of %d, but has %d names", out.Revision, out.Ordinal, in.GetEntries(), len(out.Change.Names))
 		}
 	case in.GetEntries() > 0:
-		r.needs(3)
-		out.Change = alone // whole replaces it if the previous entry belongs to the same change
+		r.requires(3)
+		out.Change = singleEntry // whole replaces it if the previous entry belongs to the same change
 	}
 	return &out
 }
@@ -380,13 +380,13 @@ func (r *reader) journalKind(kind uint32) EventKind {
 	if kind == uint32(BindingChanged) {
 		return BindingChanged
 	}
-	return EventKind(r.small(kind, uint32(Created), uint32(FiringsRemembered), "journal entry kind"))
+	return EventKind(r.enum(kind, uint32(Created), uint32(FiringsRemembered), "journal entry kind"))
 }
 
-func (w *writer) gate(name string, g *gate, waits due, forgotten uint64) *logv1.StoredSemaphore {
+func (w *writer) gate(name string, g *gate, pending pendingTimers, forgotten uint64) *logv1.StoredSemaphore {
 	return &logv1.StoredSemaphore{
 		Name: name, PermitRevision: g.permitRevision, LowWater: g.lowWater, RequestsForgotten: forgotten, EndsForgotten: g.runLog().forgotten,
-		Drains: each(waits.drains, drainToProto), Reverts: each(waits.ends, w.end),
+		Drains: each(pending.drains, drainToProto), Reverts: each(pending.ends, w.end),
 	}
 }
 
@@ -402,12 +402,12 @@ func (w *writer) end(end *EditEnd) *logv1.StoredRevert {
 }
 
 func (r *reader) end(in *logv1.StoredRevert) *EditEnd {
-	r.needs(2)
+	r.requires(2)
 	r.drain(in.GetDrain())
-	return r.endOf(in)
+	return r.endFromProto(in)
 }
 
-func (r *reader) endOf(in *logv1.StoredRevert) *EditEnd {
+func (r *reader) endFromProto(in *logv1.StoredRevert) *EditEnd {
 	return &EditEnd{
 		Revision: in.GetRevision(), Until: timeFromProto(in.GetUntil()),
 		Before: r.definition(in.GetBefore()), After: r.definition(in.GetAfter()), Drain: duration(in.GetDrain()),
@@ -415,11 +415,11 @@ func (r *reader) endOf(in *logv1.StoredRevert) *EditEnd {
 }
 
 // due reads the drains and the temporary edits of a name.
-func (r *reader) due(in *logv1.StoredSemaphore) due {
+func (r *reader) due(in *logv1.StoredSemaphore) pendingTimers {
 	if len(in.GetDrains()) > 0 {
-		r.needs(2)
+		r.requires(2)
 	}
-	return due{
+	return pendingTimers{
 		drains: each(in.GetDrains(), func(d *logv1.StoredDrain) semaphore.Drain {
 			return semaphore.Drain{Revision: d.GetRevision(), Duration: r.drain(d.GetDuration())}
 		}),

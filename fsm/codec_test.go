@@ -29,11 +29,11 @@ func TestCodec_AnyCommand_RoundTrips(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, "commands", got, cmds)
-		again, err := fsm.Encode(fsm.SupportedLevel, got)
+		reencoded, err := fsm.Encode(fsm.SupportedLevel, got)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(entry, again) {
+		if !bytes.Equal(entry, reencoded) {
 			t.Fatal("decoding and encoding again changed the bytes")
 		}
 	})
@@ -162,7 +162,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 9:
 			b := fsm.EditBatch{Author: text("author"), Reason: text("reason"), RequestID: text("request"), At: instant("at")}
 			b.Drain, b.Until = anyDuration().Draw(t, "drain"), instant("until")
-			b.Asked, b.RequestRevision = number("asked"), number("request revision")
+			b.RequestHash, b.RequestRevision = number("asked"), number("request revision")
 			for range rapid.IntRange(0, 3).Draw(t, "changes") {
 				c := fsm.Change{
 					Kind: rapid.SampledFrom([]fsm.ChangeKind{fsm.Create, fsm.Replace, fsm.Delete, fsm.Declare}).Draw(t, "kind"),
@@ -178,23 +178,23 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return fsm.SetCordon{
 				ID: text("id"), GroupPattern: text("group"), AcquirerPattern: text("acquirer"), Until: instant("until"),
 				Author: text("author"), Reason: text("reason"), At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
-				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
+				RequestID: text("request"), RequestHash: number("asked"), RequestRevision: number("request revision"),
 			}
 		case 11:
 			return fsm.Uncordon{
 				ID: text("id"), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at"),
-				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"),
+				RequestID: text("request"), RequestHash: number("asked"), RequestRevision: number("request revision"),
 			}
 		case 12:
 			return fsm.Pause{
 				Names: names(), Reason: text("reason"), Author: text("author"), Until: instant("until"), Stop: rapid.Bool().Draw(t, "stop"),
 				At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
-				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"), Expected: expected(),
+				RequestID: text("request"), RequestHash: number("asked"), RequestRevision: number("request revision"), Expected: expected(),
 			}
 		case 13:
 			return fsm.Resume{
 				Names: names(), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at"),
-				RequestID: text("request"), Asked: number("asked"), RequestRevision: number("request revision"), Expected: expected(),
+				RequestID: text("request"), RequestHash: number("asked"), RequestRevision: number("request revision"), Expected: expected(),
 			}
 		case 14:
 			c := fsm.Forget{Semaphore: text("semaphore"), Term: number("term"), UpTo: instant("up to"), Names: names()}
@@ -230,7 +230,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return c
 		case 20:
 			return fsm.NoteMissed{
-				Semaphore: text("semaphore"), Term: number("term"), Missed: fsm.Missed(rapid.Byte().Draw(t, "missed") % (byte(fsm.HeldLong) + 1)),
+				Semaphore: text("semaphore"), Term: number("term"), Missed: fsm.Missed(rapid.Byte().Draw(t, "missed") % (byte(fsm.HeldTooLong) + 1)),
 				Text: text("text"), At: instant("at"),
 			}
 		case 25:
@@ -271,7 +271,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 23:
 			c := fsm.ForgetFirings{
 				Semaphore: text("semaphore"), LowerTo: instant("lower to"), Author: text("author"), Reason: text("reason"), RequestID: text("request"),
-				At: instant("at"), Asked: number("asked"), RequestRevision: number("request revision"),
+				At: instant("at"), RequestHash: number("asked"), RequestRevision: number("request revision"),
 			}
 			if f := anyFiring().Draw(t, "firing"); f != nil {
 				c.Firings = []fsm.ExpectedClaim{{Firing: *f, Token: number("token")}}
@@ -283,10 +283,10 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 }
 
 func TestEncode_NotDecodable_IsRefused(t *testing.T) {
-	far := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
+	farFuture := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, cmd := range map[string]fsm.Command{
-		"instant out of range":   fsm.Release{Token: 1, At: far},
-		"due time out of range":  fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: far}},
+		"instant out of range":   fsm.Release{Token: 1, At: farFuture},
+		"due time out of range":  fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: farFuture}},
 		"not UTF-8":              fsm.RetireMember{ID: "\xff"},
 		"pointer":                &fsm.Extend{},
 		"job without a spec":     fsm.SubmitJob{Tasks: tasks("a")},
@@ -367,7 +367,7 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 }
 
 // An older server must not receive data that it would ignore, either in an entry or in the state.
-func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
+func TestLevel_AboveLevelInForce_IsRefused(t *testing.T) {
 	until := at(1)
 	newer := []fsm.Command{
 		fsm.EndDrain{}, fsm.Revert{}, fsm.Sight{}, fsm.NoteMissed{}, fsm.EndQuarantine{}, fsm.EditBatch{Drain: 1}, fsm.EditBatch{Until: until},
@@ -386,16 +386,16 @@ func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 			t.Errorf("Apply(%+v): got %s", cmd, why)
 		}
 	}
-	for _, cmd := range append(commandsOfRuns(), commandsOfWork()...) {
+	for _, cmd := range append(runCommands(), workCommands()...) {
 		if got := fsm.Level(cmd); got != 4 {
 			t.Errorf("Level(%+v) = %d, want 4", cmd, got)
 		}
-		l := newLogOfLevel2(t)
+		l := newLevel2Log(t)
 		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "requires feature level 4, but the cluster is at 2") {
 			t.Errorf("Apply(%+v): got %s", cmd, why)
 		}
 	}
-	for _, cmd := range commandsOfLevel1() {
+	for _, cmd := range level1Commands() {
 		if got := fsm.Level(cmd); got != 1 {
 			t.Errorf("Level(%+v) = %d, want 1", cmd, got)
 		}
@@ -425,7 +425,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{8, 2})
 	f.Add([]byte{8, 3})
-	start := snapshot(f, storyOfEveryCommand(f).state())
+	start := snapshot(f, everyCommandScenario(f).state())
 	f.Fuzz(func(t *testing.T, entry []byte) {
 		cmds, err := fsm.Decode(entry)
 		if err != nil {
@@ -434,15 +434,15 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		again, err := fsm.Encode(fsm.SupportedLevel, cmds)
+		reencoded, err := fsm.Encode(fsm.SupportedLevel, cmds)
 		if err != nil {
 			t.Fatalf("Encode() of decoded commands = %v", err)
 		}
-		back, err := fsm.Decode(again)
+		redecoded, err := fsm.Decode(reencoded)
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "commands", back, cmds)
+		equal(t, "commands", redecoded, cmds)
 
 		m := fsm.New("")
 		if err := m.Restore(bytes.NewReader(start)); err != nil {

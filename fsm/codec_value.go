@@ -14,22 +14,22 @@ type writer struct{ err error }
 
 // A reader converts messages to values and keeps the first error.
 type reader struct {
-	err   error
-	level uint32            // the highest feature level that the input requires
-	texts map[string]string // interned strings; nil for small inputs
+	err      error
+	level    uint32            // the highest feature level that the input requires
+	interned map[string]string // interned strings; nil for small inputs
 }
 
-// maxTexts is the maximum number of interned strings.
-const maxTexts = 1 << 16
+// maxInterned is the maximum number of interned strings.
+const maxInterned = 1 << 16
 
-// text interns strings. A hundred thousand definitions share a few labels, and a million permits have no more acquirers
+// intern interns strings. A hundred thousand definitions share a few labels, and a million permits have no more acquirers
 // than there are hosts.
-func (r *reader) text(s string) string {
-	if same, ok := r.texts[s]; ok {
+func (r *reader) intern(s string) string {
+	if same, ok := r.interned[s]; ok {
 		return same
 	}
-	if r.texts != nil && len(r.texts) < maxTexts {
-		r.texts[s] = s
+	if r.interned != nil && len(r.interned) < maxInterned {
+		r.interned[s] = s
 	}
 	return s
 }
@@ -46,7 +46,7 @@ func each[From, To any](list []From, convert func(From) To) []To {
 	return out
 }
 
-func (r *reader) needs(level uint32) { r.level = max(r.level, level) }
+func (r *reader) requires(level uint32) { r.level = max(r.level, level) }
 
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
@@ -88,9 +88,9 @@ func timeFromProto(n int64) time.Time {
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 
-// small reads an enum, whose numbers are frozen. It checks the range, so that a value is never truncated to fit the Go
+// enum reads an enum, whose numbers are frozen. It checks the range, so that a value is never truncated to fit the Go
 // type.
-func (r *reader) small(n, low, high uint32, what string) uint8 {
+func (r *reader) enum(n, low, high uint32, what string) uint8 {
 	if n < low || n > high {
 		r.fail("unknown %s %d", what, n)
 		return 0
@@ -120,10 +120,10 @@ func identityToProto(id semaphore.Identity) *logv1.Identity {
 
 func (r *reader) identity(in *logv1.Identity) semaphore.Identity {
 	if in.GetPrincipal() != "" {
-		r.needs(4)
+		r.requires(4)
 	}
 	return semaphore.Identity{
-		Group: in.GetGroup(), Acquirer: in.GetAcquirer(), HolderID: in.GetHolderId(), Principal: r.text(in.GetPrincipal()),
+		Group: in.GetGroup(), Acquirer: in.GetAcquirer(), HolderID: in.GetHolderId(), Principal: r.intern(in.GetPrincipal()),
 	}
 }
 
@@ -150,8 +150,8 @@ func (r *reader) firing(in *logv1.Firing) *semaphore.Firing {
 	return out
 }
 
-// givenFiring reads a firing that must be present.
-func (r *reader) givenFiring(in *logv1.Firing) semaphore.Firing {
+// requiredFiring reads a firing that must be present.
+func (r *reader) requiredFiring(in *logv1.Firing) semaphore.Firing {
 	if in == nil {
 		r.fail("a firing is missing")
 		return semaphore.Firing{}
@@ -164,7 +164,7 @@ func (w *writer) expected(f ExpectedClaim) *logv1.ExpectedClaim {
 }
 
 func (r *reader) expected(in *logv1.ExpectedClaim) ExpectedClaim {
-	return ExpectedClaim{Firing: r.givenFiring(in.GetFiring()), Token: in.GetToken()}
+	return ExpectedClaim{Firing: r.requiredFiring(in.GetFiring()), Token: in.GetToken()}
 }
 
 func labelsToProto(labels semaphore.Labels) []*logv1.Label {
@@ -183,7 +183,7 @@ func (r *reader) labels(in []*logv1.Label) semaphore.Labels {
 		if i > 0 && in[i-1].GetKey() >= l.GetKey() {
 			r.fail("labels are not sorted by key")
 		}
-		out[i] = semaphore.Label{Key: r.text(l.GetKey()), Value: r.text(l.GetValue())}
+		out[i] = semaphore.Label{Key: r.intern(l.GetKey()), Value: r.intern(l.GetValue())}
 	}
 	return out
 }
@@ -210,21 +210,21 @@ func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 	}
 	const wide = 1<<8 - 1
 	if in.GetFiringMaxAhead() != 0 {
-		r.needs(3)
+		r.requires(3)
 	}
 	if in.GetMaxAttempts() != 0 || in.GetMisfire() != 0 || in.GetMisfireWindow() != 0 {
-		r.needs(4)
+		r.requires(4)
 	}
 	return &semaphore.Definition{
 		Name: in.GetName(), Description: in.GetDescription(), Labels: r.labels(in.GetLabels()),
 		GroupPattern: pattern(in.GetGroupPattern()), AcquirerPattern: pattern(in.GetAcquirerPattern()), Permits: in.GetPermits(),
 		Duration: duration(in.GetDuration()), MaxHold: duration(in.GetMaxHold()), MinHold: duration(in.GetMinHold()),
 		LossDelay:    duration(in.GetLossDelay()),
-		OnExpiry:     semaphore.OnExpiry(r.small(in.GetOnExpiry(), 0, wide, "on_expiry")),
-		FiringOnLoss: semaphore.FiringOnLoss(r.small(in.GetFiringOnLoss(), 0, wide, "firing_on_loss")),
+		OnExpiry:     semaphore.OnExpiry(r.enum(in.GetOnExpiry(), 0, wide, "on_expiry")),
+		FiringOnLoss: semaphore.FiringOnLoss(r.enum(in.GetFiringOnLoss(), 0, wide, "firing_on_loss")),
 		Takeover:     in.GetTakeover(), ExpectEvery: duration(in.GetExpectEvery()),
 		FiringRetention: duration(in.GetFiringRetention()), FiringLimit: in.GetFiringLimit(), FiringMaxAhead: duration(in.GetFiringMaxAhead()),
-		MaxAttempts: in.GetMaxAttempts(), Misfire: semaphore.Misfire(r.small(in.GetMisfire(), 0, wide, "misfire")),
+		MaxAttempts: in.GetMaxAttempts(), Misfire: semaphore.Misfire(r.enum(in.GetMisfire(), 0, wide, "misfire")),
 		MisfireWindow: duration(in.GetMisfireWindow()),
 	}
 }
@@ -257,11 +257,11 @@ func (r *reader) settings(in *logv1.Settings) Settings {
 	}
 	b := in.GetRequests()
 	if b != nil {
-		r.needs(3)
+		r.requires(3)
 	}
 	l := in.GetWork()
 	if l != nil {
-		r.needs(4)
+		r.requires(4)
 	}
 	return Settings{
 		MaxDuration: duration(in.GetMaxDuration()), JournalPerSemaphore: in.GetJournalPerSemaphore(), JournalTotal: in.GetJournalTotal(),
@@ -275,7 +275,7 @@ func (r *reader) settings(in *logv1.Settings) Settings {
 }
 
 func (r *reader) missed(n uint32) Missed {
-	return Missed(r.small(n, uint32(Heard), uint32(HeldLong), "kind of missed work"))
+	return Missed(r.enum(n, uint32(NothingMissed), uint32(HeldTooLong), "kind of missed work"))
 }
 
 func (w *writer) sighting(s Sighting) *logv1.Sighting {

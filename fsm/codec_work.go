@@ -27,18 +27,18 @@ func (r *reader) spec(in *logv1.JobSpec) *work.Spec {
 		return nil
 	}
 	return &work.Spec{
-		ID: in.GetId(), Semaphore: r.text(in.GetSemaphore()), Labels: r.labels(in.GetLabels()), Author: r.text(in.GetAuthor()),
+		ID: in.GetId(), Semaphore: r.intern(in.GetSemaphore()), Labels: r.labels(in.GetLabels()), Author: r.intern(in.GetAuthor()),
 		Timeout: duration(in.GetTimeout()), Retention: duration(in.GetRetention()), Priority: in.GetPriority(),
 		MaxAttempts: in.GetMaxAttempts(), MaxResult: in.GetMaxResult(), RetryFailed: in.GetRetryFailed(), Own: in.GetOwn(),
-		Principal: r.text(in.GetPrincipal()),
+		Principal: r.intern(in.GetPrincipal()),
 	}
 }
 
 // payloads returns the tasks of a submission. An empty payload becomes nil, as it does when read from a record.
-func payloads(tasks [][]byte) [][]byte { return each(tasks, bytesOf) }
+func payloads(tasks [][]byte) [][]byte { return each(tasks, clipBytes) }
 
-// bytesOf returns b without excess capacity, or nil if it is empty.
-func bytesOf(b []byte) []byte {
+// clipBytes returns b without excess capacity, or nil if it is empty.
+func clipBytes(b []byte) []byte {
 	if len(b) == 0 {
 		return nil
 	}
@@ -59,16 +59,16 @@ func (w *writer) job(j *work.Job) *logv1.StoredJob {
 
 // storedJob reads a job without the totals of its tasks.
 func (r *reader) storedJob(in *logv1.StoredJob) *work.Job {
-	r.needs(4)
+	r.requires(4)
 	j := &work.Job{
 		Spec: r.spec(in.GetSpec()), Number: in.GetNumber(), Submitted: in.GetSubmitted(), Revision: in.GetRevision(),
 		Digest: string(in.GetDigest()), Submitter: in.GetSubmitter(), SubmittedAt: timeFromProto(in.GetSubmittedAt()),
 		EndedAt: timeFromProto(in.GetEndedAt()), Payload: in.GetPayload(), Tasks: in.GetTasks(), Fresh: in.GetFresh(),
-		State: work.JobState(r.small(in.GetState(), uint32(work.Receiving), uint32(work.Cancelled), "job state")),
+		State: work.JobState(r.enum(in.GetState(), uint32(work.Receiving), uint32(work.Cancelled), "job state")),
 	}
 	if j.State == work.Cancelled {
 		j.Cancel = &work.Cancel{
-			Cause:  work.CancelCause(r.small(in.GetCancelCause(), uint32(work.CancelAsked), uint32(work.CancelSubmitterGone), "cancel cause")),
+			Cause:  work.CancelCause(r.enum(in.GetCancelCause(), uint32(work.CancelRequested), uint32(work.CancelSubmitterGone), "cancel cause")),
 			Author: in.GetCancelAuthor(), Reason: in.GetCancelReason(),
 		}
 	} else if in.GetCancelCause() != 0 {
@@ -87,14 +87,14 @@ func taskToProto(t *work.Task) *logv1.StoredTask {
 func (r *reader) task(in *logv1.StoredTask) *work.Task {
 	return &work.Task{
 		Ref: work.Ref{Job: in.GetRef().GetJob(), Index: in.GetRef().GetIndex()}, Attempts: in.GetAttempts(), Token: in.GetToken(),
-		State:    work.TaskState(r.small(in.GetState(), uint32(work.Waiting), uint32(work.Dropped), "task state")),
-		Revision: in.GetRevision(), Payload: bytesOf(in.GetPayload()), Result: bytesOf(in.GetResult()), Failure: in.GetFailure(),
+		State:    work.TaskState(r.enum(in.GetState(), uint32(work.Waiting), uint32(work.Dropped), "task state")),
+		Revision: in.GetRevision(), Payload: clipBytes(in.GetPayload()), Result: clipBytes(in.GetResult()), Failure: in.GetFailure(),
 		Returns: in.GetReturns(),
 	}
 }
 
 // job adds a job without tasks. The task records that follow update its counts.
-func (in *restoring) job(j *work.Job) {
+func (in *restorer) job(j *work.Job) {
 	if in.r.err != nil {
 		return
 	}
@@ -124,17 +124,17 @@ func (in *restoring) job(j *work.Job) {
 }
 
 // task adds a task and counts it in its job.
-func (in *restoring) task(t *work.Task) {
+func (in *restorer) task(t *work.Task) {
 	if in.r.err != nil {
 		return
 	}
-	before := in.d.JobOf(t.Job)
+	before := in.d.JobByNumber(t.Job)
 	if before == nil || t.Index >= before.Tasks {
 		in.r.fail("task %d does not exist in job %d", t.Index, t.Job)
 		return
 	}
 	var last work.Ref
-	if t, some := in.d.jobs.tasks.Max(); some {
+	if t, found := in.d.jobs.tasks.Max(); found {
 		last = t.Ref
 	}
 	if last.Compare(t.Ref) >= 0 || t.Index > 0 && last != (work.Ref{Job: t.Job, Index: t.Index - 1}) {
@@ -159,14 +159,14 @@ func (in *restoring) task(t *work.Task) {
 }
 
 // jobs checks that jobs and their tasks are consistent.
-func (in *restoring) jobs() {
+func (in *restorer) jobs() {
 	for j := range in.d.Jobs(0) {
-		last, some := &work.Task{}, false
+		last, found := &work.Task{}, false
 		in.d.jobs.tasks.Descend(&work.Task{Ref: work.Ref{Job: j.Number, Index: work.MaxTasks}}, func(t *work.Task) bool {
-			last, some = t, t.Job == j.Number
+			last, found = t, t.Job == j.Number
 			return false
 		})
-		in.require(some == (j.Tasks > 0) && (!some || last.Index == j.Tasks-1), "job %d has %d tasks, but some are missing", j.Number, j.Tasks)
+		in.require(found == (j.Tasks > 0) && (!found || last.Index == j.Tasks-1), "job %d has %d tasks, but some are missing", j.Number, j.Tasks)
 		if first, _ := in.d.jobs.open.Get(j); j.HandsOut() && first != j {
 			in.r.fail("job %d has the same position in the order of tasks as another job", j.Number)
 		}

@@ -144,10 +144,10 @@ type EditBatch struct {
 	// It is valid only in a batch of Replace changes. A name with MaxEditEnds temporary edits that have not ended
 	// cannot get another one. It requires feature level 2.
 	Until time.Time
-	// Asked is a hash of the caller's request, if it has a request id. A retry must have the same hash. 0 means
+	// RequestHash is a hash of the caller's request, if it has a request id. A retry must have the same hash. 0 means
 	// unknown. RequestRevision is a cluster revision at which the edit had not been made yet, or 0 if unknown. Both
 	// require feature level 3.
-	Asked, RequestRevision uint64
+	RequestHash, RequestRevision uint64
 }
 
 // ChangeKind is what a Change does. The numbers are frozen because they are stored in the log.
@@ -180,33 +180,33 @@ type SetCordon struct {
 	At                            time.Time
 	Drain                         time.Duration // as in EditBatch; requires feature level 2
 	// RequestID, if set, makes the command idempotent, as in EditBatch. It requires feature level 2.
-	RequestID              string
-	Asked, RequestRevision uint64 // as in EditBatch
+	RequestID                    string
+	RequestHash, RequestRevision uint64 // as in EditBatch
 }
 
 // Uncordon lifts a cordon; its result is a RevisionResult. If Revision is not 0, only the cordon set at that revision
 // is lifted. Term is 0 if an operator sent the command.
 type Uncordon struct {
-	ID                     string
-	Term, Revision         uint64
-	Author, Reason         string
-	At                     time.Time
-	RequestID              string // as in SetCordon
-	Asked, RequestRevision uint64 // as in EditBatch
+	ID                           string
+	Term, Revision               uint64
+	Author, Reason               string
+	At                           time.Time
+	RequestID                    string // as in SetCordon
+	RequestHash, RequestRevision uint64 // as in EditBatch
 }
 
 // Pause pauses one or more semaphores, either all or none of them; its result is a RevisionResult.
 type Pause struct {
-	Names                  []string
-	Reason, Author         string
-	Until                  time.Time
-	Stop                   bool
-	Keep                   bool // leaves existing pauses unchanged; requires feature level 3
-	At                     time.Time
-	Drain                  time.Duration // as in EditBatch, only with Stop; requires feature level 2
-	RequestID              string        // as in SetCordon
-	Asked, RequestRevision uint64        // as in EditBatch
-	Expected               []Expected    // one per name, in order; empty if there is no expectation; requires feature level 3
+	Names                        []string
+	Reason, Author               string
+	Until                        time.Time
+	Stop                         bool
+	Keep                         bool // leaves existing pauses unchanged; requires feature level 3
+	At                           time.Time
+	Drain                        time.Duration // as in EditBatch, only with Stop; requires feature level 2
+	RequestID                    string        // as in SetCordon
+	RequestHash, RequestRevision uint64        // as in EditBatch
+	Expected                     []Expected    // one per name, in order; empty if there is no expectation; requires feature level 3
 }
 
 // Expected is the state of one semaphore that a pause or a resume expects. If the actual state differs, the command
@@ -220,32 +220,32 @@ type Expected struct {
 // specifies the revision of the pause, and an operator, for whom Term is 0, the change that set it. At feature level 3
 // and above, a Resume with a request id may have no names, to remember that the caller's selector matched nothing.
 type Resume struct {
-	Names                  []string
-	Term, Revision         uint64
-	Author, Reason         string
-	At                     time.Time
-	RequestID              string     // as in SetCordon
-	Asked, RequestRevision uint64     // as in EditBatch
-	Expected               []Expected // as in Pause
+	Names                        []string
+	Term, Revision               uint64
+	Author, Reason               string
+	At                           time.Time
+	RequestID                    string     // as in SetCordon
+	RequestHash, RequestRevision uint64     // as in EditBatch
+	Expected                     []Expected // as in Pause
 }
 
 // Undo reverses a change in one step, either completely or not at all; its result is an UndoResult. The undo was
 // planned from the journal. The command carries the state that the plan expects, so that later changes cause a
 // conflict. Each name may occur only once. It requires feature level 2.
 type Undo struct {
-	Change                 uint64 // the change to undo
-	Edits                  []UndoEdit
-	Pauses                 []UndoPause
-	Cordons                []UndoCordon
-	Author, Reason         string
-	RequestID              string
-	At                     time.Time
-	Drain                  time.Duration // for Edits, as in EditBatch; pauses and cordons have their own drains
-	Asked, RequestRevision uint64        // as in EditBatch
-	// Also lists other changes to undo in the same step. If there are any, a name may occur both in Edits, as a
+	Change                       uint64 // the change to undo
+	Edits                        []UndoEdit
+	Pauses                       []UndoPause
+	Cordons                      []UndoCordon
+	Author, Reason               string
+	RequestID                    string
+	At                           time.Time
+	Drain                        time.Duration // for Edits, as in EditBatch; pauses and cordons have their own drains
+	RequestHash, RequestRevision uint64        // as in EditBatch
+	// OtherChanges lists other changes to undo in the same step. If there are any, a name may occur both in Edits, as a
 	// Replace, and in Pauses. Partial is true if some effects of the changes remain. Both require feature level 3.
-	Also    []uint64
-	Partial bool
+	OtherChanges []uint64
+	Partial      bool
 	// Firings changes which firings are remembered. It requires feature level 3.
 	Firings []UndoFirings
 }
@@ -254,10 +254,10 @@ type Undo struct {
 // state is not as expected, it does nothing.
 type UndoFirings struct {
 	Semaphore string
-	// Back lists the claims to restore unchanged; their firings must not have been claimed since. Forget lists the
+	// Restore lists the claims to restore unchanged; their firings must not have been claimed since. Forget lists the
 	// claims to forget again.
-	Back   []*semaphore.Claim
-	Forget []ExpectedClaim
+	Restore []*semaphore.Claim
+	Forget  []ExpectedClaim
 	// LowWater is the new mark; zero leaves the mark unchanged. ExpectedLowWater is the mark expected before the undo.
 	LowWater, ExpectedLowWater time.Time
 }
@@ -268,17 +268,17 @@ type UndoEdit struct {
 	// Pause is the pause to restore together with a created definition, or nil. Its revision is set when the command is
 	// applied.
 	Pause *semaphore.Pause
-	// EndsBack lists the temporary edits whose scheduled ends are restored, in their earlier form. EndsGone lists the
+	// RestoredEnds lists the temporary edits whose scheduled ends are restored, in their earlier form. RemovedEnds lists the
 	// revisions of temporary edits whose scheduled ends are removed; unknown ones are ignored. A delete has neither,
 	// because it drops all temporary edits.
-	EndsBack []*EditEnd
-	EndsGone []uint64
+	RestoredEnds []*EditEnd
+	RemovedEnds  []uint64
 }
 
 // UndoPause restores a pause of one or more semaphores, or lifts their pause if Pause is nil.
 type UndoPause struct {
-	Pause *semaphore.Pause // with its Change; its revision is set when the command is applied
-	Of    []ExpectedPause
+	Pause    *semaphore.Pause // with its Change; its revision is set when the command is applied
+	Expected []ExpectedPause
 }
 
 // ExpectedPause is a semaphore and the revision of its expected pause, or 0 if it is expected not to be paused.
@@ -313,11 +313,11 @@ type ForgetFirings struct {
 	Semaphore string
 	Firings   []ExpectedClaim
 	// LowerTo is the new mark if it is lower than the current one; zero leaves the mark unchanged.
-	LowerTo                time.Time
-	Author, Reason         string
-	RequestID              string
-	At                     time.Time
-	Asked, RequestRevision uint64 // as in EditBatch
+	LowerTo                      time.Time
+	Author, Reason               string
+	RequestID                    string
+	At                           time.Time
+	RequestHash, RequestRevision uint64 // as in EditBatch
 }
 
 // ExpectedClaim is a remembered firing with the token that is expected to have claimed it. The expectation also fails
@@ -453,11 +453,11 @@ type Sight struct {
 type Missed uint8
 
 const (
-	Heard          Missed = iota // no work is missing
-	NobodyAsked                  // no caller has requested a permit for longer than expect_every
-	AskedButDenied               // callers requested permits, and all were denied
-	NoProgress                   // a permit is held, and its job reports no progress
-	HeldLong                     // a permit has been held for longer than expect_every
+	NothingMissed Missed = iota // no work is missing
+	NoRequests                  // no caller has requested a permit for longer than expect_every
+	AllDenied                   // callers requested permits, and all were denied
+	NoProgress                  // a permit is held, and its job reports no progress
+	HeldTooLong                 // a permit has been held for longer than expect_every
 )
 
 // NoteMissed records in the journal that a semaphore has started or stopped missing its expected work; its result is a

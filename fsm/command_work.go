@@ -58,6 +58,6 @@ type DeleteJob struct {
 
 func (c SubmitJob) apply(d *draft) Result   { return d.submitJob(c) }
 func (c SubmitTasks) apply(d *draft) Result { return d.submitTasks(c) }
-func (c CancelJob) apply(d *draft) Result   { return d.askedToCancel(c) }
+func (c CancelJob) apply(d *draft) Result   { return d.applyCancelJob(c) }
 func (c ChangeTasks) apply(d *draft) Result { return d.changeTasks(c) }
 func (c DeleteJob) apply(d *draft) Result   { return d.deleteJob(c) }

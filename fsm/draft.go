@@ -93,45 +93,45 @@ func (d *draft) sweep(name string, g *gate) {
 	if !g.empty() {
 		return
 	}
-	if _, waits := d.dues.Get(name); !waits {
+	if _, pending := d.timers.Get(name); !pending {
 		d.gates.Delete(name)
 		d.settleMemory(name)
 	}
 }
 
 // setDefinition adds or replaces the definition with the given name, or removes it if updated is nil.
-func (d *draft) setDefinition(name string, now *StoredDefinition) {
+func (d *draft) setDefinition(name string, updated *StoredDefinition) {
 	g := d.write(name)
 	if g.definition != nil {
 		d.definitionCount--
 	}
-	if now != nil {
+	if updated != nil {
 		d.definitionCount++
 	}
-	g.definition = now
+	g.definition = updated
 	d.rules = d.index
 	d.sweep(name, g)
 }
 
 // setCordons replaces the cordons. updated must be a new slice, because the old one belongs to published states.
-func (d *draft) setCordons(now []*Cordon) {
-	d.cordons, d.cordonRevision, d.rules = now, d.revision, d.index
+func (d *draft) setCordons(updated []*Cordon) {
+	d.cordons, d.cordonRevision, d.rules = updated, d.revision, d.index
 }
 
 // setDue replaces the drains and temporary edits of a name. The zero value removes them.
-func (d *draft) setDue(name string, now due) {
+func (d *draft) setDue(name string, updated pendingTimers) {
 	d.rules = d.index
-	if len(now.drains) > 0 || len(now.ends) > 0 {
-		d.dues.Set(name, &now)
-	} else if _, was := d.dues.Delete(name); was {
+	if len(updated.drains) > 0 || len(updated.ends) > 0 {
+		d.timers.Set(name, &updated)
+	} else if _, existed := d.timers.Delete(name); existed {
 		d.sweep(name, d.gate(name))
 	}
 }
 
 // setPermit replaces old with updated. If old is nil, it adds a permit; if updated is nil, it removes one. It is the
 // only code that changes permits, the used weight, the counts and the permit revision.
-func (d *draft) setPermit(old, now *semaphore.Permit) {
-	p := now
+func (d *draft) setPermit(old, updated *semaphore.Permit) {
+	p := updated
 	if p == nil {
 		p = old
 	}
@@ -139,24 +139,24 @@ func (d *draft) setPermit(old, now *semaphore.Permit) {
 	if old != nil {
 		g.used -= uint64(old.Weight)
 		g.permits--
-		if now == nil {
+		if updated == nil {
 			d.permits.Delete(old.Token)
 			d.holders.Delete(old)
 		}
-		if old.State != semaphore.Cooling && (now == nil || now.State == semaphore.Cooling) {
+		if old.State != semaphore.Cooling && (updated == nil || updated.State == semaphore.Cooling) {
 			d.identities.Delete(old)
 		}
 	}
-	if now != nil {
-		g.used += uint64(now.Weight)
+	if updated != nil {
+		g.used += uint64(updated.Weight)
 		g.permits++
-		d.permits.Set(now.Token, now)
-		d.holders.Set(now)
-		if now.State != semaphore.Cooling {
-			d.identities.Set(now)
+		d.permits.Set(updated.Token, updated)
+		d.holders.Set(updated)
+		if updated.State != semaphore.Cooling {
+			d.identities.Set(updated)
 		}
 	}
-	if old == nil || now == nil || old.State != now.State {
+	if old == nil || updated == nil || old.State != updated.State {
 		g.permitRevision = d.revision
 	}
 	d.sweep(p.Semaphore, g)
@@ -164,8 +164,8 @@ func (d *draft) setPermit(old, now *semaphore.Permit) {
 
 // setClaim replaces old with updated, like setPermit. When a firing is claimed again, the new claim replaces the old
 // one.
-func (d *draft) setClaim(old, now *semaphore.Claim) {
-	c := now
+func (d *draft) setClaim(old, updated *semaphore.Claim) {
+	c := updated
 	if c == nil {
 		c = old
 	}
@@ -173,14 +173,14 @@ func (d *draft) setClaim(old, now *semaphore.Claim) {
 	if old != nil {
 		g.claims--
 		d.claimTokens.Delete(old.Token)
-		if now == nil {
+		if updated == nil {
 			d.claims.Delete(old)
 		}
 	}
-	if now != nil {
+	if updated != nil {
 		g.claims++
-		d.claims.Set(now)
-		d.claimTokens.Set(now.Token, now)
+		d.claims.Set(updated)
+		d.claimTokens.Set(updated.Token, updated)
 	}
 	d.sweep(c.Semaphore, g)
 }
@@ -191,9 +191,9 @@ func (d *draft) claimOf(token uint64) *semaphore.Claim {
 	return c
 }
 
-// turnClaim updates a claim. An open claim without attempts is removed, as if it had never existed. Servers below
+// updateClaim updates a claim. An open claim without attempts is removed, as if it had never existed. Servers below
 // feature level 4 did not keep open claims, and treated a job that its holder cut short as lost.
-func (d *draft) turnClaim(c *semaphore.Claim, after semaphore.Claim) {
+func (d *draft) updateClaim(c *semaphore.Claim, after semaphore.Claim) {
 	switch after.State {
 	case semaphore.ClaimOpen:
 		if d.featureLevel < 4 || after.Attempts == 0 {

@@ -95,9 +95,9 @@ func (k EventKind) End() semaphore.End {
 	}
 }
 
-// ofRun reports whether journal entries of this kind belong to runs. Such entries occur with every run, and no operator
+// isRun reports whether journal entries of this kind belong to runs. Such entries occur with every run, and no operator
 // causes them. All other entries count as edits.
-func (k EventKind) ofRun() bool {
+func (k EventKind) isRun() bool {
 	switch k {
 	case Released, Expired, HeldEvent, Abandoned, SupersededEvent, MissedEvent, HeardEvent:
 		return true

@@ -16,12 +16,12 @@ import (
 // Golden files were written by released servers and never change. A new format gets additional files.
 var golden = flag.Bool("golden", false, "write missing golden files")
 
-func goldenFile(t *testing.T, name string, make func() []byte) []byte {
+func goldenFile(t *testing.T, name string, build func() []byte) []byte {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
 	b, err := os.ReadFile(path)
 	if os.IsNotExist(err) && *golden {
-		b = make()
+		b = build()
 		if err := os.WriteFile(path, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -34,27 +34,27 @@ func goldenFile(t *testing.T, name string, make func() []byte) []byte {
 }
 
 func TestGolden_Entry_IsUnchanged(t *testing.T) {
-	for name, of := range map[string]struct {
+	for name, tc := range map[string]struct {
 		level    uint32
 		commands []fsm.Command
 	}{
-		"every-command.entry":   {1, commandsOfLevel1()},
-		"every-command-2.entry": {2, commandsOfLevel2()},
-		"cut-short.entry":       {2, commandsOfCutShort()},
-		"undo.entry":            {2, commandsOfUndo()},
-		"requests.entry":        {3, commandsOfRequests()},
-		"journal.entry":         {3, commandsOfJournal()},
-		"firings.entry":         {3, commandsOfFirings()},
-		"forgetting.entry":      {3, commandsOfForgetting()},
-		"supersede.entry":       {3, commandsOfSupersede()},
-		"keptpauses.entry":      {3, commandsOfKeptPauses()},
-		"expectedpauses.entry":  {3, commandsOfExpectedPauses()},
-		"runs.entry":            {4, commandsOfRuns()},
-		"work.entry":            {4, commandsOfWork()},
-		"access.entry":          {4, commandsOfAccess()},
+		"every-command.entry":   {1, level1Commands()},
+		"every-command-2.entry": {2, level2Commands()},
+		"cut-short.entry":       {2, cutShortCommands()},
+		"undo.entry":            {2, undoCommands()},
+		"requests.entry":        {3, requestCommands()},
+		"journal.entry":         {3, journalCommands()},
+		"firings.entry":         {3, futureFiringCommands()},
+		"forgetting.entry":      {3, forgetFiringsCommands()},
+		"supersede.entry":       {3, supersedeCommands()},
+		"keptpauses.entry":      {3, keptPauseCommands()},
+		"expectedpauses.entry":  {3, expectedPauseCommands()},
+		"runs.entry":            {4, runCommands()},
+		"work.entry":            {4, workCommands()},
+		"access.entry":          {4, accessCommands()},
 	} {
 		file := goldenFile(t, name, func() []byte {
-			b, err := fsm.Encode(of.level, of.commands)
+			b, err := fsm.Encode(tc.level, tc.commands)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,35 +64,35 @@ func TestGolden_Entry_IsUnchanged(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		equal(t, name, got, of.commands)
-		again, err := fsm.Encode(of.level, got)
+		equal(t, name, got, tc.commands)
+		reencoded, err := fsm.Encode(tc.level, got)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !bytes.Equal(file, again) {
+		if !bytes.Equal(file, reencoded) {
 			t.Fatalf("%s: encoding the same commands produces bytes that differ from the golden file", name)
 		}
 	}
 }
 
 func TestGolden_Snapshot_IsUnchanged(t *testing.T) {
-	for name, story := range map[string]func() *fsm.State{
+	for name, scenario := range map[string]func() *fsm.State{
 		"empty.snapshot":           func() *fsm.State { return newLog(t).state() },
-		"every-command.snapshot":   func() *fsm.State { return storyOfLevel1(t).state() },
-		"every-command-2.snapshot": func() *fsm.State { return storyOfEveryCommand(t).state() },
-		"cut-short.snapshot":       func() *fsm.State { return storyOfCutShort(t).state() },
-		"undo.snapshot":            func() *fsm.State { return storyOfUndo(t).state() },
-		"firings.snapshot":         func() *fsm.State { return storyOfFirings(t).state() },
-		"requests.snapshot":        func() *fsm.State { return storyOfRequests(t).state() },
-		"journal.snapshot":         func() *fsm.State { return storyOfJournal(t).state() },
-		"forgetting.snapshot":      func() *fsm.State { return storyOfForgetting(t).state() },
-		"supersede.snapshot":       func() *fsm.State { return storyOfSupersede(t).state() },
-		"runs.snapshot":            func() *fsm.State { return storyOfRuns(t).state() },
-		"work.snapshot":            func() *fsm.State { return storyOfWork(t).state() },
-		"access.snapshot":          func() *fsm.State { return storyOfAccess(t).state() },
-		"recovered.snapshot":       func() *fsm.State { return recovered(t, storyOfEveryCommand(t).state(), recovery()) },
+		"every-command.snapshot":   func() *fsm.State { return level1Scenario(t).state() },
+		"every-command-2.snapshot": func() *fsm.State { return everyCommandScenario(t).state() },
+		"cut-short.snapshot":       func() *fsm.State { return cutShortScenario(t).state() },
+		"undo.snapshot":            func() *fsm.State { return undoScenario(t).state() },
+		"firings.snapshot":         func() *fsm.State { return futureFiringScenario(t).state() },
+		"requests.snapshot":        func() *fsm.State { return requestScenario(t).state() },
+		"journal.snapshot":         func() *fsm.State { return journalScenario(t).state() },
+		"forgetting.snapshot":      func() *fsm.State { return forgetFiringsScenario(t).state() },
+		"supersede.snapshot":       func() *fsm.State { return supersedeScenario(t).state() },
+		"runs.snapshot":            func() *fsm.State { return runScenario(t).state() },
+		"work.snapshot":            func() *fsm.State { return workScenario(t).state() },
+		"access.snapshot":          func() *fsm.State { return accessScenario(t).state() },
+		"recovered.snapshot":       func() *fsm.State { return recovered(t, everyCommandScenario(t).state(), recovery()) },
 	} {
-		file := goldenFile(t, name, func() []byte { return snapshot(t, story()) })
+		file := goldenFile(t, name, func() []byte { return snapshot(t, scenario()) })
 		m := fsm.New("")
 		if err := m.Restore(bytes.NewReader(file)); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -100,7 +100,7 @@ func TestGolden_Snapshot_IsUnchanged(t *testing.T) {
 		if !bytes.Equal(file, snapshot(t, m.State())) {
 			t.Fatalf("%s: a snapshot of the same state differs from the golden file", name)
 		}
-		if hash(t, m.State()) != hash(t, story()) {
+		if hash(t, m.State()) != hash(t, scenario()) {
 			t.Fatalf("%s: the same commands produce a state that differs from the golden file", name)
 		}
 	}
@@ -110,8 +110,8 @@ func TestGolden_Snapshot_IsUnchanged(t *testing.T) {
 func TestGolden_Snapshot_HasEveryKindOfRecord(t *testing.T) {
 	kinds := (&logv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind")
 	found := map[protoreflect.Name]bool{}
-	for _, story := range []*log{storyOfEveryCommand(t), storyOfWork(t), storyOfAccess(t)} {
-		for _, r := range readRecords(t, snapshot(t, story.state())) {
+	for _, scenario := range []*log{everyCommandScenario(t), workScenario(t), accessScenario(t)} {
+		for _, r := range readRecords(t, snapshot(t, scenario.state())) {
 			found[r.ProtoReflect().WhichOneof(kinds).Name()] = true
 		}
 	}

@@ -39,8 +39,8 @@ func newLog(tb tester) *log {
 	return l
 }
 
-// newLogOfLevel2 returns the log of a cluster at feature level 2.
-func newLogOfLevel2(tb tester) *log {
+// newLevel2Log returns the log of a cluster at feature level 2.
+func newLevel2Log(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 2})
 	return l
@@ -67,8 +67,8 @@ func (l *log) apply(cmds ...fsm.Command) []fsm.Result {
 
 func (l *log) state() *fsm.State { return l.m.State() }
 
-// one applies one command and returns its result as an R.
-func one[R fsm.Result](l *log, cmd fsm.Command) R {
+// applyOne applies one command and returns its result as an R.
+func applyOne[R fsm.Result](l *log, cmd fsm.Command) R {
 	l.tb.Helper()
 	r := l.apply(cmd)[0]
 	want, ok := r.(R)
@@ -82,7 +82,7 @@ func one[R fsm.Result](l *log, cmd fsm.Command) R {
 func unchanged[R fsm.Result](l *log, cmd fsm.Command) R {
 	l.tb.Helper()
 	before := snapshotRecords(l.tb, l.state())
-	r := one[R](l, cmd)
+	r := applyOne[R](l, cmd)
 	if diff := cmp.Diff(before, snapshotRecords(l.tb, l.state())); diff != "" {
 		l.tb.Fatalf("%T changed the state:\n%s", cmd, diff)
 	}
@@ -96,7 +96,7 @@ func unchanged[R fsm.Result](l *log, cmd fsm.Command) R {
 func (l *log) define(name string, change ...func(*semaphore.Definition)) *fsm.StoredDefinition {
 	l.tb.Helper()
 	d := definition(name, change...)
-	r := one[fsm.EditResult](l, fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: name, Definition: d}}, Author: "ann", At: at(0)})
+	r := applyOne[fsm.EditResult](l, fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: name, Definition: d}}, Author: "ann", At: at(0)})
 	if r.Conflict != nil || r.Revision == 0 {
 		l.tb.Fatalf("define %q: %+v", name, r)
 	}
@@ -118,7 +118,7 @@ func (l *log) request(sem, holder string, change ...func(*fsm.Grant)) fsm.Grant 
 // grant applies a grant, and fails the test if it is refused.
 func (l *log) grant(sem, holder string, change ...func(*fsm.Grant)) *semaphore.Permit {
 	l.tb.Helper()
-	r := one[fsm.GrantResult](l, l.request(sem, holder, change...))
+	r := applyOne[fsm.GrantResult](l, l.request(sem, holder, change...))
 	if r.Outcome != fsm.GrantGranted {
 		l.tb.Fatalf("grant of %s to %s: got %+v", sem, holder, r)
 	}
@@ -145,11 +145,11 @@ func freeOnLoss(d *semaphore.Definition)   { d.FiringOnLoss = semaphore.FiringFr
 func requestID(id string) func(*fsm.Grant) { return func(g *fsm.Grant) { g.RequestID = id } }
 func weight(n uint32) func(*fsm.Grant)     { return func(g *fsm.Grant) { g.Weight = n } }
 func firing(name string, due int) func(*fsm.Grant) {
-	return func(g *fsm.Grant) { g.Firing = fire(name, due) }
+	return func(g *fsm.Grant) { g.Firing = newFiring(name, due) }
 }
 
-// fire returns a firing that is due at the given second, or has no due time if due is 0.
-func fire(name string, due int) *semaphore.Firing {
+// newFiring returns a firing that is due at the given second, or has no due time if due is 0.
+func newFiring(name string, due int) *semaphore.Firing {
 	f := &semaphore.Firing{Name: name}
 	if due != 0 {
 		f.Due = at(due)

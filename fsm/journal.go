@@ -49,9 +49,9 @@ type Details struct {
 	// PauseBefore is the pause that a PausedEvent replaced. CordonBefore is the cordon that a CordonedEvent replaced.
 	PauseBefore  *semaphore.Pause
 	CordonBefore *Cordon
-	// EndsGone lists the temporary edits that were removed with a deleted definition or by an undo. EndsBack lists
+	// RemovedEnds lists the temporary edits that were removed with a deleted definition or by an undo. RestoredEnds lists
 	// those that an undo restored.
-	EndsGone, EndsBack []*EditEnd
+	RemovedEnds, RestoredEnds []*EditEnd
 	// Undoes is the undone change, if an undo wrote the entry; else 0.
 	Undoes uint64
 	// Firings lists the firings that a FiringsForgotten forgot or a FiringsRemembered restored; else nil. It requires
@@ -81,14 +81,14 @@ func (e *JournalEntry) Details() Details {
 // With returns e with other details. Empty details are stored as nil.
 func (e JournalEntry) With(more Details) JournalEntry {
 	e.More = nil
-	if more.any() {
+	if more.nonEmpty() {
 		e.More = &more
 	}
 	return e
 }
 
-func (m *Details) any() bool {
-	return !m.Until.IsZero() || m.PauseBefore != nil || m.CordonBefore != nil || len(m.EndsGone)+len(m.EndsBack) > 0 || m.Undoes != 0 ||
+func (m *Details) nonEmpty() bool {
+	return !m.Until.IsZero() || m.PauseBefore != nil || m.CordonBefore != nil || len(m.RemovedEnds)+len(m.RestoredEnds) > 0 || m.Undoes != 0 ||
 		m.Firings != nil || m.BindingBefore != nil || m.BindingAfter != nil
 }
 
@@ -103,10 +103,10 @@ type WholeChange struct {
 	Partial bool
 }
 
-// alone is the WholeChange of nearly all entries.
+// singleEntry is the WholeChange of nearly all entries.
 //
 //nolint:gochecknoglobals // never written
-var alone = &WholeChange{}
+var singleEntry = &WholeChange{}
 
 // note adds an entry with the current revision to the journal, and drops the oldest entries beyond the limits.
 func (d *draft) note(e JournalEntry) {
@@ -119,22 +119,22 @@ func (d *draft) note(e JournalEntry) {
 	e.Revision, e.Ordinal = d.revision, d.ordinal
 	d.ordinal++
 	noted := &e
-	d.belongs(noted)
+	d.setWholeChange(noted)
 	d.addJournal(noted)
 	d.trimJournalOf(e.Semaphore)
 	d.trimJournal()
 	d.ageJournal(e.At)
 }
 
-// belongs sets the WholeChange of an entry. Entries of one change are published together, so earlier ones can still be
+// setWholeChange sets the WholeChange of an entry. Entries of one change are published together, so earlier ones can still be
 // modified.
-func (d *draft) belongs(e *JournalEntry) {
+func (d *draft) setWholeChange(e *JournalEntry) {
 	switch {
 	case d.featureLevel < 3:
 	case e.Ordinal == 0:
 		d.noted = e
 		if e.Change == nil {
-			e.Change = alone
+			e.Change = singleEntry
 		}
 	case e.Ordinal == 1:
 		whole := *d.noted.Change
@@ -148,7 +148,7 @@ func (d *draft) belongs(e *JournalEntry) {
 
 func (d *draft) addJournal(e *JournalEntry) {
 	g := d.write(e.Semaphore)
-	if !e.Kind.ofRun() {
+	if !e.Kind.isRun() {
 		d.edits.Set(e)
 		g.edits = g.edits.push(e)
 		return
@@ -170,11 +170,11 @@ func (d *draft) trimJournalOf(name string) {
 		if runs > 0 {
 			run = g.runs.entries.first()
 		}
-		over := d.over(edit, run, edits, runs, d.settings.JournalPerSemaphore)
-		if over == nil {
+		excess := d.excess(edit, run, edits, runs, d.settings.JournalPerSemaphore)
+		if excess == nil {
 			return
 		}
-		d.dropJournal(over)
+		d.dropJournal(excess)
 	}
 }
 
@@ -182,23 +182,23 @@ func (d *draft) trimJournal() {
 	for {
 		edit, _ := d.edits.Min()
 		run, _ := d.State.runs.Min()
-		over := d.over(edit, run, d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal)
-		if over == nil {
+		excess := d.excess(edit, run, d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal)
+		if excess == nil {
 			return
 		}
-		d.dropJournal(over)
+		d.dropJournal(excess)
 	}
 }
 
-// over returns the entry to drop: the oldest edit or the oldest run entry, depending on how many there are of each. It
+// excess returns the entry to drop: the oldest edit or the oldest run entry, depending on how many there are of each. It
 // returns nil if the counts are within the limit. Below feature level 3, one limit applies to both together.
-func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *JournalEntry {
+func (s *State) excess(edit, run *JournalEntry, edits, runs int, limit uint32) *JournalEntry {
 	switch {
-	case s.featureLevel >= 3 && edits > int(most):
+	case s.featureLevel >= 3 && edits > int(limit):
 		return edit
-	case s.featureLevel >= 3 && runs > int(most):
+	case s.featureLevel >= 3 && runs > int(limit):
 		return run
-	case s.featureLevel >= 3 || edits+runs <= int(most):
+	case s.featureLevel >= 3 || edits+runs <= int(limit):
 		return nil
 	case run == nil || edit != nil && journalBefore(edit, run):
 		return edit
@@ -208,11 +208,11 @@ func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *Jou
 }
 
 const (
-	// agedAtOnce is how many entries of each kind may be dropped because of their age when an entry is added. It is
+	// maxAgedAtOnce is how many entries of each kind may be dropped because of their age when an entry is added. It is
 	// large enough to catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
-	agedAtOnce = 2
-	// undatedNear is how many of the oldest entries are searched for the first one that has a time.
-	undatedNear = 8
+	maxAgedAtOnce = 2
+	// maxUndatedScan is how many of the oldest entries are searched for the first one that has a time.
+	maxUndatedScan = 8
 )
 
 // ageJournal drops entries whose lifetime is over at the time of a new entry.
@@ -220,10 +220,10 @@ func (d *draft) ageJournal(now time.Time) {
 	if d.featureLevel < 3 || now.IsZero() {
 		return
 	}
-	dead := now.Add(-d.settings.JournalLife())
+	cutoff := now.Add(-d.settings.JournalLife())
 	for _, tree := range [...]*btree.BTreeG[*JournalEntry]{d.edits, d.State.runs} {
-		for range agedAtOnce {
-			if at := oldestTime(tree); at.IsZero() || !at.Before(dead) {
+		for range maxAgedAtOnce {
+			if at := oldestTime(tree); at.IsZero() || !at.Before(cutoff) {
 				break
 			}
 			oldest, _ := tree.Min()
@@ -233,11 +233,11 @@ func (d *draft) ageJournal(now time.Time) {
 }
 
 func oldestTime(tree *btree.BTreeG[*JournalEntry]) (at time.Time) {
-	left := undatedNear
+	remaining := maxUndatedScan
 	tree.Scan(func(e *JournalEntry) bool {
 		at = e.At
-		left--
-		return at.IsZero() && left > 0
+		remaining--
+		return at.IsZero() && remaining > 0
 	})
 	return at
 }
@@ -245,20 +245,20 @@ func oldestTime(tree *btree.BTreeG[*JournalEntry]) (at time.Time) {
 // dropJournal drops an entry, which must be the oldest edit or the oldest run entry of its name.
 func (d *draft) dropJournal(e *JournalEntry) {
 	g := d.write(e.Semaphore)
-	ends := e.Permit != nil && e.Kind.End() != semaphore.NotEnded && !e.At.IsZero()
-	switch marks := d.featureLevel >= 3; {
-	case e.Kind.ofRun():
+	endsPermit := e.Permit != nil && e.Kind.End() != semaphore.NotEnded && !e.At.IsZero()
+	switch keepMarks := d.featureLevel >= 3; {
+	case e.Kind.isRun():
 		d.State.runs.Delete(e)
 		now := g.runLog()
 		now.entries = now.entries.pop()
-		if marks && ends {
+		if keepMarks && endsPermit {
 			now.forgotten = max(now.forgotten, e.At.UnixNano())
 		}
 		g.runs = &now
 	default:
 		d.edits.Delete(e)
 		g.edits = g.edits.pop()
-		if marks && ends {
+		if keepMarks && endsPermit {
 			now := g.runLog()
 			now.forgotten = max(now.forgotten, e.At.UnixNano())
 			g.runs = &now
@@ -335,14 +335,14 @@ func (d *draft) trimSightings() {
 func (d *draft) trim() {
 	d.boundRequests()
 	d.trimDeletions()
-	var over []string
+	var excess []string
 	d.gates.Scan(func(name string, g *gate) bool {
 		if g.edits.len()+g.runLog().entries.len() > int(d.settings.JournalPerSemaphore) {
-			over = append(over, name)
+			excess = append(excess, name)
 		}
 		return true
 	})
-	for _, name := range over {
+	for _, name := range excess {
 		d.trimJournalOf(name)
 	}
 	d.trimJournal()

@@ -46,7 +46,7 @@ func needsLevel4(cmd Command) bool {
 		return slices.ContainsFunc(c.Changes, Change.boundsRuns)
 	case Undo:
 		return slices.ContainsFunc(c.Edits, UndoEdit.boundsRuns) || slices.ContainsFunc(c.Firings, func(u UndoFirings) bool {
-			return slices.ContainsFunc(u.Back, countsAttempts)
+			return slices.ContainsFunc(u.Restore, countsAttempts)
 		})
 	}
 	return false
@@ -56,7 +56,7 @@ func needsLevel4(cmd Command) bool {
 func (c Change) boundsRuns() bool { return c.Definition != nil && boundsRuns(c.Definition) }
 
 func (e UndoEdit) boundsRuns() bool {
-	return e.Change.boundsRuns() || slices.ContainsFunc(e.EndsBack, func(end *EditEnd) bool {
+	return e.Change.boundsRuns() || slices.ContainsFunc(e.RestoredEnds, func(end *EditEnd) bool {
 		return boundsRuns(end.Before) || boundsRuns(end.After)
 	})
 }
@@ -81,17 +81,17 @@ func needsLevel3(cmd Command) bool {
 	case Cancel:
 		return c.Cooling != 0 || c.Token != 0
 	case EditBatch:
-		return c.Asked != 0 || c.RequestRevision != 0 || slices.ContainsFunc(c.Changes, Change.limitsAhead)
+		return c.RequestHash != 0 || c.RequestRevision != 0 || slices.ContainsFunc(c.Changes, Change.limitsAhead)
 	case SetCordon:
-		return c.Asked != 0 || c.RequestRevision != 0
+		return c.RequestHash != 0 || c.RequestRevision != 0
 	case Uncordon:
-		return c.Asked != 0 || c.RequestRevision != 0
+		return c.RequestHash != 0 || c.RequestRevision != 0
 	case Pause:
-		return c.Asked != 0 || c.RequestRevision != 0 || c.Keep || len(c.Expected) > 0
+		return c.RequestHash != 0 || c.RequestRevision != 0 || c.Keep || len(c.Expected) > 0
 	case Resume:
-		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Expected) > 0
+		return c.RequestHash != 0 || c.RequestRevision != 0 || len(c.Expected) > 0
 	case Undo:
-		return c.Asked != 0 || c.RequestRevision != 0 || len(c.Also) > 0 || c.Partial || len(c.Firings) > 0 ||
+		return c.RequestHash != 0 || c.RequestRevision != 0 || len(c.OtherChanges) > 0 || c.Partial || len(c.Firings) > 0 ||
 			slices.ContainsFunc(c.Edits, UndoEdit.limitsAhead)
 	case Forget:
 		return len(c.Firings) > 0
@@ -105,7 +105,7 @@ func needsLevel3(cmd Command) bool {
 func (c Change) limitsAhead() bool { return c.Definition != nil && c.Definition.FiringMaxAhead != 0 }
 
 func (e UndoEdit) limitsAhead() bool {
-	return e.Change.limitsAhead() || slices.ContainsFunc(e.EndsBack, func(end *EditEnd) bool {
+	return e.Change.limitsAhead() || slices.ContainsFunc(e.RestoredEnds, func(end *EditEnd) bool {
 		return end.Before.FiringMaxAhead != 0 || end.After.FiringMaxAhead != 0
 	})
 }

@@ -33,7 +33,7 @@ func TestApply_OutOfOrder_IsAnError(t *testing.T) {
 	}
 }
 
-func TestSubscribe_SeesEveryEntryAfterItsStateIsPublished(t *testing.T) {
+func TestSubscribe_DeliversEntriesAfterPublishingState(t *testing.T) {
 	l := newLog(t)
 	var first, second []uint64
 	var cancelSecond func()
@@ -70,7 +70,7 @@ func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 	for range 50 {
 		wg.Go(func() {
 			var mu sync.Mutex
-			seen, cut := map[uint64]bool{}, uint64(0)
+			seen, atSync := map[uint64]bool{}, uint64(0)
 			add := func(token uint64) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -81,7 +81,7 @@ func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 			}
 			var cancel func()
 			l.m.Sync(func(s *fsm.State) {
-				cut = s.LastToken()
+				atSync = s.LastToken()
 				for p := range s.Permits(0) {
 					add(p.Token)
 				}
@@ -94,7 +94,7 @@ func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 			var last uint64
 			l.m.Sync(func(s *fsm.State) { last = s.LastToken(); cancel() })
 			if uint64(len(seen)) != last {
-				t.Errorf("saw %d of %d tokens; the state passed to Sync had %d", len(seen), last, cut)
+				t.Errorf("saw %d of %d tokens; the state passed to Sync had %d", len(seen), last, atSync)
 			}
 		})
 	}
@@ -153,20 +153,20 @@ func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 }
 
 // Every machine that applies a log reaches the same state.
-func TestApply_SameLogTwice_SameBytes(t *testing.T) {
-	story := storyOfEveryCommand(t)
+func TestApply_SameLogTwice_ProducesSameBytes(t *testing.T) {
+	scenario := everyCommandScenario(t)
 	m := fsm.New(clusterID)
-	for i, entry := range story.entries {
-		if _, err := m.Apply(uint64(i+1), story.term, entry); err != nil {
+	for i, entry := range scenario.entries {
+		if _, err := m.Apply(uint64(i+1), scenario.term, entry); err != nil {
 			t.Fatal(err)
 		}
 	}
-	equal(t, "snapshot", snapshot(t, m.State()), snapshot(t, story.state()))
+	equal(t, "snapshot", snapshot(t, m.State()), snapshot(t, scenario.state()))
 }
 
 func TestReads_EmptyState_ReturnNothing(t *testing.T) {
 	s := fsm.New(clusterID).State()
-	if s.Definition("x") != nil || s.Permit(1) != nil || s.Own("x", identity("a")) != nil || s.Claim("x", *fire("f", 1)) != nil ||
+	if s.Definition("x") != nil || s.Permit(1) != nil || s.Own("x", identity("a")) != nil || s.Claim("x", *newFiring("f", 1)) != nil ||
 		s.Request("x", identity("a"), "r") != nil || s.EditRequest("") != nil || s.EndedPermit(0) != nil || s.WasDeleted("x") || s.Retired("x") {
 		t.Fatal("an empty state returns data")
 	}
@@ -181,7 +181,7 @@ func TestReads_EmptyState_ReturnNothing(t *testing.T) {
 	}
 }
 
-func TestReads_PageInOrder(t *testing.T) {
+func TestReads_ReturnPagesInOrder(t *testing.T) {
 	l := newLog(t)
 	for _, name := range []string{"c", "a", "b"} {
 		l.define(name, permits(9))
@@ -201,15 +201,15 @@ func TestReads_PageInOrder(t *testing.T) {
 		equal(t, "first", p.Token, uint64(5))
 		break
 	}
-	req := semaphore.Request{Semaphore: "a", Identity: identity("x"), Weight: 1, Firing: fire("f", 3)}
+	req := semaphore.Request{Semaphore: "a", Identity: identity("x"), Weight: 1, Firing: newFiring("f", 3)}
 	f := s.Facts(&req, "")
 	equal(t, "facts", f, semaphore.Facts{Definition: s.Definition("a").Definition, Own: s.Permit(3), Repeat: true, Used: 2})
 }
 
 // Entries do not wait for a snapshot, regardless of its size and the writer's speed.
-func TestSnapshot_WhileItIsWritten_EntriesAreApplied(t *testing.T) {
+func TestSnapshot_DuringWrite_EntriesAreApplied(t *testing.T) {
 	l := newWorkLog(t)
-	l.queue("j", 100, 4<<10)
+	l.submitInChunks("j", 100, 4<<10)
 	before := l.state()
 	want := snapshot(t, before)
 	r, w := io.Pipe()
@@ -220,7 +220,7 @@ func TestSnapshot_WhileItIsWritten_EntriesAreApplied(t *testing.T) {
 	}
 	token, _ := l.take("w") // the snapshot is partway through its first write
 	l.apply(fsm.Release{Token: token, Result: []byte("r")})
-	l.apply(fsm.CancelJob{Job: l.job("j").Number, Cause: work.CancelAsked})
+	l.apply(fsm.CancelJob{Job: l.job("j").Number, Cause: work.CancelRequested})
 	l.apply(fsm.DeleteJob{Job: l.job("j").Number})
 	rest, err := io.ReadAll(r)
 	if err != nil {

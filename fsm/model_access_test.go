@@ -106,9 +106,9 @@ func (m *model) bind(before, after *access.Binding, author, reason string, at ti
 	}
 	administrators := 0
 	for _, b := range now {
-		all := slices.ContainsFunc(b.Grants, func(g access.Grant) bool { return g.Role == access.Admin })
-		lasting := len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t access.Token) bool { return t.Expires.IsZero() })
-		if all && lasting {
+		isAdmin := slices.ContainsFunc(b.Grants, func(g access.Grant) bool { return g.Role == access.Admin })
+		permanent := len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t access.Token) bool { return t.Expires.IsZero() })
+		if isAdmin && permanent {
 			administrators++
 		}
 	}
@@ -116,14 +116,14 @@ func (m *model) bind(before, after *access.Binding, author, reason string, at ti
 		return fsm.AccessResult{Outcome: fsm.AccessLastAdmin, Binding: before}
 	}
 	m.revision++
-	m.accessed = m.revision
+	m.accessRevision = m.revision
 	if after != nil {
 		after.Revision, after.UpdatedBy, after.UpdatedAt, after.Reason = m.revision, author, at, reason
 		now[len(now)-1] = *after
 	}
 	slices.SortFunc(now, func(a, b access.Binding) int { return strings.Compare(a.Name, b.Name) })
 	m.bindings = now
-	bare := func(b *access.Binding) *access.Binding {
+	withoutHashes := func(b *access.Binding) *access.Binding {
 		if b == nil {
 			return nil
 		}
@@ -136,7 +136,7 @@ func (m *model) bind(before, after *access.Binding, author, reason string, at ti
 		return &c
 	}
 	m.note(fsm.JournalEntry{Kind: fsm.BindingChanged, Author: author, Reason: reason, At: at}.With(fsm.Details{
-		BindingBefore: bare(before), BindingAfter: bare(after),
+		BindingBefore: withoutHashes(before), BindingAfter: withoutHashes(after),
 	}))
 	return fsm.AccessResult{Outcome: fsm.AccessApplied, Revision: m.revision, Binding: after}
 }
@@ -149,7 +149,7 @@ func (m *model) checkAccess(t *rapid.T, s *fsm.State) {
 		same(t, "binding", s.Binding(b.Name), b)
 	}
 	same(t, "bindings", got, m.bindings)
-	same(t, "access revision", s.AccessRevision(), m.accessed)
+	same(t, "access revision", s.AccessRevision(), m.accessRevision)
 }
 
 var bindingNames = []string{"", "admin", "ops", "x"}

@@ -13,10 +13,10 @@ import (
 
 // This file adds feature level 2 to the model.
 
-func badDrain(d time.Duration) bool { return d < 0 || d > 24*time.Hour }
+func invalidDrain(d time.Duration) bool { return d < 0 || d > 24*time.Hour }
 
-// due models the commands that the leader's timers propose.
-func (m *model) due(cmd fsm.Command) fsm.Result {
+// timerCommand models the commands that the leader's timers propose.
+func (m *model) timerCommand(cmd fsm.Command) fsm.Result {
 	before := m.revision
 	switch c := cmd.(type) {
 	case fsm.EndDrain:
@@ -35,7 +35,7 @@ func (m *model) due(cmd fsm.Command) fsm.Result {
 		if c.Term == m.term && m.definition(c.Semaphore) != nil {
 			m.revision++
 			kind := fsm.MissedEvent
-			if c.Missed == fsm.Heard {
+			if c.Missed == fsm.NothingMissed {
 				kind = fsm.HeardEvent
 			}
 			m.note(fsm.JournalEntry{Kind: kind, Semaphore: c.Semaphore, Author: "gatekeeper", Reason: c.Text, At: c.At, Missed: c.Missed})
@@ -54,27 +54,27 @@ func (m *model) due(cmd fsm.Command) fsm.Result {
 }
 
 func (m *model) endDrain(c fsm.EndDrain) {
-	over := m.revision + 1
+	newRevision := m.revision + 1
 	for _, name := range c.Names {
 		n := len(m.drains[name])
 		m.drains[name] = slices.DeleteFunc(slices.Clone(m.drains[name]), func(d semaphore.Drain) bool { return d.Revision == c.Change })
 		if len(m.drains[name]) < n {
-			m.revision = over
+			m.revision = newRevision
 		}
 		if d := m.definition(name); d != nil && d.Pause != nil && d.Pause.Revision == c.Change && d.Pause.Drain > 0 {
 			p := *d.Pause
 			p.Drain = 0
-			d.Pause, m.revision = &p, over
+			d.Pause, m.revision = &p, newRevision
 		}
 	}
 	for i := range m.cordons {
 		if o := &m.cordons[i]; o.ID == c.Cordon && o.Revision == c.Change && o.Drain > 0 {
-			o.Drain, m.revision, m.cordoned = 0, over, over
+			o.Drain, m.revision, m.cordonRevision = 0, newRevision, newRevision
 		}
 	}
 	for i := range m.permits {
 		if p := &m.permits[i]; p.Token == c.Token && p.StopOrder().Revision == c.Change && p.StopOrder().Drain > 0 {
-			p.Order, m.revision = withoutDrain(p.Order), over
+			p.Order, m.revision = withoutDrain(p.Order), newRevision
 		}
 	}
 }
@@ -84,23 +84,23 @@ func (m *model) revert(name string, i int, at time.Time) {
 	m.ends[name] = slices.Delete(slices.Clone(m.ends[name]), i, i+1)
 	e := fsm.JournalEntry{Kind: fsm.RevertedEvent, Semaphore: name, Before: d.Definition, After: d.Definition, Author: "gatekeeper", At: at}
 	restored, kept := semaphore.Revert(d.Definition, end.Before, end.After)
-	back := semaphore.Changed(d.Definition, restored)
+	revertedFields := semaphore.Changed(d.Definition, restored)
 	e.Reason = fmt.Sprintf("the edit of revision %d has ended", end.Revision)
-	if err := restored.Validate(m.settings.MaxDuration); err != nil && len(back) > 0 {
+	if err := restored.Validate(m.settings.MaxDuration); err != nil && len(revertedFields) > 0 {
 		e.Reason += "; its fields are left alone, for with their old values the definition is not valid now: " + err.Error()
 		m.note(e)
 		return
 	}
-	if len(back) > 0 {
-		e.Reason += "; old values are back: " + strings.Join(back, ", ")
+	if len(revertedFields) > 0 {
+		e.Reason += "; old values are back: " + strings.Join(revertedFields, ", ")
 	}
 	if len(kept) > 0 {
 		e.Reason += "; set since and left alone: " + strings.Join(kept, ", ")
 	}
-	if len(back)+len(kept) == 0 {
+	if len(revertedFields)+len(kept) == 0 {
 		e.Reason += "; there is nothing to take back"
 	}
-	if len(back) > 0 {
+	if len(revertedFields) > 0 {
 		if restored.Misfire != d.Definition.Misfire {
 			if d.MisfiresFrom = at; restored.Misfire == semaphore.MisfireSkip {
 				d.MisfiresFrom = time.Time{}
@@ -132,7 +132,7 @@ func (m *model) drain(name string, d time.Duration) {
 }
 
 // schedule updates the drains and temporary edits after an edit. It returns the temporary edits that were removed.
-func (m *model) schedule(c fsm.EditBatch, change fsm.UndoEdit, before *semaphore.Definition) (gone []*fsm.EditEnd) {
+func (m *model) schedule(c fsm.EditBatch, change fsm.UndoEdit, before *semaphore.Definition) (removed []*fsm.EditEnd) {
 	name := change.Name
 	if before != nil {
 		m.drain(name, c.Drain)
@@ -140,28 +140,28 @@ func (m *model) schedule(c fsm.EditBatch, change fsm.UndoEdit, before *semaphore
 	m.ends[name] = slices.Clone(m.ends[name])
 	if change.Kind == fsm.Delete {
 		for _, end := range m.ends[name] {
-			gone = append(gone, &end)
+			removed = append(removed, &end)
 		}
 		delete(m.ends, name)
 	}
-	for _, revision := range change.EndsGone {
+	for _, revision := range change.RemovedEnds {
 		for i, end := range m.ends[name] {
 			if end.Revision == revision {
-				gone = append(gone, &end)
+				removed = append(removed, &end)
 				m.ends[name] = slices.Delete(m.ends[name], i, i+1)
 				m.forgetEnd(name, i, end)
 				break
 			}
 		}
 	}
-	for _, end := range change.EndsBack {
+	for _, end := range change.RestoredEnds {
 		m.ends[name] = append(m.ends[name], *end)
 	}
 	if change.Kind != fsm.Delete && !c.Until.IsZero() {
 		m.ends[name] = append(m.ends[name], fsm.EditEnd{Revision: m.revision, Until: c.Until, Before: before, After: change.Definition, Drain: c.Drain})
 	}
 	slices.SortFunc(m.ends[name], func(a, b fsm.EditEnd) int { return cmp.Compare(a.Revision, b.Revision) })
-	return gone
+	return removed
 }
 
 func (m *model) sight(c fsm.Sight) fsm.Result {

@@ -12,11 +12,11 @@ import (
 // This file models and draws the commands that repair remembered firings.
 
 func (m *model) forgetFirings(c fsm.ForgetFirings) fsm.Result {
-	request := modelEdit{fsm.EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
+	request := modelEdit{fsm.EditForgetFirings, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := m.repeated(request, func(r fsm.Remembered) fsm.Result {
-		first := r.FirstAnswer()
+		first := r.OriginalResponse()
 		result := fsm.FiringsResult{Revision: r.Revision, Firings: first.Firings, Repeated: true}
-		if first.Nothing {
+		if first.NoOp {
 			result.Revision = 0
 		}
 		return result
@@ -24,8 +24,8 @@ func (m *model) forgetFirings(c fsm.ForgetFirings) fsm.Result {
 		return r
 	}
 	for i, f := range c.Firings {
-		twice := func(e fsm.ExpectedClaim) bool { return e.Firing.Equal(&f.Firing) }
-		if slices.ContainsFunc(c.Firings[:i], twice) {
+		isDuplicate := func(e fsm.ExpectedClaim) bool { return e.Firing.Equal(&f.Firing) }
+		if slices.ContainsFunc(c.Firings[:i], isDuplicate) {
 			return fsm.InvalidResult{}
 		}
 	}
@@ -44,7 +44,7 @@ func (m *model) forgetFirings(c fsm.ForgetFirings) fsm.Result {
 	}
 	m.revision++
 	m.dropFirings(c.Semaphore, c.Firings, change, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-	m.rememberEdit(request, fsm.EditAnswer{Firings: change})
+	m.rememberEdit(request, fsm.EditResponse{Firings: change})
 	return fsm.FiringsResult{Revision: m.revision, Firings: change}
 }
 
@@ -77,7 +77,7 @@ func (m *model) firingsAsExpected(u fsm.UndoFirings) bool {
 			return false
 		}
 	}
-	for _, b := range u.Back {
+	for _, b := range u.Restore {
 		if slices.ContainsFunc(m.claims, func(c semaphore.Claim) bool {
 			return c.Token == b.Token || c.Semaphore == b.Semaphore && c.Firing.Equal(&b.Firing)
 		}) {
@@ -93,16 +93,16 @@ func (m *model) undoFirings(u fsm.UndoFirings, e fsm.JournalEntry) {
 	if !u.LowWater.IsZero() {
 		after = u.LowWater
 	}
-	between := before // after the first of two entries
+	intermediate := before // after the first of two entries
 	if after.Before(before) {
-		between = after
+		intermediate = after
 	}
-	if len(u.Forget) > 0 || between.Before(before) {
-		m.dropFirings(u.Semaphore, u.Forget, &fsm.FiringsChange{MarkBefore: before, MarkAfter: between}, e)
+	if len(u.Forget) > 0 || intermediate.Before(before) {
+		m.dropFirings(u.Semaphore, u.Forget, &fsm.FiringsChange{MarkBefore: before, MarkAfter: intermediate}, e)
 	}
-	if len(u.Back) > 0 || after.After(between) {
-		m.noteFirings(fsm.FiringsRemembered, u.Semaphore, &fsm.FiringsChange{Claims: u.Back, MarkBefore: between, MarkAfter: after}, e)
-		for _, c := range u.Back {
+	if len(u.Restore) > 0 || after.After(intermediate) {
+		m.noteFirings(fsm.FiringsRemembered, u.Semaphore, &fsm.FiringsChange{Claims: u.Restore, MarkBefore: intermediate, MarkAfter: after}, e)
+		for _, c := range u.Restore {
 			m.claims = append(m.claims, *c)
 		}
 		m.lowWater[u.Semaphore] = after
@@ -116,15 +116,15 @@ func (d draw) forgetFirings() fsm.ForgetFirings {
 	c := fsm.ForgetFirings{
 		Semaphore: d.name(), Author: d.text("author"), Reason: d.text("reason"), At: d.at(), RequestID: pick(d, "request", modelRequests...),
 	}
-	c.Asked, c.RequestRevision = d.asked()
-	c.Firings = d.claimed(c.Semaphore)
+	c.RequestHash, c.RequestRevision = d.requestHash()
+	c.Firings = d.expectedClaims(c.Semaphore)
 	if rapid.Bool().Draw(d.T, "lowers the mark") {
 		c.LowerTo = d.at()
 	}
 	return c
 }
 
-func (d draw) claimed(name string) (firings []fsm.ExpectedClaim) {
+func (d draw) expectedClaims(name string) (firings []fsm.ExpectedClaim) {
 	for _, c := range d.m.claims {
 		if c.Semaphore == name && (c.State != semaphore.ClaimHeld || !d.likely("not held")) && rapid.Bool().Draw(d.T, "forgotten") {
 			firings = append(firings, fsm.ExpectedClaim{Firing: c.Firing, Token: c.Token})
@@ -149,9 +149,9 @@ func (d draw) undoFirings() (c fsm.Undo) {
 	}
 	e := entries[rapid.IntRange(0, len(entries)-1).Draw(d.T, "entry")]
 	f := e.Details().Firings
-	u := fsm.UndoFirings{Semaphore: e.Semaphore, Back: f.Claims}
+	u := fsm.UndoFirings{Semaphore: e.Semaphore, Restore: f.Claims}
 	if e.Kind == fsm.FiringsRemembered || !d.likely("of its kind") {
-		u.Back = nil
+		u.Restore = nil
 		for _, claim := range f.Claims {
 			u.Forget = append(u.Forget, fsm.ExpectedClaim{Firing: claim.Firing, Token: claim.Token})
 		}

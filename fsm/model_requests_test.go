@@ -15,31 +15,31 @@ import (
 func (m *model) remember(r fsm.Remembered) {
 	r.Revision = m.revision
 	if m.level < 3 {
-		skipped := r.FirstAnswer().Skipped
-		if r.Asked, r.Answer = 0, nil; len(skipped) > 0 {
-			r.Answer = &fsm.EditAnswer{Skipped: skipped}
+		skipped := r.OriginalResponse().Skipped
+		if r.RequestHash, r.Response = 0, nil; len(skipped) > 0 {
+			r.Response = &fsm.EditResponse{Skipped: skipped}
 		}
 	}
 	if _, ok := m.forgotten[r.Semaphore]; !ok {
-		m.forgotten[r.Semaphore] = m.mark(r.Semaphore)
+		m.forgotten[r.Semaphore] = m.forgottenMark(r.Semaphore)
 	}
 	m.requests = append(m.requests, r)
 }
 
 // modelEdit identifies the request of an edit.
 type modelEdit struct {
-	kind            fsm.EditKind
-	id              string
-	asked, revision uint64
+	kind                  fsm.EditKind
+	id                    string
+	requestHash, revision uint64
 }
 
-func (m *model) rememberEdit(e modelEdit, answer fsm.EditAnswer) {
+func (m *model) rememberEdit(e modelEdit, answer fsm.EditResponse) {
 	if e.id == "" {
 		return
 	}
-	r := fsm.Remembered{RequestID: e.id, Edit: e.kind, Asked: e.asked}
-	if a := answer; a.Nothing || len(a.Names)+len(a.Skipped) > 0 || a.Definition != nil || a.Permits > 0 || a.Cordon != nil || a.Firings != nil {
-		r.Answer = &a
+	r := fsm.Remembered{RequestID: e.id, Edit: e.kind, RequestHash: e.requestHash}
+	if a := answer; a.NoOp || len(a.Names)+len(a.Skipped) > 0 || a.Definition != nil || a.Permits > 0 || a.Cordon != nil || a.Firings != nil {
+		r.Response = &a
 	}
 	m.remember(r)
 }
@@ -47,7 +47,7 @@ func (m *model) rememberEdit(e modelEdit, answer fsm.EditAnswer) {
 func (m *model) rememberNothing(e modelEdit) {
 	if e.id != "" && m.level >= 3 {
 		m.revision++
-		m.rememberEdit(e, fsm.EditAnswer{Nothing: true})
+		m.rememberEdit(e, fsm.EditResponse{NoOp: true})
 	}
 }
 
@@ -56,39 +56,39 @@ func (m *model) repeated(e modelEdit, as func(fsm.Remembered) fsm.Result) fsm.Re
 	switch r := m.request("", semaphore.Identity{}, e.id); {
 	case e.id == "":
 		return nil
-	case r == nil && e.revision != 0 && e.revision < m.mark(""):
+	case r == nil && e.revision != 0 && e.revision < m.forgottenMark(""):
 		return fsm.InvalidResult{TooOld: m.tooOld("", e.revision)}
 	case r == nil:
 		return nil
-	case r.Edit != e.kind || r.Asked != 0 && e.asked != 0 && r.Asked != e.asked:
-		return fsm.InvalidResult{Used: r}
+	case r.Edit != e.kind || r.RequestHash != 0 && e.requestHash != 0 && r.RequestHash != e.requestHash:
+		return fsm.InvalidResult{UsedBy: r}
 	default:
 		return as(*r)
 	}
 }
 
 func repeatedChange(r fsm.Remembered) fsm.Result {
-	first := r.FirstAnswer()
+	first := r.OriginalResponse()
 	result := fsm.RevisionResult{Revision: r.Revision, Repeated: true, Names: first.Names, Cordon: first.Cordon}
-	if first.Nothing {
+	if first.NoOp {
 		result.Revision = 0
 	}
 	return result
 }
 
-func (m *model) mark(name string) uint64 {
-	if mark, ok := m.forgotten[name]; ok || name == "" {
-		return mark
+func (m *model) forgottenMark(name string) uint64 {
+	if forgottenMark, ok := m.forgotten[name]; ok || name == "" {
+		return forgottenMark
 	}
 	return m.namesForgotten
 }
 
 func (m *model) tooOld(name string, revision uint64) *fsm.TooOld {
-	return &fsm.TooOld{RequestRevision: revision, Forgotten: m.mark(name), Revision: m.revision}
+	return &fsm.TooOld{RequestRevision: revision, Forgotten: m.forgottenMark(name), Revision: m.revision}
 }
 
-// under returns the requests of a name, oldest first.
-func (m *model) under(name string) (list []fsm.Remembered) {
+// requestsFor returns the requests of a name, oldest first.
+func (m *model) requestsFor(name string) (list []fsm.Remembered) {
 	for _, r := range m.requests {
 		if r.Semaphore == name {
 			list = append(list, r)
@@ -112,62 +112,62 @@ func (m *model) boundRequests() {
 	bounds := m.settings.Requests.OrDefault()
 	for {
 		var total uint64
-		most, count, all := "", 0, 0
+		busiest, count, all := "", 0, 0
 		for _, name := range slices.Sorted(maps.Keys(m.forgotten)) {
 			if name == "" {
 				continue
 			}
-			list := m.under(name)
-			total, all = total+sizes(list), all+len(list)
+			list := m.requestsFor(name)
+			total, all = total+totalSize(list), all+len(list)
 			if len(list) > 0 && len(list) >= count {
-				most, count = name, len(list)
+				busiest, count = name, len(list)
 			}
 		}
 		if total <= bounds.RequestBytes || all == 1 {
 			break
 		}
-		m.forgetOldestOf(most)
+		m.forgetOldestOf(busiest)
 	}
-	for list := m.under(""); sizes(list) > bounds.EditBytes && len(list) > 1; list = m.under("") {
+	for list := m.requestsFor(""); totalSize(list) > bounds.EditBytes && len(list) > 1; list = m.requestsFor("") {
 		m.forgetOldestOf("")
 	}
 }
 
-// sizes returns the sum of the estimated sizes of requests.
-func sizes(list []fsm.Remembered) (n uint64) {
-	text := func(each int, texts ...string) {
+// totalSize returns the sum of the estimated sizes of requests.
+func totalSize(list []fsm.Remembered) (n uint64) {
+	addText := func(overhead int, texts ...string) {
 		for _, t := range texts {
-			n += uint64(each + len(t))
+			n += uint64(overhead + len(t))
 		}
 	}
 	for _, r := range list {
 		n += 256
-		text(0, r.Semaphore, r.Identity.Group, r.Identity.Acquirer, r.Identity.HolderID, r.Identity.Principal, r.RequestID)
-		a := r.Answer
+		addText(0, r.Semaphore, r.Identity.Group, r.Identity.Acquirer, r.Identity.HolderID, r.Identity.Principal, r.RequestID)
+		a := r.Response
 		if a == nil {
 			continue
 		}
 		n += 128
-		text(16, a.Names...)
-		text(16, a.Skipped...)
+		addText(16, a.Names...)
+		addText(16, a.Skipped...)
 		if d := a.Definition; d != nil {
 			n += 512
-			text(0, d.UpdatedBy, d.Reason, d.Definition.Name, d.Definition.Description, d.Definition.GroupPattern, d.Definition.AcquirerPattern)
+			addText(0, d.UpdatedBy, d.Reason, d.Definition.Name, d.Definition.Description, d.Definition.GroupPattern, d.Definition.AcquirerPattern)
 			for _, l := range d.Definition.Labels {
-				text(16, l.Key, l.Value)
+				addText(16, l.Key, l.Value)
 			}
 			if d.Pause != nil {
-				text(0, d.Pause.Reason, d.Pause.Author)
+				addText(0, d.Pause.Reason, d.Pause.Author)
 			}
 		}
 		if c := a.Cordon; c != nil {
 			n += 512
-			text(0, c.ID, c.GroupPattern, c.AcquirerPattern, c.Author, c.Reason)
+			addText(0, c.ID, c.GroupPattern, c.AcquirerPattern, c.Author, c.Reason)
 		}
 		if a.Firings != nil {
 			for _, c := range a.Firings.Claims {
 				n += 256
-				text(0, c.Firing.Name, c.Winner.Group, c.Winner.Acquirer, c.Winner.HolderID, c.Winner.Principal)
+				addText(0, c.Firing.Name, c.Winner.Group, c.Winner.Acquirer, c.Winner.HolderID, c.Winner.Principal)
 			}
 		}
 	}
@@ -177,10 +177,10 @@ func sizes(list []fsm.Remembered) (n uint64) {
 // settleMarks drops the marks of names that have no other data.
 func (m *model) settleMarks() {
 	for _, name := range slices.Sorted(maps.Keys(m.forgotten)) {
-		if mark := m.forgotten[name]; len(m.under(name)) == 0 && (mark == 0 || m.level < 3 || name != "" && !m.keeps(name)) {
+		if forgottenMark := m.forgotten[name]; len(m.requestsFor(name)) == 0 && (forgottenMark == 0 || m.level < 3 || name != "" && !m.hasData(name)) {
 			delete(m.forgotten, name)
 			if m.level >= 3 {
-				m.namesForgotten = max(m.namesForgotten, mark)
+				m.namesForgotten = max(m.namesForgotten, forgottenMark)
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func (m *model) trimRequests(c fsm.Trim) fsm.Result {
 		if name != "" && m.definition(name) == nil {
 			kept = 0
 		}
-		for list := m.under(name); len(list) > kept && list[0].Revision <= c.UpTo; list = m.under(name) {
+		for list := m.requestsFor(name); len(list) > kept && list[0].Revision <= c.UpTo; list = m.requestsFor(name) {
 			m.forgetOldestOf(name)
 			r.Applied = true
 		}
@@ -204,8 +204,8 @@ func (m *model) trimRequests(c fsm.Trim) fsm.Result {
 	return r
 }
 
-// asked draws the hash and the revision of a request. Below feature level 3 it mostly draws none.
-func (d draw) asked() (hash, revision uint64) {
+// requestHash draws the hash and the revision of a request. Below feature level 3 it mostly draws none.
+func (d draw) requestHash() (hash, revision uint64) {
 	if d.m.level < 3 && d.likely("nothing asked") {
 		return 0, 0
 	}

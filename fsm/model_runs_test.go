@@ -23,8 +23,8 @@ func (m *model) attempt(before *semaphore.Claim) uint32 {
 	return before.Attempts + 1
 }
 
-// modelRan returns the state of a firing whose job ran to completion, or 0.
-func modelRan(job semaphore.JobEnd) semaphore.ClaimState {
+// completedState returns the state of a firing whose job ran to completion, or 0.
+func completedState(job semaphore.JobEnd) semaphore.ClaimState {
 	switch job {
 	case semaphore.JobDone:
 		return semaphore.ClaimDone
@@ -43,23 +43,23 @@ func (m *model) endClaim(p *semaphore.Permit, how semaphore.End, job semaphore.J
 			continue
 		}
 		def := m.definition(p.Semaphore)
-		given := func() bool {
+		reopens := func() bool {
 			if def == nil || def.Definition.FiringOnLoss == semaphore.FiringSpent && p.Stop != semaphore.StopTakenOver {
 				return false
 			}
 			return def.Definition.MaxAttempts == 0 || max(c.Attempts, 1) < def.Definition.MaxAttempts
 		}
 		switch {
-		case released && modelRan(job) != 0:
-			c.State, c.Revision = modelRan(job), m.revision
+		case released && completedState(job) != 0:
+			c.State, c.Revision = completedState(job), m.revision
 		case how == semaphore.EndAbandoned, how == semaphore.EndCancelled, released && job == semaphore.JobNotRun:
 			if c.Attempts > 0 {
 				c.Attempts--
 			}
 			c.State = semaphore.ClaimHeld
 			m.openClaim(p.Token)
-		case given() && cooling > 0:
-		case given():
+		case reopens() && cooling > 0:
+		case reopens():
 			m.openClaim(p.Token)
 		case released && m.level >= 4:
 			c.State, c.Revision = semaphore.ClaimCutShort, m.revision

@@ -15,12 +15,12 @@ import (
 // model is a second, simple implementation of the state machine. It uses slices and linear searches, has no indexes,
 // and shares only types with the real one. The property test compares the two.
 type model struct {
-	term     uint64
-	revision uint64
-	token    uint64
-	cordoned uint64 // the revision of the last change to cordons
-	settings fsm.Settings
-	largest  time.Duration
+	term           uint64
+	revision       uint64
+	token          uint64
+	cordonRevision uint64 // the revision of the last change to cordons
+	settings       fsm.Settings
+	largest        time.Duration
 
 	definitions []fsm.StoredDefinition // sorted by name
 	permits     []semaphore.Permit     // sorted by token
@@ -33,8 +33,8 @@ type model struct {
 	permitRev   map[string]uint64
 	lowWater    map[string]time.Time
 
-	bindings []access.Binding // sorted by name
-	accessed uint64           // the revision of the last change to bindings
+	bindings       []access.Binding // sorted by name
+	accessRevision uint64           // the revision of the last change to bindings
 
 	level      uint32
 	drains     map[string][]semaphore.Drain // oldest first
@@ -92,7 +92,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 			return p.State == semaphore.Live && (p.Duration < c.Duration || p.Duration > c.Duration && c.Term == m.term)
 		}, func(p *semaphore.Permit) { p.Owes, p.Duration = p.Owes && c.Duration > p.Duration, c.Duration })
 	case fsm.Revoke:
-		if badDrain(c.Drain) || c.UnsafeNow && c.Drain != 0 {
+		if invalidDrain(c.Drain) || c.UnsafeNow && c.Drain != 0 {
 			return fsm.InvalidResult{}
 		}
 		if p := m.permit(c.Token); c.UnsafeNow && p != nil && p.State == semaphore.Live {
@@ -152,20 +152,20 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 	case fsm.Undo:
 		return m.undo(c)
 	case fsm.SetCordon:
-		request := modelEdit{fsm.EditCordon, c.RequestID, c.Asked, c.RequestRevision}
+		request := modelEdit{fsm.EditCordon, c.RequestID, c.RequestHash, c.RequestRevision}
 		if r := m.repeated(request, repeatedChange); r != nil {
 			return r
 		}
-		if c.ID == "" || badDrain(c.Drain) {
+		if c.ID == "" || invalidDrain(c.Drain) {
 			return fsm.InvalidResult{}
 		}
 		m.revision++
 		now := fsm.Cordon{ID: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: c.Until, Author: c.Author, Reason: c.Reason, Revision: m.revision, Drain: c.Drain}
 		m.putCordon(c.ID, &now, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-		m.rememberEdit(request, fsm.EditAnswer{Cordon: &now})
+		m.rememberEdit(request, fsm.EditResponse{Cordon: &now})
 		return fsm.RevisionResult{Applied: true, Revision: m.revision, Cordon: &now}
 	case fsm.Uncordon:
-		request := modelEdit{fsm.EditUncordon, c.RequestID, c.Asked, c.RequestRevision}
+		request := modelEdit{fsm.EditUncordon, c.RequestID, c.RequestHash, c.RequestRevision}
 		if r := m.repeated(request, repeatedChange); r != nil {
 			return r
 		}
@@ -179,7 +179,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		m.revision++
 		m.putCordon(c.ID, nil, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
-		m.rememberEdit(request, fsm.EditAnswer{})
+		m.rememberEdit(request, fsm.EditResponse{})
 		return m.changed()
 	case fsm.Forget:
 		return m.forget(c)
@@ -232,7 +232,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 	case fsm.Sight:
 		return m.sight(c)
 	case fsm.EndDrain, fsm.Revert, fsm.NoteMissed, fsm.EndQuarantine:
-		return m.due(c)
+		return m.timerCommand(c)
 	}
 	panic("the model does not support this command")
 }
@@ -341,14 +341,14 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	}
 	if r.Ended = m.request(c.Semaphore, c.Identity, c.RequestID); r.Ended != nil {
 		r.Outcome = fsm.GrantRequestEnded
-		if r.Ended.Asked != 0 && r.Ended.Asked != fsm.AskedBy(c.Weight, c.Firing, c.Worker) {
+		if r.Ended.RequestHash != 0 && r.Ended.RequestHash != fsm.AcquisitionHash(c.Weight, c.Firing, c.Worker) {
 			r.Outcome = fsm.GrantRequestReused
 		}
 		return r
 	}
 	own, def := m.own(c.Semaphore, c.Identity), m.definition(c.Semaphore)
 	if own == nil || c.RequestID == "" || own.RequestID != c.RequestID {
-		if c.RequestID != "" && c.RequestRevision != 0 && c.RequestRevision < m.mark(c.Semaphore) {
+		if c.RequestID != "" && c.RequestRevision != 0 && c.RequestRevision < m.forgottenMark(c.Semaphore) {
 			r.Outcome, r.TooOld = fsm.GrantRequestTooOld, m.tooOld(c.Semaphore, c.RequestRevision)
 			return r
 		}
@@ -356,7 +356,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 			r.Outcome = fsm.GrantRevisionChanged
 			return r
 		}
-		if def != nil && (def.Version != c.DefinitionVersion || m.cordoned != c.CordonRevision) {
+		if def != nil && (def.Version != c.DefinitionVersion || m.cordonRevision != c.CordonRevision) {
 			r.Outcome = fsm.GrantChanged
 			return r
 		}
@@ -411,7 +411,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 		return deny(semaphore.WeightExceedsPermits)
 	}
 	claim := m.claim(c.Semaphore, c.Firing)
-	if spent := def.Definition.MaxAttempts; claim != nil && (claim.State != semaphore.ClaimOpen || spent > 0 && claim.Attempts >= spent) {
+	if maxAttempts := def.Definition.MaxAttempts; claim != nil && (claim.State != semaphore.ClaimOpen || maxAttempts > 0 && claim.Attempts >= maxAttempts) {
 		reason := semaphore.FiringClaimed
 		if claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
 			reason = semaphore.FiringDone
@@ -459,9 +459,9 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 }
 
 // onPermit changes the permit with this token if fits accepts it.
-func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change func(*semaphore.Permit)) fsm.Result {
+func (m *model) onPermit(token uint64, matches func(*semaphore.Permit) bool, change func(*semaphore.Permit)) fsm.Result {
 	for i := range m.permits {
-		if p := &m.permits[i]; p.Token == token && fits(p) {
+		if p := &m.permits[i]; p.Token == token && matches(p) {
 			m.revision++
 			change(p)
 			return m.ended(m.permit(token))
@@ -489,11 +489,11 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 		m.dropPermit(p.Token)
 	}
 	m.remember(fsm.Remembered{
-		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: fsm.AskedBy(p.Weight, p.Firing, m.carries(p.Token)), Outcome: how, Token: p.Token,
+		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, RequestHash: fsm.AcquisitionHash(p.Weight, p.Firing, m.carries(p.Token)), Outcome: how, Token: p.Token,
 	})
 	e.Semaphore, e.Permit = p.Semaphore, p
 	m.note(e)
-	m.submitterGone(p.Token, e.At)
+	m.submitterEnded(p.Token, e.At)
 	return &after
 }
 
@@ -548,14 +548,14 @@ func (m *model) age(now time.Time) {
 // kind returns the indexes of the run entries or those of the edits.
 func (m *model) kind(run bool) (all []int) {
 	for i, e := range m.journal {
-		if modelRun(e.Kind) == run {
+		if isRunEntry(e.Kind) == run {
 			all = append(all, i)
 		}
 	}
 	return all
 }
 
-func modelRun(kind fsm.EventKind) bool {
+func isRunEntry(kind fsm.EventKind) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SupersededEvent, fsm.MissedEvent, fsm.HeardEvent}, kind)
 }
 
@@ -582,22 +582,22 @@ func (m *model) boundJournal() {
 			m.forgetEntry(0)
 		}
 	}
-	class := func(e fsm.JournalEntry, name string) string {
-		if m.level >= 3 && modelRun(e.Kind) {
+	classOf := func(e fsm.JournalEntry, name string) string {
+		if m.level >= 3 && isRunEntry(e.Kind) {
 			return "run of " + name
 		}
 		return "edit of " + name
 	}
-	for _, of := range []struct {
-		name func(e fsm.JournalEntry) string
-		most uint32
+	for _, group := range []struct {
+		name  func(e fsm.JournalEntry) string
+		limit uint32
 	}{
-		{func(e fsm.JournalEntry) string { return class(e, e.Semaphore) }, m.settings.JournalPerSemaphore},
-		{func(e fsm.JournalEntry) string { return class(e, "any") }, m.settings.JournalTotal},
+		{func(e fsm.JournalEntry) string { return classOf(e, e.Semaphore) }, m.settings.JournalPerSemaphore},
+		{func(e fsm.JournalEntry) string { return classOf(e, "any") }, m.settings.JournalTotal},
 	} {
 		count := map[string]uint32{}
 		for i := len(m.journal) - 1; i >= 0; i-- {
-			if name := of.name(m.journal[i]); count[name] == of.most {
+			if name := group.name(m.journal[i]); count[name] == group.limit {
 				m.forgetEntry(i)
 			} else {
 				count[name]++
@@ -614,7 +614,7 @@ func (m *model) markChanges() {
 	}
 	seen := map[string]bool{}
 	for _, e := range m.journal {
-		key := fmt.Sprint(modelRun(e.Kind), e.Semaphore)
+		key := fmt.Sprint(isRunEntry(e.Kind), e.Semaphore)
 		if count[e.Semaphore] >= m.settings.JournalPerSemaphore && !seen[key] {
 			m.changesForgotten = max(m.changesForgotten, e.Revision)
 		}
@@ -638,7 +638,7 @@ func (m *model) bound() {
 	m.boundRequests()
 	m.boundDeletions()
 	for _, name := range modelNames {
-		if !m.keeps(name) {
+		if !m.hasData(name) {
 			delete(m.permitRev, name)
 			delete(m.lowWater, name)
 			delete(m.endsForgotten, name)
@@ -647,15 +647,15 @@ func (m *model) bound() {
 	m.settleMarks()
 }
 
-// keeps reports whether a name has any data.
-func (m *model) keeps(name string) bool {
+// hasData reports whether a name has any data.
+func (m *model) hasData(name string) bool {
 	return m.definition(name) != nil || len(m.drains[name]) > 0 ||
 		slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name }) ||
 		slices.ContainsFunc(m.claims, func(c semaphore.Claim) bool { return c.Semaphore == name }) ||
 		slices.ContainsFunc(m.journal, func(e fsm.JournalEntry) bool { return e.Semaphore == name })
 }
 
-func newest[T any](list []T, most uint32) []T { return list[max(0, len(list)-int(most)):] }
+func newest[T any](list []T, limit uint32) []T { return list[max(0, len(list)-int(limit)):] }
 
 func (m *model) release(c fsm.Release) fsm.Result {
 	if c.Cooling < 0 || c.Cooling > m.largest {
@@ -681,9 +681,9 @@ func (m *model) release(c fsm.Release) fsm.Result {
 	}
 	r := fsm.ReleaseResult{Permit: p, Ended: m.endedPermit(c.Token)}
 	for i := range m.claims {
-		if claim := &m.claims[i]; claim.Token == c.Token && claim.State != semaphore.ClaimDone && claim.State != semaphore.ClaimFailed && modelRan(c.Job) != 0 {
+		if claim := &m.claims[i]; claim.Token == c.Token && claim.State != semaphore.ClaimDone && claim.State != semaphore.ClaimFailed && completedState(c.Job) != 0 {
 			m.revision++
-			claim.State, claim.Failure, claim.Revision, r.Revision = modelRan(c.Job), c.Failure, m.revision, m.revision
+			claim.State, claim.Failure, claim.Revision, r.Revision = completedState(c.Job), c.Failure, m.revision, m.revision
 		}
 	}
 	if r.Revision == 0 {
@@ -715,7 +715,7 @@ func (m *model) reacquire(c fsm.Grant, own *semaphore.Permit, def *semaphore.Def
 	m.revision++
 	m.token++
 	m.remember(fsm.Remembered{
-		Semaphore: own.Semaphore, Identity: own.Identity, RequestID: own.RequestID, Asked: fsm.AskedBy(own.Weight, own.Firing, false),
+		Semaphore: own.Semaphore, Identity: own.Identity, RequestID: own.RequestID, RequestHash: fsm.AcquisitionHash(own.Weight, own.Firing, false),
 		Outcome: semaphore.EndSuperseded, Token: own.Token,
 	})
 	m.note(fsm.JournalEntry{Kind: fsm.SupersededEvent, Semaphore: own.Semaphore, Permit: own, At: c.At})
@@ -747,7 +747,7 @@ func (m *model) cancel(c fsm.Cancel) fsm.Result {
 			return fsm.CancelResult{Changed: true}
 		}
 		after := m.end(p, semaphore.EndCancelled, semaphore.JobNotRun, c.Cooling, fsm.JournalEntry{Kind: fsm.Abandoned})
-		return fsm.CancelResult{GaveBack: after, Revision: m.revision}
+		return fsm.CancelResult{ReturnedPermit: after, Revision: m.revision}
 	}
 	m.revision++
 	m.remember(fsm.Remembered{Semaphore: c.Semaphore, Identity: c.Identity, RequestID: c.RequestID, Outcome: semaphore.EndCancelled})
@@ -755,14 +755,14 @@ func (m *model) cancel(c fsm.Cancel) fsm.Result {
 }
 
 func (m *model) edit(c fsm.EditBatch) fsm.Result {
-	request := modelEdit{fsm.EditDefinitions, c.RequestID, c.Asked, c.RequestRevision}
+	request := modelEdit{fsm.EditDefinitions, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := m.repeated(request, func(r fsm.Remembered) fsm.Result {
-		a := r.FirstAnswer()
+		a := r.OriginalResponse()
 		return fsm.EditResult{Revision: r.Revision, Skipped: a.Skipped, Repeated: true, Definition: a.Definition, Permits: a.Permits}
 	}); r != nil {
 		return r
 	}
-	if badDrain(c.Drain) {
+	if invalidDrain(c.Drain) {
 		return fsm.InvalidResult{}
 	}
 	for i, change := range c.Changes {
@@ -786,16 +786,16 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 			current := *d
 			conflict.Current = &current
 		}
-		there := conflict.Current != nil
-		if change.Kind == fsm.Declare && (there || m.wasDeleted(change.Name)) {
+		exists := conflict.Current != nil
+		if change.Kind == fsm.Declare && (exists || m.wasDeleted(change.Name)) {
 			skipped = append(skipped, change.Name)
 			continue
 		}
 		do = append(do, change)
 		switch {
-		case change.Kind == fsm.Create && there:
+		case change.Kind == fsm.Create && exists:
 			conflict.Kind = fsm.ConflictExists
-		case (change.Kind == fsm.Replace || change.Kind == fsm.Delete) && !there:
+		case (change.Kind == fsm.Replace || change.Kind == fsm.Delete) && !exists:
 			conflict.Kind = fsm.ConflictAbsent
 		case (change.Kind == fsm.Replace || change.Kind == fsm.Delete) && conflict.Current.Version != change.ExpectedVersion:
 			conflict.Kind = fsm.ConflictStale
@@ -814,7 +814,7 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 		}
 		m.change(c, fsm.UndoEdit{Change: change}, fsm.Undo{})
 	}
-	answer := fsm.EditAnswer{Skipped: skipped}
+	answer := fsm.EditResponse{Skipped: skipped}
 	if len(c.Changes) == 1 {
 		if d := m.definition(c.Changes[0].Name); d != nil {
 			now := *d
@@ -834,12 +834,12 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 // change applies one change from a batch or an undo.
 func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undo fsm.Undo) {
 	e := fsm.JournalEntry{Kind: fsm.Created, Semaphore: change.Name, Author: c.Author, Reason: c.Reason, At: c.At}
-	more := fsm.Details{EndsBack: change.EndsBack, Undoes: undo.Change}
-	e.Change = modelWhole(undo)
-	now := fsm.StoredDefinition{Definition: change.Definition, Version: m.revision, CreatedRevision: m.revision, UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: m.again(change.Pause)}
+	details := fsm.Details{RestoredEnds: change.RestoredEnds, Undoes: undo.Change}
+	e.Change = modelWholeChange(undo)
+	now := fsm.StoredDefinition{Definition: change.Definition, Version: m.revision, CreatedRevision: m.revision, UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: m.renewed(change.Pause)}
 	e.Pause = now.Pause
 	if old := m.definition(change.Name); old != nil {
-		e.Kind, e.Before, e.Drain, more.Until = fsm.Replaced, old.Definition, c.Drain, c.Until
+		e.Kind, e.Before, e.Drain, details.Until = fsm.Replaced, old.Definition, c.Drain, c.Until
 		now.CreatedRevision, now.Pause = old.CreatedRevision, old.Pause
 	}
 	if change.Definition != nil && change.Definition.Misfire != semaphore.MisfireSkip {
@@ -860,15 +860,15 @@ func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undo fsm.Undo) {
 		e.After = change.Definition
 		m.definitions = append(m.definitions, now)
 	}
-	more.EndsGone = m.schedule(c, change, e.Before)
-	m.note(e.With(more))
+	details.RemovedEnds = m.schedule(c, change, e.Before)
+	m.note(e.With(details))
 }
 
 func (m *model) wasDeleted(name string) bool {
 	return slices.ContainsFunc(m.deletions, func(d deletion) bool { return d.name == name })
 }
 
-func (m *model) badNames(names []string) bool {
+func (m *model) invalidNames(names []string) bool {
 	for i, name := range names {
 		if m.definition(name) == nil || slices.Contains(names[:i], name) {
 			return true
@@ -878,11 +878,11 @@ func (m *model) badNames(names []string) bool {
 }
 
 func (m *model) pause(c fsm.Pause) fsm.Result {
-	request := modelEdit{fsm.EditPause, c.RequestID, c.Asked, c.RequestRevision}
+	request := modelEdit{fsm.EditPause, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := m.repeated(request, repeatedChange); r != nil {
 		return r
 	}
-	if m.badNames(c.Names) || badDrain(c.Drain) || c.Drain > 0 && !c.Stop {
+	if m.invalidNames(c.Names) || invalidDrain(c.Drain) || c.Drain > 0 && !c.Stop {
 		return fsm.InvalidResult{}
 	}
 	var names []string
@@ -900,16 +900,16 @@ func (m *model) pause(c fsm.Pause) fsm.Result {
 		p := &semaphore.Pause{Reason: c.Reason, Until: c.Until, Stop: c.Stop, Revision: m.revision, Author: c.Author, Drain: c.Drain}
 		m.putPause(name, p, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
-	m.rememberEdit(request, fsm.EditAnswer{Names: names})
+	m.rememberEdit(request, fsm.EditResponse{Names: names})
 	return fsm.RevisionResult{Applied: true, Revision: m.revision, Names: names}
 }
 
 func (m *model) resume(c fsm.Resume) fsm.Result {
-	request := modelEdit{fsm.EditResume, c.RequestID, c.Asked, c.RequestRevision}
+	request := modelEdit{fsm.EditResume, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := m.repeated(request, repeatedChange); r != nil {
 		return r
 	}
-	if c.Term == 0 && m.badNames(c.Names) && (len(c.Names) > 0 || c.RequestID == "" || m.level < 3) {
+	if c.Term == 0 && m.invalidNames(c.Names) && (len(c.Names) > 0 || c.RequestID == "" || m.level < 3) {
 		return fsm.InvalidResult{}
 	}
 	if c.Term != 0 && c.Term != m.term {
@@ -934,7 +934,7 @@ func (m *model) resume(c fsm.Resume) fsm.Result {
 		m.rememberNothing(request)
 		return fsm.RevisionResult{}
 	}
-	m.rememberEdit(request, fsm.EditAnswer{Names: resumed})
+	m.rememberEdit(request, fsm.EditResponse{Names: resumed})
 	return fsm.RevisionResult{Applied: true, Revision: m.revision, Names: resumed}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // This file models pauses, cordons and undos, and draws undo commands.
 
-// again returns a copy of the pause with the current revision.
-func (m *model) again(p *semaphore.Pause) *semaphore.Pause {
+// renewed returns a copy of the pause with the current revision.
+func (m *model) renewed(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (m *model) putPause(name string, p *semaphore.Pause, e fsm.JournalEntry) {
 
 func (m *model) putCordon(id string, now *fsm.Cordon, e fsm.JournalEntry) {
 	before := m.dropCordon(id)
-	m.cordoned = m.revision
+	m.cordonRevision = m.revision
 	e.Kind, e.Cordon = fsm.UncordonedEvent, before
 	if now != nil {
 		m.cordons = append(m.cordons, *now)
@@ -49,46 +49,46 @@ func (m *model) putCordon(id string, now *fsm.Cordon, e fsm.JournalEntry) {
 	m.note(e)
 }
 
-func modelWhole(c fsm.Undo) *fsm.WholeChange {
-	if len(c.Also) == 0 && !c.Partial {
+func modelWholeChange(c fsm.Undo) *fsm.WholeChange {
+	if len(c.OtherChanges) == 0 && !c.Partial {
 		return nil
 	}
-	return &fsm.WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
+	return &fsm.WholeChange{AlsoUndoes: c.OtherChanges, Partial: c.Partial}
 }
 
 // undo models an undo. It checks only what a drawn undo can violate: the drain, the changes it names, and its
 // expectations about the state.
 func (m *model) undo(c fsm.Undo) fsm.Result {
-	request := modelEdit{fsm.EditUndo, c.RequestID, c.Asked, c.RequestRevision}
+	request := modelEdit{fsm.EditUndo, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := m.repeated(request, func(r fsm.Remembered) fsm.Result {
 		return fsm.UndoResult{Revision: r.Revision, Repeated: true}
 	}); r != nil {
 		return r
 	}
-	if badDrain(c.Drain) || c.Change == 0 || c.Change > m.revision {
+	if invalidDrain(c.Drain) || c.Change == 0 || c.Change > m.revision {
 		return fsm.InvalidResult{}
 	}
-	for i, also := range c.Also {
-		if also <= append([]uint64{0}, c.Also...)[i] || also > m.revision || also == c.Change {
+	for i, also := range c.OtherChanges {
+		if also <= append([]uint64{0}, c.OtherChanges...)[i] || also > m.revision || also == c.Change {
 			return fsm.InvalidResult{}
 		}
 	}
 	for _, e := range c.Edits {
 		for _, p := range c.Pauses {
-			paused := slices.ContainsFunc(p.Of, func(of fsm.ExpectedPause) bool { return of.Name == e.Name })
-			if paused && (e.Kind != fsm.Replace || len(c.Also) == 0) {
+			paused := slices.ContainsFunc(p.Expected, func(target fsm.ExpectedPause) bool { return target.Name == e.Name })
+			if paused && (e.Kind != fsm.Replace || len(c.OtherChanges) == 0) {
 				return fsm.InvalidResult{}
 			}
 		}
 		if d := e.Definition; d != nil && (d.Duration < semaphore.MinDuration || d.Duration > m.settings.MaxDuration) {
 			return fsm.InvalidResult{}
 		}
-		if len(m.ends[e.Name])-len(e.EndsGone)+len(e.EndsBack) > 16 {
+		if len(m.ends[e.Name])-len(e.RemovedEnds)+len(e.RestoredEnds) > 16 {
 			return fsm.InvalidResult{}
 		}
 		for _, end := range m.ends[e.Name] {
-			back := slices.ContainsFunc(e.EndsBack, func(b *fsm.EditEnd) bool { return b.Revision == end.Revision })
-			if back && e.Kind != fsm.Delete && !slices.Contains(e.EndsGone, end.Revision) {
+			restores := slices.ContainsFunc(e.RestoredEnds, func(b *fsm.EditEnd) bool { return b.Revision == end.Revision })
+			if restores && e.Kind != fsm.Delete && !slices.Contains(e.RemovedEnds, end.Revision) {
 				return fsm.InvalidResult{}
 			}
 		}
@@ -114,26 +114,26 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 		return fsm.UndoResult{Conflict: conflict}
 	}
 	for _, p := range c.Pauses {
-		for _, of := range p.Of {
-			d := m.definition(of.Name)
+		for _, target := range p.Expected {
+			d := m.definition(target.Name)
 			if d == nil {
-				return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictAbsent, Name: of.Name}}
+				return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictAbsent, Name: target.Name}}
 			}
 			var now uint64
 			if d.Pause != nil {
 				now = d.Pause.Revision
 			}
-			if now != of.Revision {
+			if now != target.Revision {
 				current := *d
-				return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictPause, Name: of.Name, Current: &current}}
+				return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictPause, Name: target.Name, Current: &current}}
 			}
 		}
 	}
 	for _, o := range c.Cordons {
 		var now uint64
-		for _, there := range m.cordons {
-			if there.ID == o.ID {
-				now = there.Revision
+		for _, existing := range m.cordons {
+			if existing.ID == o.ID {
+				now = existing.Revision
 			}
 		}
 		if now != o.Expected {
@@ -146,7 +146,7 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 		}
 	}
 	m.revision++
-	entry := fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: modelWhole(c)}.With(fsm.Details{Undoes: c.Change})
+	entry := fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: modelWholeChange(c)}.With(fsm.Details{Undoes: c.Change})
 	for _, f := range c.Firings {
 		m.undoFirings(f, entry)
 	}
@@ -154,20 +154,20 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 		m.change(fsm.EditBatch{Author: c.Author, Reason: c.Reason, At: c.At, Drain: c.Drain}, e, c)
 	}
 	for _, p := range c.Pauses {
-		for _, of := range p.Of {
-			m.putPause(of.Name, m.again(p.Pause), entry)
+		for _, target := range p.Expected {
+			m.putPause(target.Name, m.renewed(p.Pause), entry)
 		}
 	}
 	for _, o := range c.Cordons {
 		var now *fsm.Cordon
 		if o.Cordon != nil {
-			again := *o.Cordon
-			again.ID, again.Revision = o.ID, m.revision
-			now = &again
+			renewed := *o.Cordon
+			renewed.ID, renewed.Revision = o.ID, m.revision
+			now = &renewed
 		}
 		m.putCordon(o.ID, now, entry)
 	}
-	m.rememberEdit(request, fsm.EditAnswer{})
+	m.rememberEdit(request, fsm.EditResponse{})
 	return fsm.UndoResult{Revision: m.revision}
 }
 
@@ -183,7 +183,7 @@ func (d draw) undo() fsm.Undo {
 		Change: rapid.Uint64Range(1, max(1, d.m.revision)).Draw(d.T, "undone"), Author: d.text("author"), Reason: d.text("reason"), At: d.at(),
 		RequestID: pick(d, "request", modelRequests...), Drain: d.drain(),
 	}
-	c.Asked, c.RequestRevision = d.asked()
+	c.RequestHash, c.RequestRevision = d.requestHash()
 	what := pick(d, "undo", "edit", "edit", "pause", "cordon", "all")
 	pause := func() *semaphore.Pause {
 		stop := rapid.Bool().Draw(d.T, "stop")
@@ -196,7 +196,7 @@ func (d draw) undo() fsm.Undo {
 	if d.m.level >= 3 {
 		c.Partial = rapid.Bool().Draw(d.T, "partial")
 		if rapid.Bool().Draw(d.T, "several") {
-			c.Also = []uint64{rapid.Uint64Range(1, max(1, d.m.revision)).Draw(d.T, "also undone")}
+			c.OtherChanges = []uint64{rapid.Uint64Range(1, max(1, d.m.revision)).Draw(d.T, "also undone")}
 		}
 	}
 	names := rapid.Permutation(modelSemaphores).Draw(d.T, "names")
@@ -204,15 +204,15 @@ func (d draw) undo() fsm.Undo {
 		c.Edits = append(c.Edits, d.undoEdit(names[0], pause))
 	}
 	if what == "pause" || what == "all" {
-		if len(c.Also) == 0 || len(c.Edits) == 0 {
+		if len(c.OtherChanges) == 0 || len(c.Edits) == 0 {
 			names = names[1:]
 		}
 		for _, name := range names {
-			p := fsm.UndoPause{Of: []fsm.ExpectedPause{{Name: name}}}
+			p := fsm.UndoPause{Expected: []fsm.ExpectedPause{{Name: name}}}
 			if def := d.m.definition(name); def != nil && def.Pause != nil {
-				p.Of[0].Revision = expected(def.Pause.Revision)
+				p.Expected[0].Revision = expected(def.Pause.Revision)
 			}
-			if p.Of[0].Revision == 0 || rapid.Bool().Draw(d.T, "pause again") {
+			if p.Expected[0].Revision == 0 || rapid.Bool().Draw(d.T, "pause again") {
 				p.Pause = pause()
 			}
 			c.Pauses = append(c.Pauses, p)
@@ -220,9 +220,9 @@ func (d draw) undo() fsm.Undo {
 	}
 	if what == "cordon" || what == "all" {
 		o := fsm.UndoCordon{ID: pick(d, "id", "k", "l")}
-		for _, there := range d.m.cordons {
-			if there.ID == o.ID {
-				o.Expected = expected(there.Revision)
+		for _, existing := range d.m.cordons {
+			if existing.ID == o.ID {
+				o.Expected = expected(existing.Revision)
 			}
 		}
 		if o.Expected == 0 || rapid.Bool().Draw(d.T, "cordon again") {
@@ -247,11 +247,11 @@ func (d draw) undoEdit(name string, pause func() *semaphore.Pause) fsm.UndoEdit 
 	e.Definition = d.definition(name)
 	for _, end := range d.m.ends[name] {
 		if rapid.Bool().Draw(d.T, "remove end") {
-			e.EndsGone = append(e.EndsGone, end.Revision)
+			e.RemovedEnds = append(e.RemovedEnds, end.Revision)
 		}
 	}
 	if d.m.revision > 0 && rapid.Bool().Draw(d.T, "restore end") {
-		e.EndsBack = []*fsm.EditEnd{{
+		e.RestoredEnds = []*fsm.EditEnd{{
 			Revision: rapid.Uint64Range(1, d.m.revision).Draw(d.T, "end"), Until: at(30), Before: d.definition(name), After: d.definition(name),
 			Drain: pick(d, "drain", 0, time.Minute),
 		}}

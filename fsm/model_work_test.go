@@ -25,7 +25,7 @@ type modelJob struct {
 
 type modelTask struct {
 	work.Task
-	out bool // has been handed out before
+	handedOut bool // has been handed out before
 }
 
 // view returns the job with its counts, as a reader sees it.
@@ -36,7 +36,7 @@ func (j *modelJob) view() *work.Job {
 	for i := range j.tasks {
 		t := &j.tasks[i]
 		v.Bytes += j.stored(t)
-		if !t.out {
+		if !t.handedOut {
 			continue
 		}
 		v.Fresh++
@@ -155,7 +155,7 @@ func (m *model) emit(kind fsm.EventKind, j *modelJob, t *modelTask) {
 
 func (m *model) handOut(sem string, token uint64) (*work.Job, *work.Task) {
 	j, t := m.nextTask(sem)
-	t.out, t.State, t.Token, t.Revision = true, work.Held, token, m.revision
+	t.handedOut, t.State, t.Token, t.Revision = true, work.Held, token, m.revision
 	t.Attempts++
 	j.Revision = m.revision
 	m.emit(fsm.Granted, j, t)
@@ -164,13 +164,13 @@ func (m *model) handOut(sem string, token uint64) (*work.Job, *work.Task) {
 }
 
 // settleTask updates the task carried by a permit that is ending.
-func (m *model) settleTask(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, at time.Time) {
+func (m *model) settleTask(p *semaphore.Permit, outcome semaphore.End, job semaphore.JobEnd, cooling time.Duration, at time.Time) {
 	j, t := m.taskOf(p.Token)
 	if t == nil || t.State != work.Held {
 		return
 	}
-	released := how == semaphore.EndReleased
-	lost := how == semaphore.EndExpired || how == semaphore.EndCleared || how == semaphore.EndFreedUnsafely
+	released := outcome == semaphore.EndReleased
+	lost := outcome == semaphore.EndExpired || outcome == semaphore.EndCleared || outcome == semaphore.EndFreedUnsafely
 	spent := t.Attempts >= cmp.Or(j.MaxAttempts, 3)
 	if cooling > 0 && (lost && !spent || released && p.Owes && job == semaphore.JobCutShort) {
 		return // the worker may still be running
@@ -188,12 +188,12 @@ func (m *model) settleTask(p *semaphore.Permit, how semaphore.End, job semaphore
 			t.Failure = m.report.Failure
 		}
 	default:
-		m.workerSaid(j, t, job, spent)
+		m.applyReport(j, t, job, spent)
 	}
-	m.turned(j, t, at)
+	m.taskUpdated(j, t, at)
 }
 
-func (m *model) workerSaid(j *modelJob, t *modelTask, job semaphore.JobEnd, spent bool) {
+func (m *model) applyReport(j *modelJob, t *modelTask, job semaphore.JobEnd, spent bool) {
 	switch {
 	case job == semaphore.JobDone:
 		t.State, t.Payload, t.Result, t.Failure = work.Done, nil, m.report.Result, ""
@@ -207,7 +207,7 @@ func (m *model) workerSaid(j *modelJob, t *modelTask, job semaphore.JobEnd, spen
 	}
 }
 
-func (m *model) turned(j *modelJob, t *modelTask, at time.Time) {
+func (m *model) taskUpdated(j *modelJob, t *modelTask, at time.Time) {
 	t.Revision, j.Revision = m.revision, m.revision
 	open := slices.ContainsFunc(j.tasks, func(t modelTask) bool { return t.State == work.Waiting || t.State == work.Held })
 	if j.State == work.Open && !open {
@@ -229,8 +229,8 @@ func (m *model) settleLate(c fsm.Release) uint64 {
 		return 0
 	}
 	m.revision++
-	m.workerSaid(j, t, c.Job, spent)
-	m.turned(j, t, c.At)
+	m.applyReport(j, t, c.Job, spent)
+	m.taskUpdated(j, t, c.At)
 	return m.revision
 }
 
@@ -255,7 +255,7 @@ func (m *model) badResult(c fsm.Release) bool {
 		(len(c.Result) > int(j.MaxResult) || c.Job == semaphore.JobNotRun || c.Job == semaphore.JobCutShort)
 }
 
-func (m *model) submitterGone(token uint64, at time.Time) {
+func (m *model) submitterEnded(token uint64, at time.Time) {
 	for _, j := range slices.Clone(m.jobs) {
 		if j.Submitter != token {
 			continue
@@ -273,7 +273,7 @@ func (m *model) submitterGone(token uint64, at time.Time) {
 func (m *model) submitterSuperseded(old, now uint64) {
 	for i := range m.jobs {
 		j := &m.jobs[i]
-		if over := j.State == work.Ended || j.State == work.Cancelled && j.view().Held == 0; j.Submitter == old && !over {
+		if finished := j.State == work.Ended || j.State == work.Cancelled && j.view().Held == 0; j.Submitter == old && !finished {
 			j.Submitter, j.Revision = now, m.revision
 		}
 	}
@@ -284,24 +284,24 @@ func (m *model) removeJob(j *modelJob) {
 	m.jobs = slices.DeleteFunc(m.jobs, func(o modelJob) bool { return o.Number == j.Number })
 }
 
-func (m *model) cancelJob(j *modelJob, why work.Cancel, at time.Time) {
-	j.State, j.Cancel, j.EndedAt, j.Revision = work.Cancelled, &why, at, m.revision
+func (m *model) cancelJob(j *modelJob, cause work.Cancel, at time.Time) {
+	j.State, j.Cancel, j.EndedAt, j.Revision = work.Cancelled, &cause, at, m.revision
 	m.emit(fsm.JobCancelled, j, nil)
 	for i := range m.permits {
 		p := &m.permits[i]
-		of, t := m.taskOf(p.Token)
-		if p.State == semaphore.Live && of != nil && of.Number == j.Number && t.State == work.Held && (p.Stop == 0 || p.StopOrder().Drain > 0) {
-			p.Stop, p.Order = semaphore.StopTaskCancelled, &semaphore.StopOrder{Reason: why.Reason, Revision: m.revision}
+		owner, t := m.taskOf(p.Token)
+		if p.State == semaphore.Live && owner != nil && owner.Number == j.Number && t.State == work.Held && (p.Stop == 0 || p.StopOrder().Drain > 0) {
+			p.Stop, p.Order = semaphore.StopTaskCancelled, &semaphore.StopOrder{Reason: cause.Reason, Revision: m.revision}
 		}
 	}
 }
 
-// limited returns the limit that these payloads would exceed, or nil.
-func (m *model) limited(s *work.Spec, before *modelJob, drops *modelJob, payloads [][]byte) *work.LimitError {
+// exceededLimit returns the limit that these payloads would exceed, or nil.
+func (m *model) exceededLimit(s *work.Spec, before *modelJob, drops *modelJob, payloads [][]byte) *work.LimitError {
 	l := m.settings.Work.OrDefault()
-	sum, more := uint64(0), uint64(1024)
+	sum, added := uint64(0), uint64(1024)
 	if before != nil {
-		sum, more = before.payload, 0
+		sum, added = before.payload, 0
 	}
 	if uint64(s.MaxResult) > l.TaskBytes {
 		return &work.LimitError{Limit: "max_task_bytes"}
@@ -311,7 +311,7 @@ func (m *model) limited(s *work.Spec, before *modelJob, drops *modelJob, payload
 			return &work.LimitError{Limit: "max_task_bytes"}
 		}
 		sum += uint64(len(p))
-		more += 256 + uint64(len(p)) + max(uint64(s.MaxResult), 256)
+		added += 256 + uint64(len(p)) + max(uint64(s.MaxResult), 256)
 	}
 	if sum > l.JobBytes {
 		return &work.LimitError{Limit: "max_job_bytes"}
@@ -323,15 +323,15 @@ func (m *model) limited(s *work.Spec, before *modelJob, drops *modelJob, payload
 			sem -= drops.view().Bytes
 		}
 	}
-	return m.grown(more, sem, all)
+	return m.exceededTotals(added, sem, all)
 }
 
-func (m *model) grown(more, sem, all uint64) *work.LimitError {
+func (m *model) exceededTotals(added, sem, all uint64) *work.LimitError {
 	l := m.settings.Work.OrDefault()
 	switch {
-	case sem+more > l.SemaphoreBytes:
+	case sem+added > l.SemaphoreBytes:
 		return &work.LimitError{Limit: "max_semaphore_work_bytes"}
-	case all+more > l.ClusterBytes:
+	case all+added > l.ClusterBytes:
 		return &work.LimitError{Limit: "max_work_bytes"}
 	}
 	return nil
@@ -352,7 +352,7 @@ func (m *model) work(cmd fsm.Command) fsm.Result {
 		if c.Digest != "" && len(c.Digest) != 32 || len(c.Tasks) == 0 && c.Digest == "" {
 			return fsm.InvalidResult{}
 		}
-		if limit := m.limited(j.Spec, j, nil, c.Tasks); limit != nil {
+		if limit := m.exceededLimit(j.Spec, j, nil, c.Tasks); limit != nil {
 			return fsm.SubmitResult{Outcome: fsm.SubmitLimit, Job: j.view(), Limit: limit}
 		}
 		m.revision++
@@ -376,8 +376,8 @@ func (m *model) work(cmd fsm.Command) fsm.Result {
 			return fsm.JobResult{}
 		}
 		v := j.view()
-		over := j.State == work.Ended || j.State == work.Cancelled && v.Held == 0 || j.State == work.Receiving && c.Term != 0
-		if c.Term != 0 && c.Term != m.term || !over {
+		finished := j.State == work.Ended || j.State == work.Cancelled && v.Held == 0 || j.State == work.Receiving && c.Term != 0
+		if c.Term != 0 && c.Term != m.term || !finished {
 			return fsm.JobResult{Job: v}
 		}
 		m.revision++
@@ -401,7 +401,7 @@ func (m *model) submitJob(c fsm.SubmitJob) fsm.Result {
 	if p := m.permit(c.Submitter); c.Submitter != 0 && (p == nil || p.State != semaphore.Live) {
 		return fsm.SubmitResult{Outcome: fsm.SubmitNoSubmitter}
 	}
-	if limit := m.limited(c.Spec, nil, before, c.Tasks); limit != nil {
+	if limit := m.exceededLimit(c.Spec, nil, before, c.Tasks); limit != nil {
 		return fsm.SubmitResult{Outcome: fsm.SubmitLimit, Limit: limit}
 	}
 	m.revision++
@@ -453,8 +453,8 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 	if n == 0 || j.State != work.Open && j.State != work.Ended {
 		return fsm.JobResult{Job: j.view()}
 	}
-	if was, will := j.view().Bytes, after.view().Bytes; will > was {
-		if limit := m.grown(will-was, m.workSums(j.Semaphore).Bytes, m.workSums("").Bytes); limit != nil {
+	if prev, next := j.view().Bytes, after.view().Bytes; next > prev {
+		if limit := m.exceededTotals(next-prev, m.workSums(j.Semaphore).Bytes, m.workSums("").Bytes); limit != nil {
 			return fsm.JobResult{Job: j.view(), Limit: limit}
 		}
 	}
@@ -539,7 +539,7 @@ func (d draw) workCommand() fsm.Command {
 	case "worker":
 		g := fsm.Grant{
 			Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), Weight: 1, Worker: true,
-			RequestID: pick(d, "request", modelRequests...), CordonRevision: d.m.cordoned, At: d.at(),
+			RequestID: pick(d, "request", modelRequests...), CordonRevision: d.m.cordonRevision, At: d.at(),
 		}
 		for _, name := range modelSemaphores {
 			if j, _ := d.m.nextTask(name); j != nil && d.likely("where a task is waiting") {
@@ -561,7 +561,7 @@ func (d draw) workCommand() fsm.Command {
 	case "expire":
 		return fsm.Expire{Token: d.taskToken(), Term: d.timer(), Cooling: pick(d, "cooling", 0, 0, time.Second), At: d.at()}
 	case "cancel":
-		c := fsm.CancelJob{Job: d.jobNumber(), Cause: pick(d, "cause", work.CancelAsked, work.CancelTimeout), Reason: d.text("reason"), At: d.at()}
+		c := fsm.CancelJob{Job: d.jobNumber(), Cause: pick(d, "cause", work.CancelRequested, work.CancelTimeout), Reason: d.text("reason"), At: d.at()}
 		if c.Cause == work.CancelTimeout {
 			c.Term = d.timer()
 		}
@@ -648,10 +648,10 @@ func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, e
 	}
 	changed := slices.ContainsFunc(cmds, func(c fsm.Command) bool { _, ok := c.(fsm.ChangeTasks); return ok })
 	for j := range before.Jobs(0) {
-		for was := range before.Tasks(j.Number, 0) {
-			now := s.Task(was.Ref)
-			if was.Over() && now != nil && !changed {
-				same(t, "a finished task", now, was)
+		for prev := range before.Tasks(j.Number, 0) {
+			now := s.Task(prev.Ref)
+			if prev.Over() && now != nil && !changed {
+				same(t, "a finished task", now, prev)
 			}
 			if now != nil && now.State == work.Held && s.Permit(now.Token) == nil {
 				t.Fatalf("task %+v is held, but its permit does not exist", now)

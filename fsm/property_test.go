@@ -20,7 +20,7 @@ var (
 	modelSemaphores = modelNames[:3]
 	modelIdentities = []semaphore.Identity{{Group: "g", Acquirer: "x"}, {Group: "g", Acquirer: "y"}, {Group: "g", Acquirer: "x", HolderID: "1"}, {Group: "g", Acquirer: "x", Principal: "p"}}
 	modelRequests   = []string{"", "r1", "r2", "r3"}
-	modelFirings    = []*semaphore.Firing{nil, nil, fire("f", 10), fire("f", 20), fire("f", 0), fire("g", 10)}
+	modelFirings    = []*semaphore.Firing{nil, nil, newFiring("f", 10), newFiring("f", 20), newFiring("f", 0), newFiring("g", 10)}
 	modelDurations  = []time.Duration{time.Minute, time.Second, 2 * time.Hour, 0}
 )
 
@@ -121,7 +121,7 @@ func (d draw) command() fsm.Command {
 	case "grant":
 		g := fsm.Grant{
 			Semaphore: d.name(), Identity: pick(d, "identity", modelIdentities...), Weight: uint32(rapid.IntRange(1, 3).Draw(d.T, "weight")),
-			Firing: pick(d, "firing", modelFirings...), RequestID: pick(d, "request", modelRequests...), CordonRevision: d.m.cordoned, At: d.at(),
+			Firing: pick(d, "firing", modelFirings...), RequestID: pick(d, "request", modelRequests...), CordonRevision: d.m.cordonRevision, At: d.at(),
 		}
 		g.DefinitionVersion = d.version(g.Semaphore)
 		if !d.likely("no metadata") {
@@ -162,7 +162,7 @@ func (d draw) command() fsm.Command {
 	case "edit":
 		b := fsm.EditBatch{Changes: d.changes(), Author: d.text("author"), Reason: d.text("reason"), RequestID: pick(d, "request", modelRequests...), At: d.at()}
 		b.Drain = d.drain()
-		b.Asked, b.RequestRevision = d.asked()
+		b.RequestHash, b.RequestRevision = d.requestHash()
 		if rapid.IntRange(0, 3).Draw(d.T, "temporary") == 0 {
 			b.Until = d.at()
 			for i := range b.Changes {
@@ -235,8 +235,8 @@ func (m *model) allEnds() (all []timer) {
 	return all
 }
 
-// due draws an existing timer, or any timer.
-func (d draw) due(all []timer) (change uint64, names []string, cordon string, token uint64) {
+// dueTimer draws an existing timer, or any timer.
+func (d draw) dueTimer(all []timer) (change uint64, names []string, cordon string, token uint64) {
 	if len(all) == 0 || !d.likely("an existing change") {
 		return rapid.Uint64Range(0, d.m.revision+1).Draw(d.T, "change"), []string{d.name(), d.name()}, pick(d, "id", "k", "l"), d.token()
 	}
@@ -251,11 +251,11 @@ func (d draw) dueCommand() fsm.Command {
 	switch pick(d, "due", "drain", "drain", "revert", "revert", "sight", "missed", "quarantine") {
 	case "drain":
 		c := fsm.EndDrain{Term: d.timer(), At: d.at()}
-		c.Change, c.Names, c.Cordon, c.Token = d.due(d.m.allDrains())
+		c.Change, c.Names, c.Cordon, c.Token = d.dueTimer(d.m.allDrains())
 		return c
 	case "revert":
 		c := fsm.Revert{Term: d.timer(), At: d.at()}
-		c.Change, c.Names, _, _ = d.due(d.m.allEnds())
+		c.Change, c.Names, _, _ = d.dueTimer(d.m.allEnds())
 		return c
 	case "sight":
 		c := fsm.Sight{Term: d.timer()}
@@ -268,7 +268,7 @@ func (d draw) dueCommand() fsm.Command {
 		return c
 	case "missed":
 		return fsm.NoteMissed{
-			Semaphore: d.name(), Term: d.timer(), Missed: pick(d, "missed", fsm.Heard, fsm.NobodyAsked, fsm.HeldLong), Text: d.text("text"), At: d.at(),
+			Semaphore: d.name(), Term: d.timer(), Missed: pick(d, "missed", fsm.NothingMissed, fsm.NoRequests, fsm.HeldTooLong), Text: d.text("text"), At: d.at(),
 		}
 	}
 	return fsm.EndQuarantine{Term: d.timer(), At: d.at()}
@@ -327,22 +327,22 @@ func (d draw) otherCommand() fsm.Command {
 		return c
 	case "cordon":
 		c := fsm.SetCordon{ID: pick(d, "id", "", "k", "l"), GroupPattern: d.text("pattern"), Until: d.at(), Author: d.text("author"), At: d.at(), Drain: d.drain(), RequestID: d.request()}
-		c.Asked, c.RequestRevision = d.asked()
+		c.RequestHash, c.RequestRevision = d.requestHash()
 		return c
 	case "uncordon":
 		c := fsm.Uncordon{ID: pick(d, "id", "k", "l"), Term: operatorOrTimer(), Revision: revision(), Reason: d.text("reason"), At: d.at(), RequestID: d.request()}
-		c.Asked, c.RequestRevision = d.asked()
+		c.RequestHash, c.RequestRevision = d.requestHash()
 		return c
 	case "pause":
 		c := fsm.Pause{
 			Names: names(), Reason: d.text("reason"), Until: d.at(), Stop: rapid.Bool().Draw(d.T, "stop"), Author: d.text("author"), At: d.at(),
 			Drain: d.drain(), RequestID: d.request(), Keep: rapid.Bool().Draw(d.T, "keep"),
 		}
-		c.Asked, c.RequestRevision = d.asked()
+		c.RequestHash, c.RequestRevision = d.requestHash()
 		return c
 	case "resume":
 		c := fsm.Resume{Names: names(), Term: operatorOrTimer(), Revision: revision(), Author: d.text("author"), At: d.at(), RequestID: d.request()}
-		c.Asked, c.RequestRevision = d.asked()
+		c.RequestHash, c.RequestRevision = d.requestHash()
 		return c
 	case "trim":
 		return d.trim()
@@ -385,14 +385,14 @@ func (d draw) otherCommand() fsm.Command {
 
 // The machine agrees with the model on every result and every read. A machine restored from a snapshot at some point
 // behaves identically. The invariants that do not depend on the model hold after every entry.
-func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) { checkModel(t, false) }
+func TestMachine_RandomCommands_AgreesWithModel(t *testing.T) { checkModel(t, false) }
 
 // This test concentrates on jobs, which random commands of all kinds rarely complete.
-func TestMachine_RandomJobs_AgreesWithTheModel(t *testing.T) { checkModel(t, true) }
+func TestMachine_RandomJobs_AgreesWithModel(t *testing.T) { checkModel(t, true) }
 
 func checkModel(t *testing.T, jobs bool) {
 	rapid.Check(t, func(t *rapid.T) {
-		m, one := newModel(), fsm.New(clusterID)
+		m, machine := newModel(), fsm.New(clusterID)
 		m.term = 1
 		levels := []uint32{1, 2, 2, 3, 3, 3, 4, 4, 4}
 		if jobs {
@@ -400,18 +400,18 @@ func checkModel(t *testing.T, jobs bool) {
 		}
 		if level := pick(draw{T: t}, "level", levels...); level > 1 {
 			// Start with the feature level and quarantine of a recovered state, but with small tokens and revisions.
-			records := readRecords(t, snapshot(t, one.State()))
+			records := readRecords(t, snapshot(t, machine.State()))
 			if rapid.IntRange(0, 7).Draw(t, "quarantine") == 0 {
 				m.quarantine = time.Minute
 			}
 			m.level, records[0].GetHeader().FeatureLevel, records[0].GetHeader().Quarantine = level, level, int64(m.quarantine)
-			if err := one.Restore(bytes.NewReader(writeRecords(t, records))); err != nil {
+			if err := machine.Restore(bytes.NewReader(writeRecords(t, records))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		var two *fsm.Machine // restored at a random point
+		var replica *fsm.Machine // restored at a random point
 		var events []fsm.Event
-		one.Subscribe(func(a fsm.Applied) { events = a.Events })
+		machine.Subscribe(func(a fsm.Applied) { events = a.Events })
 		d := draw{t, m, jobs}
 		for index := range uint64(rapid.IntRange(1, 40).Draw(t, "entries")) {
 			if !d.likely("same term") {
@@ -419,7 +419,7 @@ func checkModel(t *testing.T, jobs bool) {
 			}
 			var cmds []fsm.Command
 			var want []fsm.Result
-			before := one.State()
+			before := machine.State()
 			m.jobEvents = nil
 			for range rapid.IntRange(1, 4).Draw(t, "commands") {
 				cmd := d.command()
@@ -432,33 +432,33 @@ func checkModel(t *testing.T, jobs bool) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := one.Apply(index+1, m.term, entry)
+			got, err := machine.Apply(index+1, m.term, entry)
 			if err != nil {
 				t.Fatal(err)
 			}
 			same(t, "results", got, want)
-			checkState(t, one.State(), m)
-			checkInvariants(t, before, one.State(), events)
-			checkWork(t, before, one.State(), m, cmds, events)
+			checkState(t, machine.State(), m)
+			checkInvariants(t, before, machine.State(), events)
+			checkWork(t, before, machine.State(), m, cmds, events)
 
-			if two != nil {
-				if again, err := two.Apply(index+1, m.term, entry); err != nil {
+			if replica != nil {
+				if again, err := replica.Apply(index+1, m.term, entry); err != nil {
 					t.Fatal(err)
 				} else {
 					same(t, "results of the restored machine", again, want)
 				}
 			}
-			if two == nil && rapid.IntRange(0, 9).Draw(t, "snapshot here") == 0 {
-				two = fsm.New("")
-				if err := two.Restore(bytes.NewReader(snapshot(t, one.State()))); err != nil {
+			if replica == nil && rapid.IntRange(0, 9).Draw(t, "snapshot here") == 0 {
+				replica = fsm.New("")
+				if err := replica.Restore(bytes.NewReader(snapshot(t, machine.State()))); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if two != nil {
-				if !bytes.Equal(snapshot(t, one.State()), snapshot(t, two.State())) {
+			if replica != nil {
+				if !bytes.Equal(snapshot(t, machine.State()), snapshot(t, replica.State())) {
 					t.Fatal("the snapshots differ")
 				}
-				if hash(t, one.State()) != hash(t, two.State()) {
+				if hash(t, machine.State()) != hash(t, replica.State()) {
 					t.Fatal("the hashes differ")
 				}
 			}
@@ -477,7 +477,7 @@ func same(t *rapid.T, what string, got, want any) {
 // checkState reads everything that can be read, and compares it with the model.
 func checkState(t *rapid.T, s *fsm.State, m *model) {
 	t.Helper()
-	same(t, "numbers", []uint64{s.Revision(), s.LastToken(), s.CordonRevision(), s.Term()}, []uint64{m.revision, m.token, m.cordoned, m.term})
+	same(t, "numbers", []uint64{s.Revision(), s.LastToken(), s.CordonRevision(), s.Term()}, []uint64{m.revision, m.token, m.cordonRevision, m.term})
 	same(t, "settings", s.Settings(), m.settings)
 	same(t, "largest duration", s.LargestDuration(), m.largest)
 	same(t, "counts", []int{s.DefinitionCount(), s.PermitCount()}, []int{len(m.definitions), len(m.permits)})
@@ -518,7 +518,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 		}
 		same(t, "journal backward", backward, wanted)
 	}
-	names := slices.DeleteFunc(slices.Clone(modelSemaphores), func(name string) bool { return !m.keeps(name) })
+	names := slices.DeleteFunc(slices.Clone(modelSemaphores), func(name string) bool { return !m.hasData(name) })
 	same(t, "names", collect(s.Names()), names)
 	for _, name := range []string{"a", "b", "c"} {
 		same(t, "definition", s.Definition(name), m.definition(name))
@@ -580,15 +580,15 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	}
 	same(t, "permits by semaphore", bySemaphore, wanted)
 	for _, name := range modelNames {
-		same(t, "forgotten mark of "+name, s.Forgotten(name), m.mark(name))
+		same(t, "forgotten mark of "+name, s.Forgotten(name), m.forgottenMark(name))
 	}
 	var requests []fsm.Remembered
 	for _, name := range modelSemaphores {
-		requests = append(requests, m.under(name)...)
+		requests = append(requests, m.requestsFor(name)...)
 	}
 	n, edits, bytes, editBytes := s.RequestMemory()
 	same(t, "request memory", []uint64{uint64(n), uint64(edits), bytes, editBytes},
-		[]uint64{uint64(len(requests)), uint64(len(m.under(""))), sizes(requests), sizes(m.under(""))})
+		[]uint64{uint64(len(requests)), uint64(len(m.requestsFor(""))), totalSize(requests), totalSize(m.requestsFor(""))})
 	for _, request := range modelRequests {
 		same(t, "edit request", s.EditRequest(request), m.request("", semaphore.Identity{}, request))
 	}
@@ -681,8 +681,8 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 			t.Fatalf("Used(%q) = %d, but the weights of its permits add up to %d", name, after.Used(name), used[name])
 		}
 		// The used weight may exceed the permits only if it did so before, or if the definition changed.
-		now, was := after.Definition(name), before.Definition(name)
-		if now != nil && was != nil && now.Version == was.Version && used[name] > uint64(now.Definition.Permits) && used[name] > before.Used(name) {
+		now, prev := after.Definition(name), before.Definition(name)
+		if now != nil && prev != nil && now.Version == prev.Version && used[name] > uint64(now.Definition.Permits) && used[name] > before.Used(name) {
 			t.Fatalf("Used(%q) rose to %d of %d permits, from %d", name, used[name], now.Definition.Permits, before.Used(name))
 		}
 	}

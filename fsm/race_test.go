@@ -2,5 +2,5 @@
 
 package fsm_test
 
-// raced reports whether the race detector is enabled; its overhead would distort memory measurements.
-const raced = true
+// raceEnabled reports whether the race detector is enabled; its overhead would distort memory measurements.
+const raceEnabled = true

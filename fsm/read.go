@@ -127,10 +127,10 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 
 // ClaimsBackward returns the remembered firings of a semaphore in the reverse order of Claims. It starts with the
 // firing that follows cursor in this order, or with the first one if cursor is nil.
-func (s *State) ClaimsBackward(sem string, behind *semaphore.Firing) iter.Seq[*semaphore.Claim] {
+func (s *State) ClaimsBackward(sem string, cursor *semaphore.Firing) iter.Seq[*semaphore.Claim] {
 	from := &semaphore.Claim{Semaphore: sem + "\x00"} // after all claims of sem
-	if behind != nil {
-		from = &semaphore.Claim{Semaphore: sem, Firing: *behind}
+	if cursor != nil {
+		from = &semaphore.Claim{Semaphore: sem, Firing: *cursor}
 	}
 	return func(yield func(*semaphore.Claim) bool) {
 		s.claims.Descend(from, func(c *semaphore.Claim) bool {
@@ -164,12 +164,12 @@ func (s *State) Names() iter.Seq[string] {
 // Drains returns the unfinished drains of the semaphore's edits, sorted by revision, even after its deletion. Do not
 // modify the slice. The drains of pauses, cordons and revoked permits are stored with those objects.
 func (s *State) Drains(sem string) []semaphore.Drain {
-	return s.due(sem).drains
+	return s.pendingTimers(sem).drains
 }
 
 // Ends returns the semaphore's temporary edits, sorted by revision. Do not modify the slice.
 func (s *State) Ends(sem string) []*EditEnd {
-	return s.due(sem).ends
+	return s.pendingTimers(sem).ends
 }
 
 // Quarantine returns how long a newly promoted leader must grant nothing, because a recovery lost permits and their
@@ -225,7 +225,7 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 // Forgotten returns the latest revision up to which ended requests of a semaphore may have been forgotten, or 0 if none
 // has been. If sem is empty, it is the revision for edits.
 func (s *State) Forgotten(sem string) uint64 {
-	if m, ok := s.memories.Get(sem); ok || sem == "" {
+	if m, ok := s.requestMemories.Get(sem); ok || sem == "" {
 		if !ok {
 			return 0
 		}
@@ -247,7 +247,7 @@ func (s *State) TooOld(sem string, revision uint64) *TooOld {
 // RequestMemory returns the number of remembered requests across all semaphores, the number of remembered edits, and
 // estimates of their sizes in bytes.
 func (s *State) RequestMemory() (requests, edits int, requestBytes, editBytes uint64) {
-	m := s.memory("")
+	m := s.requestMemory("")
 	return s.requests.Len() - m.requests.len(), m.requests.len(), s.requestBytes, m.bytes
 }
 
@@ -255,7 +255,7 @@ func (s *State) RequestMemory() (requests, edits int, requestBytes, editBytes ui
 // for edits.
 func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		s.memories.Scan(func(name string, m *memory) bool {
+		s.requestMemories.Scan(func(name string, m *requestMemory) bool {
 			list := m.requests.items
 			list = list[:max(0, len(list)-s.keptRequests(name))]
 			n, _ := slices.BinarySearchFunc(list, upTo+1, func(r *Remembered, upTo uint64) int { return cmp.Compare(r.Revision, upTo) })
@@ -338,13 +338,13 @@ func (s *State) JournalBackward(sem string, before uint64) iter.Seq[*JournalEntr
 		}
 		g := s.gate(sem)
 		rest := func(list []*JournalEntry) func() *JournalEntry {
-			left := firstFrom(list, before)
+			remaining := firstFrom(list, before)
 			return func() *JournalEntry {
-				if left == 0 {
+				if remaining == 0 {
 					return nil
 				}
-				left--
-				return list[left]
+				remaining--
+				return list[remaining]
 			}
 		}
 		merge(after, rest(g.edits.items), rest(g.runLog().entries.items), yield)
@@ -437,10 +437,10 @@ func (s *State) gate(name string) *gate {
 	return noGate
 }
 
-// due returns a copy of the drains and temporary edits of a name, which the caller may modify.
-func (s *State) due(name string) due {
-	if now, ok := s.dues.Get(name); ok {
+// pendingTimers returns a copy of the drains and temporary edits of a name, which the caller may modify.
+func (s *State) pendingTimers(name string) pendingTimers {
+	if now, ok := s.timers.Get(name); ok {
 		return *now
 	}
-	return due{}
+	return pendingTimers{}
 }

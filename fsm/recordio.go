@@ -62,7 +62,7 @@ func newRecordReader(from io.Reader) *recordReader {
 	return &recordReader{from: bufio.NewReaderSize(from, 1<<16), sum: sha256.New()}
 }
 
-var errCutShort = errors.New("truncated: it ends before its trailer")
+var errTruncated = errors.New("truncated: it ends before its trailer")
 
 func (r *recordReader) next() (*logv1.Record, error) {
 	r.sum.Write(r.last.Bytes())
@@ -70,7 +70,7 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	size, err := binary.ReadUvarint(r.from)
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errCutShort
+		return nil, errTruncated
 	case err != nil:
 		return nil, err
 	case size > maxRecord:
@@ -80,7 +80,7 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	r.last.Write(prefix)
 	// The buffer grows with the received data, not with a length that may be damaged.
 	if n, err := io.CopyN(&r.last, r.from, int64(size)); errors.Is(err, io.EOF) && uint64(n) < size {
-		return nil, errCutShort
+		return nil, errTruncated
 	} else if err != nil {
 		return nil, err
 	}
@@ -91,26 +91,26 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	return record, nil
 }
 
-// ahead yields the records up to and including the trailer, or up to an error, which it yields last. A separate
+// readAhead yields the records up to and including the trailer, or up to an error, which it yields last. A separate
 // goroutine reads and decodes them ahead of the caller. It has exited when the iteration ends, and no longer uses r
 // once the trailer has been yielded. A panic in the goroutine is re-raised in the caller.
-func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
+func (r *recordReader) readAhead() iter.Seq2[*logv1.Record, error] {
 	return func(yield func(*logv1.Record, error) bool) {
-		read, enough := make(chan batch, batches), make(chan struct{})
+		read, stop := make(chan batch, batches), make(chan struct{})
 		go func() {
 			defer close(read)
-			for over := false; !over; {
+			for final := false; !final; {
 				b := r.batch()
-				over = b.over
+				final = b.final
 				select {
 				case read <- b:
-				case <-enough:
+				case <-stop:
 					return
 				}
 			}
 		}()
 		defer func() {
-			close(enough)
+			close(stop)
 			for range read { // wait until the goroutine has exited
 			}
 		}()
@@ -120,8 +120,8 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 					return
 				}
 			}
-			if b.fault != nil {
-				panic(b.fault)
+			if b.panicValue != nil {
+				panic(b.panicValue)
 			}
 			if b.err != nil {
 				yield(nil, b.err)
@@ -133,27 +133,27 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 
 // batch holds some records. The last batch also holds the reason for stopping.
 type batch struct {
-	records []*logv1.Record
-	over    bool // set in the last batch, which holds the trailer, an error or a panic
-	err     error
-	fault   any
+	records    []*logv1.Record
+	final      bool // set in the last batch, which holds the trailer, an error or a panic
+	err        error
+	panicValue any
 }
 
 func (r *recordReader) batch() (b batch) {
 	b.records = make([]*logv1.Record, 0, batchRecords)
 	defer func() {
-		if b.fault = recover(); b.fault != nil {
-			b.over = true
+		if b.panicValue = recover(); b.panicValue != nil {
+			b.final = true
 		}
 	}()
-	for size := 0; len(b.records) < batchRecords && size < batchBytes && !b.over; size += r.last.Len() {
+	for size := 0; len(b.records) < batchRecords && size < batchBytes && !b.final; size += r.last.Len() {
 		record, err := r.next()
 		if err != nil {
-			b.over, b.err = true, err
+			b.final, b.err = true, err
 			break
 		}
 		b.records = append(b.records, record)
-		b.over = record.GetTrailer() != nil
+		b.final = record.GetTrailer() != nil
 	}
 	return b
 }

@@ -79,9 +79,9 @@ func snapshotRecords(tb tester, s *fsm.State) []string {
 	return lines
 }
 
-// resealed returns b with a correct trailer if the rest of b can be parsed. It is needed because a fuzzer cannot guess
+// withValidTrailer returns b with a correct trailer if the rest of b can be parsed. It is needed because a fuzzer cannot guess
 // a checksum.
-func resealed(b []byte) []byte {
+func withValidTrailer(b []byte) []byte {
 	rest := b
 	count := 0
 	for {

@@ -128,7 +128,7 @@ func (d *draft) recover(r Recovery) {
 		}
 	}
 	// The journal is sorted by revision, and the end of each permit uses a revision of its own.
-	d.note(JournalEntry{Kind: RecoveredEvent, Author: r.Author, Reason: r.text(d, old, lost), At: r.At})
+	d.note(JournalEntry{Kind: RecoveredEvent, Author: r.Author, Reason: r.journalReason(d, old, lost), At: r.At})
 	for _, p := range lost {
 		d.advance()
 		d.lose(p, r.At)
@@ -148,12 +148,12 @@ func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 		d.settleTask(p, lost)
 		d.rememberEnd(p, semaphore.EndExpired)
 		d.setPermit(p, nil)
-		d.submitterGone(p.Token, at)
+		d.submitterEnded(p.Token, at)
 	}
 }
 
-// text returns the description of the recovery for the journal.
-func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
+// journalReason returns the description of the recovery for the journal.
+func (r Recovery) journalReason(d *draft, old string, lost []*semaphore.Permit) string {
 	s := fmt.Sprintf("recovered from cluster %q: ", old)
 	if r.Backup != "" {
 		s = fmt.Sprintf("restored from a backup of cluster %q, %s: ", old, r.Backup)
@@ -188,9 +188,9 @@ func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 	return s
 }
 
-func counted(n int, one, many string) string {
+func counted(n int, singular, plural string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + singular
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf("%d %s", n, plural)
 }

@@ -28,22 +28,22 @@ func grantAfter(d time.Duration) func(*fsm.Recovery) {
 func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	tb.Helper()
 	before := snapshot(tb, s)
-	now, err := s.Recovered(r)
+	next, err := s.Recovered(r)
 	if err != nil {
 		tb.Fatalf("Recovered: %v", err)
 	}
 	if !bytes.Equal(before, snapshot(tb, s)) {
 		tb.Fatal("Recovered modified the old state")
 	}
-	if !bytes.Equal(snapshot(tb, now), snapshot(tb, restored(tb, now).State())) {
+	if !bytes.Equal(snapshot(tb, next), snapshot(tb, restored(tb, next).State())) {
 		tb.Fatal("the recovered state changes when it is restored from its snapshot")
 	}
-	return now
+	return next
 }
 
-// lossy returns a log with permits of every kind, with and without firings: live, live but to be held when lost, held,
+// logWithAllPermitKinds returns a log with permits of every kind, with and without firings: live, live but to be held when lost, held,
 // and cooling.
-func lossy(t *testing.T) *log {
+func logWithAllPermitKinds(t *testing.T) *log {
 	l := newLog(t)
 	l.define("free", permits(9), freeOnLoss)
 	l.define("spent", permits(9))
@@ -58,8 +58,8 @@ func lossy(t *testing.T) *log {
 	return l
 }
 
-func TestRecovered_WithoutPermits_LosesThemAndQuarantines(t *testing.T) {
-	l := lossy(t)
+func TestRecovered_PermitsNotKept_LosesThemAndQuarantines(t *testing.T) {
+	l := logWithAllPermitKinds(t)
 	largest := 3 * time.Hour
 	settings := fsm.DefaultSettings()
 	settings.MaxDuration = largest
@@ -80,12 +80,12 @@ func TestRecovered_WithoutPermits_LosesThemAndQuarantines(t *testing.T) {
 		t.Error("the old servers are not retired")
 	}
 
-	var left []uint64
+	var remaining []uint64
 	for p := range s.Permits(0) {
-		left = append(left, p.Token)
+		remaining = append(remaining, p.Token)
 		equal(t, "state", p.State, semaphore.Held)
 	}
-	equal(t, "permits held for an operator", left, []uint64{3, 4})
+	equal(t, "permits held for an operator", remaining, []uint64{3, 4})
 	for token, want := range map[uint64]semaphore.End{1: semaphore.EndExpired, 2: semaphore.EndExpired, 5: semaphore.EndExpired, 6: semaphore.EndReleased} {
 		if r := s.EndedPermit(token); r == nil || r.Outcome != want {
 			t.Errorf("EndedPermit(%d) = %+v, want %v", token, r, want)
@@ -94,16 +94,16 @@ func TestRecovered_WithoutPermits_LosesThemAndQuarantines(t *testing.T) {
 	if r := s.Request("free", identity("a"), "ra"); r == nil || r.Outcome != semaphore.EndExpired {
 		t.Errorf("Request() of a lost permit = %+v, want expired", r)
 	}
-	if c := s.Claim("free", *fire("f", 100)); c != nil {
+	if c := s.Claim("free", *newFiring("f", 100)); c != nil {
 		t.Errorf("claim of a firing with firing_on_loss free = %+v, want nil", c)
 	}
-	if c := s.Claim("free", *fire("g", 100)); c != nil {
+	if c := s.Claim("free", *newFiring("g", 100)); c != nil {
 		t.Errorf("claim of a firing whose slot was cooling = %+v, want nil", c)
 	}
-	if c := s.Claim("spent", *fire("f", 100)); c == nil || c.State != semaphore.ClaimSpent {
+	if c := s.Claim("spent", *newFiring("f", 100)); c == nil || c.State != semaphore.ClaimSpent {
 		t.Errorf("claim of a firing with firing_on_loss spent = %+v, want spent", c)
 	}
-	if c := s.Claim("hold", *fire("f", 100)); c == nil || c.State != semaphore.ClaimHeld {
+	if c := s.Claim("hold", *newFiring("f", 100)); c == nil || c.State != semaphore.ClaimHeld {
 		t.Errorf("claim of a held permit = %+v, want held", c)
 	}
 
@@ -120,22 +120,22 @@ func TestRecovered_WithoutPermits_LosesThemAndQuarantines(t *testing.T) {
 	})
 
 	// The new cluster starts from this state. Nothing is granted until its leader ends the quarantine.
-	now := &log{tb: t, m: restored(t, s), index: s.Index(), term: s.Term() + 1}
-	now.m.Subscribe(func(a fsm.Applied) { now.events = a.Events })
-	equal(t, "a grant", unchanged[fsm.GrantResult](now, now.request("spent", "z")).Outcome, fsm.GrantQuarantined)
-	equal(t, "a retry", unchanged[fsm.GrantResult](now, now.request("free", "a", requestID("ra"))).Outcome, fsm.GrantRequestEnded)
-	equal(t, "another leader's timer", unchanged[fsm.RevisionResult](now, fsm.EndQuarantine{Term: now.term - 1}).Applied, false)
-	one[fsm.RevisionResult](now, fsm.EndQuarantine{Term: now.term, At: at(9000)})
-	equal(t, "events", kinds(now.events), []fsm.EventKind{fsm.QuarantineEnded})
-	equal(t, "quarantine", now.state().Quarantine(), time.Duration(0))
-	if p := now.grant("spent", "z"); p.Token != floor+2 {
+	next := &log{tb: t, m: restored(t, s), index: s.Index(), term: s.Term() + 1}
+	next.m.Subscribe(func(a fsm.Applied) { next.events = a.Events })
+	equal(t, "a grant", unchanged[fsm.GrantResult](next, next.request("spent", "z")).Outcome, fsm.GrantQuarantined)
+	equal(t, "a retry", unchanged[fsm.GrantResult](next, next.request("free", "a", requestID("ra"))).Outcome, fsm.GrantRequestEnded)
+	equal(t, "another leader's timer", unchanged[fsm.RevisionResult](next, fsm.EndQuarantine{Term: next.term - 1}).Applied, false)
+	applyOne[fsm.RevisionResult](next, fsm.EndQuarantine{Term: next.term, At: at(9000)})
+	equal(t, "events", kinds(next.events), []fsm.EventKind{fsm.QuarantineEnded})
+	equal(t, "quarantine", next.state().Quarantine(), time.Duration(0))
+	if p := next.grant("spent", "z"); p.Token != floor+2 {
 		t.Errorf("token = %d, want %d", p.Token, floor+2)
 	}
-	equal(t, "again", unchanged[fsm.RevisionResult](now, fsm.EndQuarantine{Term: now.term}).Applied, false)
+	equal(t, "again", unchanged[fsm.RevisionResult](next, fsm.EndQuarantine{Term: next.term}).Applied, false)
 }
 
 func TestRecovered_KeepPermits_GrantsImmediately(t *testing.T) {
-	l := lossy(t)
+	l := logWithAllPermitKinds(t)
 	s := recovered(t, l.state(), recovery(keep))
 	equal(t, "quarantine", s.Quarantine(), time.Duration(0))
 	var want, got []*semaphore.Permit
@@ -157,7 +157,7 @@ func TestRecovered_KeepPermits_GrantsImmediately(t *testing.T) {
 
 func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Minute} {
-		s := recovered(t, lossy(t).state(), recovery(grantAfter(after)))
+		s := recovered(t, logWithAllPermitKinds(t).state(), recovery(grantAfter(after)))
 		equal(t, "quarantine", s.Quarantine(), after)
 		for e := range s.JournalBackward("", 0) {
 			if !strings.Contains(e.Reason, "UNSAFE: permits are granted after "+after.String()+", where 1h0m36s would be safe") {
@@ -169,7 +169,7 @@ func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {
 }
 
 func TestRecovered_OperatorState_IsKept(t *testing.T) {
-	old := storyOfEveryCommand(t).state()
+	old := everyCommandScenario(t).state()
 	s := recovered(t, old, recovery())
 	for name := range old.Names() {
 		equal(t, "definition of "+name, s.Definition(name), old.Definition(name))
@@ -180,7 +180,7 @@ func TestRecovered_OperatorState_IsKept(t *testing.T) {
 	equal(t, "settings", s.Settings(), old.Settings())
 	equal(t, "sightings", collect(s.Sightings()), collect(old.Sightings()))
 	for p := range old.Permits(0) {
-		if now := s.Permit(p.Token); p.State == semaphore.Held && now == nil {
+		if next := s.Permit(p.Token); p.State == semaphore.Held && next == nil {
 			t.Errorf("permit %d is no longer held", p.Token)
 		}
 	}
@@ -191,23 +191,23 @@ func TestRecovered_MaxDuration_SetsQuarantine(t *testing.T) {
 	for longest, want := range map[time.Duration]time.Duration{
 		0: time.Hour + 36*time.Second, time.Minute: time.Hour + 36*time.Second, 2 * time.Hour: 2*time.Hour + 72*time.Second,
 	} {
-		s := recovered(t, lossy(t).state(), recovery(func(r *fsm.Recovery) { r.MaxDuration = longest }))
+		s := recovered(t, logWithAllPermitKinds(t).state(), recovery(func(r *fsm.Recovery) { r.MaxDuration = longest }))
 		equal(t, "quarantine", s.Quarantine(), want)
 		equal(t, "largest duration", s.LargestDuration(), max(longest, time.Hour))
 	}
 }
 
 func TestRecovered_PermitsLost_SetsHistoryBegins(t *testing.T) {
-	s := recovered(t, lossy(t).state(), recovery())
+	s := recovered(t, logWithAllPermitKinds(t).state(), recovery())
 	equal(t, "history begins", s.HistoryBegins(), recovery().At)
-	kept := recovered(t, lossy(t).state(), recovery(keep))
+	kept := recovered(t, logWithAllPermitKinds(t).state(), recovery(keep))
 	equal(t, "history begins", kept.HistoryBegins(), time.Time{})
 	equal(t, "after a restart", restored(t, s).State().HistoryBegins(), recovery().At)
 }
 
 // Even if the clock is behind, tokens and revisions increase.
-func TestRecovered_TokensAndRevisions_AreAboveClockAndState(t *testing.T) {
-	first := recovered(t, lossy(t).state(), recovery())
+func TestRecovered_TokensAndRevisions_ExceedClockAndState(t *testing.T) {
+	first := recovered(t, logWithAllPermitKinds(t).state(), recovery())
 	second := recovered(t, first, recovery(func(r *fsm.Recovery) { r.ClusterID, r.At = "5eed.3", at(0) }))
 	if second.LastToken() <= first.LastToken() || second.Revision() <= first.Revision() {
 		t.Errorf("after a second recovery: token %d after %d, revision %d after %d", second.LastToken(), first.LastToken(), second.Revision(), first.Revision())
@@ -215,8 +215,8 @@ func TestRecovered_TokensAndRevisions_AreAboveClockAndState(t *testing.T) {
 }
 
 func TestRecovered_Invalid_IsRefused(t *testing.T) {
-	s := lossy(t).state()
-	for why, change := range map[string]func(*fsm.Recovery){
+	s := logWithAllPermitKinds(t).state()
+	for wantErr, change := range map[string]func(*fsm.Recovery){
 		"needs an id other than \"\"":       func(r *fsm.Recovery) { r.ClusterID = "" },
 		"needs an id other than \"5eed.1\"": func(r *fsm.Recovery) { r.ClusterID = clusterID },
 		"the clock shows":                   func(r *fsm.Recovery) { r.At = time.Time{} },
@@ -230,8 +230,8 @@ func TestRecovered_Invalid_IsRefused(t *testing.T) {
 		"the largest max_duration 1ms is not between": func(r *fsm.Recovery) { r.MaxDuration = time.Millisecond },
 		"UnsafeGrantAfter 1h0m37s is not":             grantAfter(time.Hour + 37*time.Second),
 	} {
-		if now, err := s.Recovered(recovery(change)); err == nil || now != nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("Recovered() = %v, want %s", err, why)
+		if next, err := s.Recovered(recovery(change)); err == nil || next != nil || !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("Recovered() = %v, want %s", err, wantErr)
 		}
 	}
 }

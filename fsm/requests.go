@@ -13,22 +13,22 @@ type Remembered struct {
 	Semaphore string // empty for an edit
 	Identity  semaphore.Identity
 	RequestID string // empty if the acquisition had none; it is then found only by its token
-	// Asked is a hash of the request's parameters. It is 0 (unknown) if the request was remembered below feature level
+	// RequestHash is a hash of the request's parameters. It is 0 (unknown) if the request was remembered below feature level
 	// 3 or cancelled before its grant.
-	Asked    uint64
-	Token    uint64        // 0 for an edit, and for an acquisition cancelled before it had a permit
-	Revision uint64        // the revision at which it was remembered
-	Outcome  semaphore.End // NotEnded for an edit
-	Edit     EditKind      // for an edit
-	// Answer is the response to an edit except its revision; nil if it is empty.
-	Answer *EditAnswer
+	RequestHash uint64
+	Token       uint64        // 0 for an edit, and for an acquisition cancelled before it had a permit
+	Revision    uint64        // the revision at which it was remembered
+	Outcome     semaphore.End // NotEnded for an edit
+	Edit        EditKind      // for an edit
+	// Response is the response to an edit except its revision; nil if it is empty.
+	Response *EditResponse
 }
 
-// EditAnswer is the response to an edit except its revision. All fields except Skipped have been remembered since
+// EditResponse is the response to an edit except its revision. All fields except Skipped have been remembered since
 // feature level 3. It is immutable.
-type EditAnswer struct {
-	// Nothing is true if the edit found nothing to do. Its response has no revision.
-	Nothing bool
+type EditResponse struct {
+	// NoOp is true if the edit found nothing to do. Its response has no revision.
+	NoOp bool
 	// Names are the semaphores that were paused or resumed.
 	Names []string
 	// Skipped are the names that an edit declared but skipped.
@@ -65,36 +65,36 @@ func (k EditKind) String() string {
 	return names[k]
 }
 
-// mayFindNothing reports whether changes of this kind are remembered even if they found nothing to do.
-func (k EditKind) mayFindNothing() bool {
+// mayBeNoOp reports whether changes of this kind are remembered even if they found nothing to do.
+func (k EditKind) mayBeNoOp() bool {
 	return k == EditPause || k == EditResume || k == EditUncordon || k == EditForgetFirings
 }
 
-// FirstAnswer returns the response to an edit except its revision.
-func (r *Remembered) FirstAnswer() EditAnswer {
-	if r.Answer == nil {
-		return EditAnswer{}
+// OriginalResponse returns the response to an edit except its revision.
+func (r *Remembered) OriginalResponse() EditResponse {
+	if r.Response == nil {
+		return EditResponse{}
 	}
-	return *r.Answer
+	return *r.Response
 }
 
 // ChangeID returns the revision in the response to an edit, or 0 if the edit found nothing to do.
 func (r *Remembered) ChangeID() uint64 {
-	if r.FirstAnswer().Nothing {
+	if r.OriginalResponse().NoOp {
 		return 0
 	}
 	return r.Revision
 }
 
 // Matches reports whether a request with the given hash (0 if it is unknown) may be a retry of this one.
-func (r *Remembered) Matches(asked uint64) bool {
-	return asked == 0 || r.Asked == 0 || asked == r.Asked
+func (r *Remembered) Matches(requestHash uint64) bool {
+	return requestHash == 0 || r.RequestHash == 0 || requestHash == r.RequestHash
 }
 
-// AskedBy returns a hash of the parameters of an acquisition, except semaphore, identity and request id, which are its
+// AcquisitionHash returns a hash of the parameters of an acquisition, except semaphore, identity and request id, which are its
 // key. The hash is never 0. Metadata is not included, because a retry may describe itself differently. The hash is
 // frozen because it is stored in snapshots.
-func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
+func AcquisitionHash(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 	h := fnvOffset
 	number := func(n uint64) {
 		for range 8 {
@@ -129,7 +129,7 @@ func (o TooOld) String() string {
 
 // A requestMemory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits.
 // It exists while it holds a request or a mark that nothing else covers.
-type memory struct {
+type requestMemory struct {
 	requests fifo[*Remembered] // by revision
 	bytes    uint64            // the sum of their sizes
 	// forgotten is the latest revision of a forgotten request. It never decreases.
@@ -140,10 +140,10 @@ type memory struct {
 // noMemory is used for names without remembered requests.
 //
 //nolint:gochecknoglobals // never written
-var noMemory = &memory{}
+var noMemory = &requestMemory{}
 
-func (s *State) memory(name string) *memory {
-	if m, ok := s.memories.Get(name); ok {
+func (s *State) requestMemory(name string) *requestMemory {
+	if m, ok := s.requestMemories.Get(name); ok {
 		return m
 	}
 	return noMemory
@@ -166,8 +166,8 @@ func fewerRequests(a, b memorySize) bool {
 // typical size takes requestBytes, including its entries in the trees.
 func (r *Remembered) size() uint64 {
 	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.Identity.Principal) + len(r.RequestID)
-	if a := r.Answer; a != nil {
-		n += answerBytes + sizeOf(a.Names) + sizeOf(a.Skipped)
+	if a := r.Response; a != nil {
+		n += responseBytes + sizeOf(a.Names) + sizeOf(a.Skipped)
 		if d := a.Definition; d != nil {
 			n += definitionBytes + len(d.UpdatedBy) + len(d.Reason) + sizeOfDefinition(d.Definition)
 			if d.Pause != nil {
@@ -190,14 +190,14 @@ func (r *Remembered) size() uint64 {
 // determine which requests are forgotten.
 const (
 	requestBytes    = 256
-	answerBytes     = 128
+	responseBytes   = 128
 	definitionBytes = 512
-	textBytes       = 16
+	stringBytes     = 16
 )
 
 func sizeOf(texts []string) (n int) {
 	for _, t := range texts {
-		n += textBytes + len(t)
+		n += stringBytes + len(t)
 	}
 	return n
 }
@@ -205,7 +205,7 @@ func sizeOf(texts []string) (n int) {
 func sizeOfDefinition(d *semaphore.Definition) int {
 	n := len(d.Name) + len(d.Description) + len(d.GroupPattern) + len(d.AcquirerPattern)
 	for _, l := range d.Labels {
-		n += 2*textBytes + len(l.Key) + len(l.Value)
+		n += 2*stringBytes + len(l.Key) + len(l.Value)
 	}
 	return n
 }
@@ -222,49 +222,49 @@ func (d *draft) remember(r Remembered) {
 }
 
 // rememberEnd remembers the request of a permit that has ended.
-func (d *draft) rememberEnd(p *semaphore.Permit, how semaphore.End) {
+func (d *draft) rememberEnd(p *semaphore.Permit, outcome semaphore.End) {
 	d.remember(Remembered{
-		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, Asked: AskedBy(p.Weight, p.Firing, d.TaskOf(p.Token) != nil), Outcome: how, Token: p.Token,
+		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, RequestHash: AcquisitionHash(p.Weight, p.Firing, d.TaskOf(p.Token) != nil), Outcome: outcome, Token: p.Token,
 	})
 }
 
 // asOfLevel2 returns r without the fields that feature level 3 introduced.
 func (r Remembered) asOfLevel2() Remembered {
-	skipped := r.FirstAnswer().Skipped
-	r.Asked, r.Answer = 0, nil
+	skipped := r.OriginalResponse().Skipped
+	r.RequestHash, r.Response = 0, nil
 	if len(skipped) > 0 {
-		r.Answer = &EditAnswer{Skipped: skipped}
+		r.Response = &EditResponse{Skipped: skipped}
 	}
 	return r
 }
 
 // editRequest identifies the request of an edit.
 type editRequest struct {
-	kind      EditKind
-	requestID string
-	asked     uint64 // a hash; see Remembered.RequestHash
-	revision  uint64 // a revision at which the edit had not been made yet; 0 if unknown
+	kind        EditKind
+	requestID   string
+	requestHash uint64 // a hash; see Remembered.RequestHash
+	revision    uint64 // a revision at which the edit had not been made yet; 0 if unknown
 }
 
 // rememberEdit remembers an edit and its response, if it has a request id.
-func (d *draft) rememberEdit(e editRequest, answer EditAnswer) {
+func (d *draft) rememberEdit(e editRequest, response EditResponse) {
 	if e.requestID != "" {
-		d.remember(Remembered{RequestID: e.requestID, Edit: e.kind, Asked: e.asked, Answer: answer.stored()})
+		d.remember(Remembered{RequestID: e.requestID, Edit: e.kind, RequestHash: e.requestHash, Response: response.stored()})
 	}
 }
 
-// rememberNothing remembers an edit that found nothing to do, so that a retry does nothing either. For example, the
+// rememberNoOp remembers an edit that found nothing to do, so that a retry does nothing either. For example, the
 // retry must not lift a pause that has been set since. Below feature level 3 such an edit is not remembered.
-func (d *draft) rememberNothing(e editRequest) {
+func (d *draft) rememberNoOp(e editRequest) {
 	if e.requestID != "" && d.featureLevel >= 3 {
 		d.advance()
-		d.rememberEdit(e, EditAnswer{Nothing: true})
+		d.rememberEdit(e, EditResponse{NoOp: true})
 	}
 }
 
 // stored returns a pointer to a, or nil if the response is empty.
-func (a EditAnswer) stored() *EditAnswer {
-	if !a.Nothing && len(a.Names)+len(a.Skipped) == 0 && a.Definition == nil && a.Permits == 0 && a.Cordon == nil && a.Firings == nil {
+func (a EditResponse) stored() *EditResponse {
+	if !a.NoOp && len(a.Names)+len(a.Skipped) == 0 && a.Definition == nil && a.Permits == 0 && a.Cordon == nil && a.Firings == nil {
 		return nil
 	}
 	return &a
@@ -273,15 +273,15 @@ func (a EditAnswer) stored() *EditAnswer {
 // repeated returns the result of a retried edit, or nil for a new edit. The function response derives the result from
 // the remembered edit. repeated refuses a request id that belongs to a different edit, because otherwise the caller
 // would assume that its own edit was made. It also refuses an id that may belong to a forgotten edit.
-func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result {
+func (d *draft) repeated(e editRequest, response func(*Remembered) Result) Result {
 	if e.requestID == "" {
 		return nil
 	}
 	switch done := d.EditRequest(e.requestID); {
-	case done != nil && (done.Edit != e.kind || !done.Matches(e.asked)):
-		return InvalidResult{Why: fmt.Sprintf("request id %q %s", e.requestID, done.Used(e.kind)), Used: done}
+	case done != nil && (done.Edit != e.kind || !done.Matches(e.requestHash)):
+		return InvalidResult{Why: fmt.Sprintf("request id %q %s", e.requestID, done.DescribeReuse(e.kind)), UsedBy: done}
 	case done != nil:
-		return answer(done)
+		return response(done)
 	}
 	if old := d.TooOld("", e.revision); old != nil {
 		return InvalidResult{Why: fmt.Sprintf("request id %q: %v", e.requestID, old), TooOld: old}
@@ -289,15 +289,15 @@ func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result 
 	return nil
 }
 
-// Used describes the edit to which the request id belongs, in human-readable form, and adds that an edit of the given
+// DescribeReuse describes the edit to which the request id belongs, in human-readable form, and adds that an edit of the given
 // kind needs a new id.
-func (r *Remembered) Used(kind EditKind) string {
+func (r *Remembered) DescribeReuse(kind EditKind) string {
 	what := r.Edit.String()
 	if r.Edit == kind {
 		what += " with different parameters"
 	}
 	change := fmt.Sprintf("change %d", r.Revision)
-	if r.FirstAnswer().Nothing {
+	if r.OriginalResponse().NoOp {
 		change = "which found nothing to do"
 	}
 	return fmt.Sprintf("belongs to %s, %s: use a new one", what, change)
@@ -307,7 +307,7 @@ func (r *Remembered) Used(kind EditKind) string {
 // happens if the request of a permit held for an operator was cancelled, which freed nothing, and the permit was
 // cleared later.
 func (d *draft) addRequest(r *Remembered) {
-	m := d.remembering(r.Semaphore)
+	m := d.writableMemory(r.Semaphore)
 	d.resize(r.Semaphore, m.requests.len(), m.requests.len()+1)
 	m.requests = m.requests.push(r)
 	size := r.size()
@@ -325,12 +325,12 @@ func (d *draft) addRequest(r *Remembered) {
 }
 
 // writableMemory returns the writable memory of a name; see write.
-func (d *draft) remembering(name string) *memory {
-	m, ok := d.memories.Get(name)
+func (d *draft) writableMemory(name string) *requestMemory {
+	m, ok := d.requestMemories.Get(name)
 	if ok && m.written == d.entries {
 		return m
 	}
-	c := memory{}
+	c := requestMemory{}
 	switch {
 	case ok:
 		c = *m
@@ -338,7 +338,7 @@ func (d *draft) remembering(name string) *memory {
 		c.forgotten = d.namesForgotten
 	}
 	c.written = d.entries
-	d.memories.Set(name, &c)
+	d.requestMemories.Set(name, &c)
 	return &c
 }
 
@@ -366,18 +366,18 @@ func (d *draft) boundRequests() {
 	}
 	// The last request is kept, no matter how small the limit is.
 	bounds := d.settings.Requests.OrDefault()
-	for d.requestBytes > bounds.RequestBytes && d.requests.Len()-d.memory("").requests.len() > 1 {
-		most, _ := d.memorySizes.Max()
-		d.forgetOldest(most.name)
+	for d.requestBytes > bounds.RequestBytes && d.requests.Len()-d.requestMemory("").requests.len() > 1 {
+		largest, _ := d.memorySizes.Max()
+		d.forgetOldest(largest.name)
 	}
-	for d.memory("").bytes > bounds.EditBytes && d.memory("").requests.len() > 1 {
+	for d.requestMemory("").bytes > bounds.EditBytes && d.requestMemory("").requests.len() > 1 {
 		d.forgetOldest("")
 	}
 }
 
 // forgetOldest forgets the oldest request of a name.
 func (d *draft) forgetOldest(name string) {
-	m := d.remembering(name)
+	m := d.writableMemory(name)
 	r := m.requests.first()
 	d.resize(name, m.requests.len(), m.requests.len()-1)
 	m.requests = m.requests.pop()
@@ -403,24 +403,24 @@ func (d *draft) forgetOldest(name string) {
 // It merges the mark of a dropped memory into the common mark of all such names, so that not every name that ever
 // existed leaves one.
 func (d *draft) settleMemory(name string) {
-	m, ok := d.memories.Get(name)
+	m, ok := d.requestMemories.Get(name)
 	if !ok || m.requests.len() > 0 || m.forgotten > 0 && (name == "" || d.gate(name) != noGate) {
 		return
 	}
-	d.memories.Delete(name)
+	d.requestMemories.Delete(name)
 	d.namesForgotten = max(d.namesForgotten, m.forgotten)
 }
 
 // markForgotten records that any request up to this revision may have been forgotten.
 func (d *draft) markForgotten() {
 	d.namesForgotten = d.revision
-	d.remembering("")
+	d.writableMemory("")
 	var names []string
-	d.memories.Scan(func(name string, _ *memory) bool {
+	d.requestMemories.Scan(func(name string, _ *requestMemory) bool {
 		names = append(names, name)
 		return true
 	})
 	for _, name := range names {
-		d.remembering(name).forgotten = d.revision
+		d.writableMemory(name).forgotten = d.revision
 	}
 }

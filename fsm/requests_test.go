@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLog3 returns a log at feature level 3 with these limits for remembered requests.
-func newLog3(tb tester, bounds fsm.RequestBounds) *log {
+// newLevel3LogWithBounds returns a log at feature level 3 with these limits for remembered requests.
+func newLevel3LogWithBounds(tb tester, bounds fsm.RequestBounds) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()
 	settings.Requests = bounds
@@ -26,7 +26,7 @@ func newLog3(tb tester, bounds fsm.RequestBounds) *log {
 func (l *log) run(sem, id string, change ...func(*fsm.Grant)) fsm.Grant {
 	l.tb.Helper()
 	g := l.request(sem, "a", append(change, requestID(id))...)
-	r := one[fsm.GrantResult](l, g)
+	r := applyOne[fsm.GrantResult](l, g)
 	if r.Outcome != fsm.GrantGranted {
 		l.tb.Fatalf("%s of %s: got %+v", id, sem, r)
 	}
@@ -34,13 +34,13 @@ func (l *log) run(sem, id string, change ...func(*fsm.Grant)) fsm.Grant {
 	return g
 }
 
-func knowing(revision uint64) func(*fsm.Grant) {
+func withRequestRevision(revision uint64) func(*fsm.Grant) {
 	return func(g *fsm.Grant) { g.RequestRevision = revision }
 }
 
 // A quiet semaphore keeps its requests regardless of how busy others are.
-func TestRequests_BusySemaphore_ForgetsItsOwnFirst(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{RequestBytes: 4096})
+func TestRequests_BusySemaphore_ForgetsOwnRequestsFirst(t *testing.T) {
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{RequestBytes: 4096})
 	for _, name := range []string{"quiet", "busy", "busier"} {
 		l.define(name)
 	}
@@ -67,27 +67,27 @@ func TestRequests_BusySemaphore_ForgetsItsOwnFirst(t *testing.T) {
 }
 
 func TestRequests_ForgottenWithRevision_IsRefused(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{Kept: 1})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{Kept: 1})
 	l.define("s")
-	drawn := l.state().Revision()
-	first := l.run("s", "first", knowing(drawn))
+	issuedAt := l.state().Revision()
+	first := l.run("s", "first", withRequestRevision(issuedAt))
 	l.run("s", "second")
-	equal(t, "trim", one[fsm.RevisionResult](l, fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{"s"}}).Applied, true)
-	two := restored(t, l.state())
+	equal(t, "trim", applyOne[fsm.RevisionResult](l, fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{"s"}}).Applied, true)
+	restarted := restored(t, l.state())
 	equal(t, "repeat", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantRequestTooOld)
-	if two.State().TooOld("s", drawn) == nil {
+	if restarted.State().TooOld("s", issuedAt) == nil {
 		t.Error("TooOld() = nil after a restart")
 	}
 	// A newer revision claims that the request is new, which only its caller can know.
 	first.RequestRevision = l.state().Revision()
-	equal(t, "with a newer revision", one[fsm.GrantResult](l, first).Outcome, fsm.GrantGranted)
+	equal(t, "with a newer revision", applyOne[fsm.GrantResult](l, first).Outcome, fsm.GrantGranted)
 	// While the request's permit is live, the request is found through it, regardless of its age.
-	first.RequestRevision = drawn
+	first.RequestRevision = issuedAt
 	equal(t, "while it is held", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantHeld)
 }
 
 func TestRequests_ReusedIDWithOtherParameters_IsRefused(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", permits(3))
 	g := l.run("s", "r", firing("f", 60))
 	for what, change := range map[string]func(*fsm.Grant){"weight": weight(2), "name": firing("g", 60), "due": firing("f", 61), "no due": firing("f", 0)} {
@@ -97,14 +97,14 @@ func TestRequests_ReusedIDWithOtherParameters_IsRefused(t *testing.T) {
 	}
 	g.Metadata = map[string]string{"attempt": "2"}
 	equal(t, "other metadata", unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
-	equal(t, "after a restart", restored(t, l.state()).State().Request("s", g.Identity, "r").Asked, fsm.AskedBy(1, g.Firing, false))
+	equal(t, "after a restart", restored(t, l.state()).State().Request("s", g.Identity, "r").RequestHash, fsm.AcquisitionHash(1, g.Firing, false))
 }
 
 func TestTrim_KeepsNewestOfEachSemaphore(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{Kept: 2})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{Kept: 2})
 	d := l.define("gone")
 	l.define("s")
-	gone := l.run("gone", "g", knowing(l.state().Revision()))
+	gone := l.run("gone", "g", withRequestRevision(l.state().Revision()))
 	for i := range 5 {
 		l.run("s", fmt.Sprint(i))
 	}
@@ -115,7 +115,7 @@ func TestTrim_KeepsNewestOfEachSemaphore(t *testing.T) {
 	before := l.state().Revision()
 	trim := fsm.Trim{Term: l.term, UpTo: upTo, Names: []string{"none", "gone", "s", ""}}
 	equal(t, "trimmable", fmt.Sprint(countTrimmable(l.state(), upTo)), "map[gone:1 s:4]")
-	equal(t, "trim", one[fsm.RevisionResult](l, trim), fsm.RevisionResult{Applied: true})
+	equal(t, "trim", applyOne[fsm.RevisionResult](l, trim), fsm.RevisionResult{Applied: true})
 	equal(t, "revision", l.state().Revision(), before)
 	equal(t, "again", unchanged[fsm.RevisionResult](l, trim).Applied, false)
 	for id, kept := range map[string]bool{"3": false, "4": true, "after": true} {
@@ -140,7 +140,7 @@ func countTrimmable(s *fsm.State, upTo uint64) map[string]int {
 }
 
 func TestTrim_IsBounded(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{Kept: 1})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{Kept: 1})
 	var cancels []fsm.Command
 	for i := range fsm.MaxTrimmed + 10 {
 		cancels = append(cancels, fsm.Cancel{Semaphore: "s", Identity: identity("a"), RequestID: fmt.Sprint(i)})
@@ -159,22 +159,22 @@ func TestTrim_IsBounded(t *testing.T) {
 
 // If a caller makes the edit e1 and another caller then makes e2, a retry of e1 must not return the result of e2,
 // because the first caller would mistake it for the result of e1.
-func TestEdits_Repeat_ReturnsFirstResult(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+func TestEdits_Retry_ReturnsOriginalResult(t *testing.T) {
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	d := l.define("s")
 	e1 := edits(replace(definition("s", permits(5)), d.Version))
-	e1.RequestID, e1.Asked = "e1", 1
-	first := one[fsm.EditResult](l, e1)
+	e1.RequestID, e1.RequestHash = "e1", 1
+	first := applyOne[fsm.EditResult](l, e1)
 	equal(t, "first", first.Definition, l.state().Definition("s"))
 	l.apply(edits(replace(definition("s", permits(7)), first.Revision)))
 	first.Repeated = true
 	equal(t, "repeat", unchanged[fsm.EditResult](l, e1), first)
-	equal(t, "after a restart", restored(t, l.state()).State().EditRequest("e1").FirstAnswer().Definition, first.Definition)
+	equal(t, "after a restart", restored(t, l.state()).State().EditRequest("e1").OriginalResponse().Definition, first.Definition)
 
 	l.grant("s", "a")
 	gone := edits(remove("s", l.state().Definition("s").Version))
 	gone.RequestID = "gone"
-	equal(t, "deletion", one[fsm.EditResult](l, gone).Permits, uint32(1))
+	equal(t, "deletion", applyOne[fsm.EditResult](l, gone).Permits, uint32(1))
 	l.apply(fsm.Release{Token: l.state().LastToken()})
 	equal(t, "its repeat", unchanged[fsm.EditResult](l, gone).Permits, uint32(1))
 
@@ -185,21 +185,21 @@ func TestEdits_Repeat_ReturnsFirstResult(t *testing.T) {
 	pause.Names = []string{"a", "b"} // what the selector matches now
 	equal(t, "pause", unchanged[fsm.RevisionResult](l, pause).Names, []string{"b"})
 	cordon := fsm.SetCordon{ID: "z", GroupPattern: "dr", RequestID: "c"}
-	set := one[fsm.RevisionResult](l, cordon).Cordon
+	set := applyOne[fsm.RevisionResult](l, cordon).Cordon
 	l.apply(fsm.SetCordon{ID: "z", GroupPattern: "other"})
 	equal(t, "cordon", unchanged[fsm.RevisionResult](l, cordon).Cordon, set)
 	restored(t, l.state())
 }
 
 // A retry of a resume that found nothing must not lift a pause that has been set since.
-func TestEdits_NothingToDo_AreRemembered(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+func TestEdits_NoOps_AreRemembered(t *testing.T) {
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("a")
 	resume, none := fsm.Resume{Names: []string{"a"}, RequestID: "r"}, fsm.Resume{RequestID: "none"}
 	uncordon := fsm.Uncordon{ID: "z", RequestID: "u"}
 	for range 2 {
 		for _, cmd := range []fsm.Command{resume, none, uncordon} {
-			r := one[fsm.RevisionResult](l, cmd)
+			r := applyOne[fsm.RevisionResult](l, cmd)
 			r.Repeated = false
 			equal(t, fmt.Sprintf("%T", cmd), r, fsm.RevisionResult{})
 		}
@@ -217,7 +217,7 @@ func TestEdits_NothingToDo_AreRemembered(t *testing.T) {
 }
 
 func TestEdits_ForgottenWithRevision_AreRefused(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{Kept: 1})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{Kept: 1})
 	l.define("a")
 	pause := fsm.Pause{Names: []string{"a"}, RequestID: "p", RequestRevision: l.state().Revision()}
 	l.apply(pause, fsm.Resume{Names: []string{"a"}, RequestID: "q"})
@@ -225,17 +225,17 @@ func TestEdits_ForgottenWithRevision_AreRefused(t *testing.T) {
 	if r := unchanged[fsm.InvalidResult](l, pause); r.TooOld == nil {
 		t.Errorf("Pause with a forgotten request id: got %+v", r)
 	}
-	other := fsm.Resume{Names: []string{"a"}, RequestID: "q", Asked: 1}
-	l.apply(fsm.Resume{Names: []string{"a"}, RequestID: "r", Asked: 1})
-	other.RequestID, other.Asked = "r", 2
-	if r := unchanged[fsm.InvalidResult](l, other); r.Used == nil || r.TooOld != nil {
+	other := fsm.Resume{Names: []string{"a"}, RequestID: "q", RequestHash: 1}
+	l.apply(fsm.Resume{Names: []string{"a"}, RequestID: "r", RequestHash: 1})
+	other.RequestID, other.RequestHash = "r", 2
+	if r := unchanged[fsm.InvalidResult](l, other); r.UsedBy == nil || r.TooOld != nil {
 		t.Errorf("another command with a used request id: got %+v", r)
 	}
 }
 
 // The edits of a script must not make the cluster forget acquires, and vice versa.
 func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{RequestBytes: 4096, EditBytes: 4096})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{RequestBytes: 4096, EditBytes: 4096})
 	l.define("s")
 	g := l.run("s", "r")
 	for i := range 50 {
@@ -255,54 +255,54 @@ func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 		batch = append(batch, create(definition(names[i])))
 	}
 	l.apply(fsm.EditBatch{Changes: batch}, fsm.Pause{Names: names, RequestID: "large"})
-	equal(t, "names", l.state().EditRequest("large").FirstAnswer().Names, names)
+	equal(t, "names", l.state().EditRequest("large").OriginalResponse().Names, names)
 	restored(t, l.state())
 }
 
 // Below level 3, requests were forgotten without a mark, so unknown requests from that time are too old.
 func TestRaiseFeatureLevel_ToThree_MarksRequestsForgotten(t *testing.T) {
-	l := newLog2(t)
+	l := newUndoLog(t)
 	l.define("s")
-	drawn := l.state().Revision()
+	issuedAt := l.state().Revision()
 	remembered := l.run("s", "r")
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
-	equal(t, "unknown", unchanged[fsm.GrantResult](l, l.request("s", "a", requestID("q"), knowing(drawn))).Outcome, fsm.GrantRequestTooOld)
+	equal(t, "unknown", unchanged[fsm.GrantResult](l, l.request("s", "a", requestID("q"), withRequestRevision(issuedAt))).Outcome, fsm.GrantRequestTooOld)
 	equal(t, "remembered", unchanged[fsm.GrantResult](l, remembered).Outcome, fsm.GrantRequestEnded)
-	l.grant("s", "a", requestID("q"), knowing(l.state().Revision()))
+	l.grant("s", "a", requestID("q"), withRequestRevision(l.state().Revision()))
 	restored(t, l.state())
 }
 
 // Requests that a recovery did not find may have been granted.
 func TestRecovery_WithoutMajority_MarksRequestsForgotten(t *testing.T) {
-	l := newLog3(t, fsm.RequestBounds{})
+	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
-	drawn := l.state().Revision()
+	issuedAt := l.state().Revision()
 	for _, keep := range []bool{false, true} {
 		r := recovery()
 		if r.KeepPermits = keep; keep {
 			r.UnsafeGrantAfter = nil
 		}
 		s := recovered(t, l.state(), r)
-		equal(t, fmt.Sprint("permits kept: ", keep), []bool{s.TooOld("s", drawn) != nil, s.TooOld("", drawn) != nil}, []bool{!keep, !keep})
+		equal(t, fmt.Sprint("permits kept: ", keep), []bool{s.TooOld("s", issuedAt) != nil, s.TooOld("", issuedAt) != nil}, []bool{!keep, !keep})
 	}
 }
 
-func TestAskedBy_DistinguishesRequests(t *testing.T) {
+func TestAcquisitionHash_DistinguishesRequests(t *testing.T) {
 	seen := map[uint64]string{0: "no request"}
 	for weight := range uint32(3) {
-		for _, f := range []*semaphore.Firing{nil, fire("f", 0), fire("g", 0), fire("f", 60), fire("f", 61), fire("g", 61)} {
-			asked, this := fsm.AskedBy(weight, f, false), fmt.Sprint(weight, f)
-			if other, ok := seen[asked]; ok {
-				t.Errorf("%s has the same hash as %s", this, other)
+		for _, f := range []*semaphore.Firing{nil, newFiring("f", 0), newFiring("g", 0), newFiring("f", 60), newFiring("f", 61), newFiring("g", 61)} {
+			requestHash, desc := fsm.AcquisitionHash(weight, f, false), fmt.Sprint(weight, f)
+			if other, ok := seen[requestHash]; ok {
+				t.Errorf("%s has the same hash as %s", desc, other)
 			}
-			seen[asked] = this
+			seen[requestHash] = desc
 		}
 	}
 }
 
 func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
-	find := func(records []*logv1.Record, fits func(*logv1.Record) bool) *logv1.Record {
-		i := slices.IndexFunc(records, fits)
+	find := func(records []*logv1.Record, matches func(*logv1.Record) bool) *logv1.Record {
+		i := slices.IndexFunc(records, matches)
 		if i < 0 {
 			t.Fatal("the scenario has no matching record")
 		}
@@ -314,14 +314,14 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 	marked := func(r []*logv1.Record, name string) *logv1.StoredSemaphore {
 		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore().GetName() == name }).GetSemaphore()
 	}
-	const far = 1 << 40
+	const tooHigh = 1 << 40
 	for _, tc := range []struct {
-		why    string
-		change func([]*logv1.Record)
+		wantErr string
+		change  func([]*logv1.Record)
 	}{
-		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().EditsForgotten = far }},
-		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().NamesForgotten = far }},
-		{"were forgotten up to", func(r []*logv1.Record) { marked(r, "left").RequestsForgotten = far }},
+		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().EditsForgotten = tooHigh }},
+		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().NamesForgotten = tooHigh }},
+		{"were forgotten up to", func(r []*logv1.Record) { marked(r, "left").RequestsForgotten = tooHigh }},
 		{"forgotten requests but no other data", func(r []*logv1.Record) { marked(r, "left").Name = "lefu" }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
@@ -331,7 +331,7 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
 		{"has a cordon of revision", func(r []*logv1.Record) { request(r, "cordoned").Cordon.Revision = 1 }},
 		{"has a definition of version", func(r []*logv1.Record) { request(r, "created").Definition.Version = 1 }},
-		{"the pause in a response", func(r []*logv1.Record) { request(r, "created").Definition.Pause.Revision = far }},
+		{"the pause in a response", func(r []*logv1.Record) { request(r, "created").Definition.Pause.Revision = tooHigh }},
 		{"its requests take", func(r []*logv1.Record) {
 			r[0].GetHeader().Settings.Requests.RequestBytes = 2048
 			request(r, "r2").RequestId = strings.Repeat("x", 2000)
@@ -341,12 +341,12 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.Lifetime = -1 }},
 		{"data of feature level 3", func(r []*logv1.Record) { r[0].GetHeader().FeatureLevel = 2 }},
 	} {
-		t.Run(tc.why, func(t *testing.T) {
-			records := readRecords(t, snapshot(t, storyOfRequests(t).state()))
+		t.Run(tc.wantErr, func(t *testing.T) {
+			records := readRecords(t, snapshot(t, requestScenario(t).state()))
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
-			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("Restore() = %v, want %s", err, tc.why)
+			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.wantErr) {
+				t.Fatalf("Restore() = %v, want %s", err, tc.wantErr)
 			}
 		})
 	}

@@ -26,7 +26,7 @@ var (
 // than none, and a faulty server may have written the snapshot, so readSnapshot also checks its contents as far as
 // possible.
 func readSnapshot(from io.Reader) (*draft, error) {
-	in := &restoring{d: newDraft(""), r: reader{texts: make(map[string]string)}, records: newRecordReader(from)}
+	in := &restorer{d: newDraft(""), r: reader{interned: make(map[string]string)}, records: newRecordReader(from)}
 	if err := in.read(); err != nil {
 		return nil, fmt.Errorf("%w: record %d: %w", ErrSnapshot, in.count, err)
 	}
@@ -37,8 +37,8 @@ func readSnapshot(from io.Reader) (*draft, error) {
 	return in.d, nil
 }
 
-// restoring reads a snapshot into d. The order of most kinds of records is checked against the last key in d's trees.
-type restoring struct {
+// restorer reads a snapshot into d. The order of most kinds of records is checked against the last key in d's trees.
+type restorer struct {
 	d        *draft
 	r        reader
 	records  *recordReader
@@ -48,29 +48,29 @@ type restoring struct {
 	// The last keys of the kinds whose trees also get entries from other records.
 	lastDefinition, lastGate string
 	lastEntry                *JournalEntry
-	// provers maps a credential to the name of its binding.
-	provers map[string]string
+	// credentialBindings maps a credential to the name of its binding.
+	credentialBindings map[string]string
 	// namesForgotten is from the header. d.namesForgotten is 0 until the end, so that names do not inherit it.
 	namesForgotten uint64
 }
 
 // require records an error if ok is false; the first one is kept. Code for kinds with millions of records uses a switch
 // instead, because evaluating the arguments is expensive.
-func (in *restoring) require(ok bool, format string, args ...any) {
+func (in *restorer) require(ok bool, format string, args ...any) {
 	if !ok {
 		in.r.fail(format, args...)
 	}
 }
 
 // requireRevision checks that a revision is between 1 and the last revision.
-func (in *restoring) requireRevision(revision uint64, what string) {
+func (in *restorer) requireRevision(revision uint64, what string) {
 	if revision == 0 || revision > in.revision {
 		in.r.fail("%s has revision %d, which is not between 1 and the last revision, %d", what, revision, in.revision)
 	}
 }
 
-func (in *restoring) read() error {
-	for record, err := range in.records.ahead() {
+func (in *restorer) read() error {
+	for record, err := range in.records.readAhead() {
 		in.count++
 		switch t := record.GetTrailer(); {
 		case err != nil:
@@ -86,10 +86,10 @@ func (in *restoring) read() error {
 			return in.r.err
 		}
 	}
-	return errCutShort // unreachable: readAhead yields an error or a trailer
+	return errTruncated // unreachable: readAhead yields an error or a trailer
 }
 
-func (in *restoring) header(h *logv1.Header) {
+func (in *restorer) header(h *logv1.Header) {
 	d := in.d
 	switch {
 	case h == nil:
@@ -122,15 +122,15 @@ func (in *restoring) header(h *logv1.Header) {
 	in.require(h.GetEditsForgotten() <= in.revision && h.GetNamesForgotten() <= in.revision,
 		"requests were forgotten up to revisions %d and %d, but the last one is %d", h.GetEditsForgotten(), h.GetNamesForgotten(), in.revision)
 	if h.GetEditsForgotten() != 0 || h.GetNamesForgotten() != 0 {
-		in.r.needs(3)
+		in.r.requires(3)
 	}
 	in.namesForgotten = h.GetNamesForgotten()
 	if edits := h.GetEditsForgotten(); edits != 0 {
-		d.remembering("").forgotten = edits
+		d.writableMemory("").forgotten = edits
 	}
 }
 
-func (in *restoring) trailer(t *logv1.Trailer) error {
+func (in *restorer) trailer(t *logv1.Trailer) error {
 	if count := in.count - 2; t.GetRecords() != count { // without header and trailer
 		return fmt.Errorf("its trailer counts %d records, but there are %d", t.GetRecords(), count)
 	}
@@ -141,7 +141,7 @@ func (in *restoring) trailer(t *logv1.Trailer) error {
 }
 
 // record checks a record against those before it, and adds it.
-func (in *restoring) record(record *logv1.Record) {
+func (in *restorer) record(record *logv1.Record) {
 	kind := recordKind(record)
 	in.require(kind != 0, "unknown kind of record")
 	in.require(kind > 1 && kind >= in.kind, "a record of kind %d follows one of kind %d", kind, in.kind)
@@ -176,7 +176,7 @@ func (in *restoring) record(record *logv1.Record) {
 	}
 }
 
-func (in *restoring) definition(s *StoredDefinition) {
+func (in *restorer) definition(s *StoredDefinition) {
 	if in.r.err != nil {
 		return
 	}
@@ -192,7 +192,7 @@ func (in *restoring) definition(s *StoredDefinition) {
 	in.d.setDefinition(name, s)
 }
 
-func (in *restoring) permit(p *semaphore.Permit) {
+func (in *restorer) permit(p *semaphore.Permit) {
 	if in.r.err != nil {
 		return
 	}
@@ -210,24 +210,24 @@ func (in *restoring) permit(p *semaphore.Permit) {
 	}
 	in.requireRevision(p.GrantedRevision, "a permit")
 	in.share(p)
-	p.Identity.Group, p.Identity.Acquirer = in.r.text(p.Identity.Group), in.r.text(p.Identity.Acquirer)
+	p.Identity.Group, p.Identity.Acquirer = in.r.intern(p.Identity.Group), in.r.intern(p.Identity.Acquirer)
 	in.d.setPermit(nil, p)
 }
 
 // share replaces a permit's semaphore name with that of its definition, so that a million permits share one string.
-func (in *restoring) share(p *semaphore.Permit) {
+func (in *restorer) share(p *semaphore.Permit) {
 	if def := in.d.Definition(p.Semaphore); def != nil {
 		p.Semaphore = def.Definition.Name
 	}
 }
 
-func (in *restoring) claim(c *semaphore.Claim) {
+func (in *restorer) claim(c *semaphore.Claim) {
 	if in.r.err != nil {
 		return
 	}
 	p := in.d.Permit(c.Token)
-	switch last, some := in.d.claims.Max(); {
-	case some && !claimBefore(last, c):
+	switch last, exists := in.d.claims.Max(); {
+	case exists && !claimBefore(last, c):
 		in.r.fail("claim of %q in %q is out of order", c.Firing.Name, c.Semaphore)
 	case c.Semaphore == "" || c.Firing.Name == "":
 		in.r.fail("a claim has no semaphore or no name")
@@ -244,7 +244,7 @@ func (in *restoring) claim(c *semaphore.Claim) {
 	in.d.setClaim(nil, c)
 }
 
-func (in *restoring) cordon(c *Cordon) {
+func (in *restorer) cordon(c *Cordon) {
 	n := len(in.d.cordons)
 	in.require(c.ID != "" && (n == 0 || in.d.cordons[n-1].ID < c.ID), "cordon %q is out of order", c.ID)
 	in.require(c.Revision > 0 && c.Revision <= in.d.cordonRevision, "cordon %q has revision %d, but the last one is %d", c.ID, c.Revision, in.d.cordonRevision)
@@ -253,13 +253,13 @@ func (in *restoring) cordon(c *Cordon) {
 }
 
 // origin checks the change that first set an object that an undo restored at the given revision.
-func (in *restoring) origin(change, revision uint64, what string) {
+func (in *restorer) origin(change, revision uint64, what string) {
 	if change != 0 && change >= revision {
 		in.r.fail("%s of revision %d was restored from change %d, which is not older", what, revision, change)
 	}
 }
 
-func (in *restoring) deletion(del deletion) {
+func (in *restorer) deletion(del deletion) {
 	last, _, _ := in.d.deletions.Max()
 	in.require(last < del.name, "deletion of %q follows deletion of %q", del.name, last)
 	in.require(in.d.Definition(del.name) == nil, "%q is both defined and deleted", del.name)
@@ -267,61 +267,61 @@ func (in *restoring) deletion(del deletion) {
 	in.d.addDeletion(del)
 }
 
-func (in *restoring) gate(s *logv1.StoredSemaphore) {
+func (in *restorer) gate(s *logv1.StoredSemaphore) {
 	name := s.GetName()
 	in.require(in.lastGate < name, "semaphore %q follows semaphore %q", name, in.lastGate)
 	in.lastGate = name
-	waits := in.r.due(s)
-	some := len(waits.drains) > 0 || len(waits.ends) > 0
-	if in.forgotten(name, s.GetRequestsForgotten(), some) && !some && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 && s.GetEndsForgotten() == 0 {
+	pending := in.r.due(s)
+	exists := len(pending.drains) > 0 || len(pending.ends) > 0
+	if in.forgotten(name, s.GetRequestsForgotten(), exists) && !exists && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 && s.GetEndsForgotten() == 0 {
 		return // no other data
 	}
 	g := in.d.write(name)
 	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
-	in.require(some || !g.empty(), "semaphore %q has no other data", name)
+	in.require(exists || !g.empty(), "semaphore %q has no other data", name)
 	if at := s.GetEndsForgotten(); at != 0 {
-		in.r.needs(3)
+		in.r.requires(3)
 		runs := g.runLog()
 		runs.forgotten = at
 		g.runs = &runs
 	}
-	in.require(some || g.permitRevision > 0 || g.lowWater != 0 || s.GetEndsForgotten() != 0, "semaphore %q has no data", name)
-	if some {
-		in.due(name, waits)
-		in.d.setDue(name, waits)
+	in.require(exists || g.permitRevision > 0 || g.lowWater != 0 || s.GetEndsForgotten() != 0, "semaphore %q has no data", name)
+	if exists {
+		in.pendingTimers(name, pending)
+		in.d.setDue(name, pending)
 	}
 	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, but the last one is %d", name, g.permitRevision, in.revision)
 }
 
-// due checks the drains and temporary edits of a name. A timer could never end one without a valid revision.
-func (in *restoring) due(name string, waits due) {
-	in.require(len(waits.drains) <= maxDrains, "semaphore %q has %d drains, but the limit is %d", name, len(waits.drains), maxDrains)
-	in.require(len(waits.ends) <= MaxEditEnds, "semaphore %q has %d temporary edits, but the limit is %d", name, len(waits.ends), MaxEditEnds)
-	in.require(len(waits.ends) == 0 || in.d.Definition(name) != nil, "semaphore %q has temporary edits but no definition", name)
+// pendingTimers checks the drains and temporary edits of a name. A timer could never end one without a valid revision.
+func (in *restorer) pendingTimers(name string, pending pendingTimers) {
+	in.require(len(pending.drains) <= maxDrains, "semaphore %q has %d drains, but the limit is %d", name, len(pending.drains), maxDrains)
+	in.require(len(pending.ends) <= MaxEditEnds, "semaphore %q has %d temporary edits, but the limit is %d", name, len(pending.ends), MaxEditEnds)
+	in.require(len(pending.ends) == 0 || in.d.Definition(name) != nil, "semaphore %q has temporary edits but no definition", name)
 	var last uint64
-	for _, drain := range waits.drains {
+	for _, drain := range pending.drains {
 		in.requireRevision(drain.Revision, "a drain of semaphore "+name)
 		in.require(drain.Revision > last && drain.Duration > 0, "semaphore %q has a drain of %v at revision %d, which follows one at revision %d",
 			name, drain.Duration, drain.Revision, last)
 		last = drain.Revision
 	}
 	last = 0
-	for _, end := range waits.ends {
+	for _, end := range pending.ends {
 		in.end(name, end, last)
 		last = end.Revision
 	}
 }
 
 // end checks a temporary edit of a name. last is the revision of the one before it.
-func (in *restoring) end(name string, end *EditEnd, last uint64) {
+func (in *restorer) end(name string, end *EditEnd, last uint64) {
 	in.requireRevision(end.Revision, "a temporary edit of semaphore "+name)
 	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has a temporary edit of revision %d, which follows one of revision %d", name, end.Revision, last)
 	in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
 		"semaphore %q has a temporary edit of another definition", name)
 }
 
-func (in *restoring) binding(b *access.Binding) {
-	in.r.needs(4)
+func (in *restorer) binding(b *access.Binding) {
+	in.r.requires(4)
 	n := len(in.d.bindings)
 	in.require(n == 0 || in.d.bindings[n-1].Name < b.Name, "binding %q is out of order", b.Name)
 	in.require(b.Revision > 0 && b.Revision <= in.d.accessRevision, "binding %q has revision %d, but the last one is %d", b.Name, b.Revision, in.d.accessRevision)
@@ -329,27 +329,27 @@ func (in *restoring) binding(b *access.Binding) {
 		in.r.fail("a binding: %w", err)
 	}
 	for _, credential := range b.Subjects {
-		in.proves(credential, b)
+		in.addCredential(credential, b)
 	}
 	for _, t := range b.Tokens {
-		in.proves("token:"+t.ID, b)
+		in.addCredential("token:"+t.ID, b)
 	}
 	in.d.bindings = append(in.d.bindings, b)
 }
 
-// proves checks that a credential belongs to only one binding.
-func (in *restoring) proves(credential string, b *access.Binding) {
-	if in.provers == nil {
-		in.provers = make(map[string]string)
+// addCredential checks that a credential belongs to only one binding.
+func (in *restorer) addCredential(credential string, b *access.Binding) {
+	if in.credentialBindings == nil {
+		in.credentialBindings = make(map[string]string)
 	}
-	other, taken := in.provers[credential]
+	other, taken := in.credentialBindings[credential]
 	in.require(!taken, "%q belongs to the bindings %q and %q", credential, other, b.Name)
-	in.provers[credential] = b.Name
+	in.credentialBindings[credential] = b.Name
 }
 
-func (in *restoring) sighting(seen Sighting) {
-	in.r.needs(2)
-	if last, some := in.d.State.sightings.Max(); some && !sightingBefore(last, seen) {
+func (in *restorer) sighting(seen Sighting) {
+	in.r.requires(2)
+	if last, exists := in.d.State.sightings.Max(); exists && !sightingBefore(last, seen) {
 		in.r.fail("sighting of %q in group %q is out of order", seen.Acquirer, seen.Group)
 	}
 	if err := validSighting(seen); err != nil {
@@ -358,14 +358,14 @@ func (in *restoring) sighting(seen Sighting) {
 	in.d.addSighting(seen)
 }
 
-func (in *restoring) retired(id string) {
+func (in *restorer) retired(id string) {
 	n := len(in.d.State.retired)
 	in.require(id != "" && (n == 0 || in.d.State.retired[n-1] < id), "retired member %q is out of order", id)
 	in.d.State.retired = append(in.d.State.retired, id)
 }
 
 // crossCheck checks the conditions that involve the whole state.
-func (in *restoring) crossCheck() {
+func (in *restorer) crossCheck() {
 	d := in.d
 	d.revision, d.namesForgotten = in.revision, in.namesForgotten
 	d.permits.Scan(func(token uint64, p *semaphore.Permit) bool {
@@ -376,26 +376,26 @@ func (in *restoring) crossCheck() {
 		}
 		return in.r.err == nil
 	})
-	most := int(d.settings.JournalPerSemaphore)
+	limit := int(d.settings.JournalPerSemaphore)
 	d.gates.Scan(func(name string, g *gate) bool {
 		switch {
 		case g.permits > 0 && g.permitRevision == 0:
 			in.r.fail("semaphore %q has permits but no permit revision", name)
-		case d.over(&JournalEntry{}, &JournalEntry{}, g.edits.len(), g.runLog().entries.len(), d.settings.JournalPerSemaphore) != nil:
-			in.r.fail("semaphore %q has %d edits and %d runs as journal entries, but the limit is %d", name, g.edits.len(), g.runLog().entries.len(), most)
+		case d.excess(&JournalEntry{}, &JournalEntry{}, g.edits.len(), g.runLog().entries.len(), d.settings.JournalPerSemaphore) != nil:
+			in.r.fail("semaphore %q has %d edits and %d runs as journal entries, but the limit is %d", name, g.edits.len(), g.runLog().entries.len(), limit)
 		}
 		return in.r.err == nil
 	})
 	for _, n := range [...]struct {
-		what        string
-		count, most int
+		what         string
+		count, limit int
 	}{
 		{"deletions", d.deletionAges.Len(), int(d.settings.RememberedDeletions)},
 		{"sightings", d.State.sightings.Len(), MaxSightings},
 	} {
-		in.require(n.count <= n.most, "it has %d %s, but the limit is %d", n.count, n.what, n.most)
+		in.require(n.count <= n.limit, "it has %d %s, but the limit is %d", n.count, n.what, n.limit)
 	}
-	in.require(d.over(&JournalEntry{}, &JournalEntry{}, d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal) == nil,
+	in.require(d.excess(&JournalEntry{}, &JournalEntry{}, d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal) == nil,
 		"it has %d edits and %d runs as journal entries, but the limit is %d", d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal)
 	in.requestBounds()
 	in.jobs()

@@ -1,6 +1,6 @@
 package fsm
 
-func (in *restoring) request(m *Remembered) {
+func (in *restorer) request(m *Remembered) {
 	if in.r.err != nil {
 		return
 	}
@@ -14,16 +14,16 @@ func (in *restoring) request(m *Remembered) {
 		in.r.fail("permit %d ended twice", m.Token)
 	}
 	in.requireRevision(m.Revision, "a request")
-	if a := m.Answer; a != nil {
-		in.answer(m, a)
+	if a := m.Response; a != nil {
+		in.response(m, a)
 	}
 	// Requests share strings with definitions and sightings, as they did when they were made.
-	m.Semaphore, m.Identity.Group, m.Identity.Acquirer = in.r.text(m.Semaphore), in.r.text(m.Identity.Group), in.r.text(m.Identity.Acquirer)
+	m.Semaphore, m.Identity.Group, m.Identity.Acquirer = in.r.intern(m.Semaphore), in.r.intern(m.Identity.Group), in.r.intern(m.Identity.Acquirer)
 	in.d.addRequest(m)
 }
 
-// answer checks the remembered response to an edit.
-func (in *restoring) answer(m *Remembered, a *EditAnswer) {
+// response checks the remembered response to an edit.
+func (in *restorer) response(m *Remembered, a *EditResponse) {
 	if in.r.err != nil {
 		return
 	}
@@ -51,19 +51,19 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 
 // forgotten restores the forgotten mark of a name, and reports whether the name has one. A name without any other data
 // has no mark. hasTimers is true if the name has drains or temporary edits.
-func (in *restoring) forgotten(name string, revision uint64, some bool) bool {
+func (in *restorer) forgotten(name string, revision uint64, hasTimers bool) bool {
 	if revision == 0 {
 		return false
 	}
-	in.r.needs(3)
+	in.r.requires(3)
 	in.require(revision <= in.revision, "requests of semaphore %q were forgotten up to revision %d, but the last one is %d", name, revision, in.revision)
-	in.require(some || in.d.memory(name).requests.len() > 0 || !in.d.gate(name).empty(), "semaphore %q has a mark for forgotten requests but no other data", name)
-	in.d.remembering(name).forgotten = revision
+	in.require(hasTimers || in.d.requestMemory(name).requests.len() > 0 || !in.d.gate(name).empty(), "semaphore %q has a mark for forgotten requests but no other data", name)
+	in.d.writableMemory(name).forgotten = revision
 	return true
 }
 
 // requestBounds checks that the remembered requests are within the limits.
-func (in *restoring) requestBounds() {
+func (in *restorer) requestBounds() {
 	d := in.d
 	requests, edits, requestBytes, editBytes := d.RequestMemory()
 	if d.featureLevel < 3 {

@@ -22,31 +22,31 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRestore_ReplacesStateAndNotifiesSubscribers(t *testing.T) {
-	story := storyOfEveryCommand(t)
+	scenario := everyCommandScenario(t)
 	m := fsm.New("")
 	var delivered []fsm.Applied
 	m.Subscribe(func(a fsm.Applied) { delivered = append(delivered, a) })
-	if err := m.Restore(bytes.NewReader(snapshot(t, story.state()))); err != nil {
+	if err := m.Restore(bytes.NewReader(snapshot(t, scenario.state()))); err != nil {
 		t.Fatal(err)
 	}
 	s := m.State()
 	equal(t, "cluster id", s.ClusterID(), clusterID)
-	equal(t, "index and term", []uint64{s.Index(), s.Term()}, []uint64{story.index, story.term})
-	equal(t, "state", snapshotRecords(t, s), snapshotRecords(t, story.state()))
-	if len(delivered) != 1 || !delivered[0].Restored || delivered[0].State != s || len(delivered[0].Events) != 0 || delivered[0].Index != story.index {
+	equal(t, "index and term", []uint64{s.Index(), s.Term()}, []uint64{scenario.index, scenario.term})
+	equal(t, "state", snapshotRecords(t, s), snapshotRecords(t, scenario.state()))
+	if len(delivered) != 1 || !delivered[0].Restored || delivered[0].State != s || len(delivered[0].Events) != 0 || delivered[0].Index != scenario.index {
 		t.Fatalf("Restore delivered %+v, want one Applied that is Restored and has no events", delivered)
 	}
-	equal(t, "everything", everything(s), everything(story.state()))
-	for p := range story.state().Permits(0) {
-		equal(t, "own", s.Own(p.Semaphore, p.Identity), story.state().Own(p.Semaphore, p.Identity))
-		equal(t, "used", s.Used(p.Semaphore), story.state().Used(p.Semaphore))
+	equal(t, "everything", everything(s), everything(scenario.state()))
+	for p := range scenario.state().Permits(0) {
+		equal(t, "own", s.Own(p.Semaphore, p.Identity), scenario.state().Own(p.Semaphore, p.Identity))
+		equal(t, "used", s.Used(p.Semaphore), scenario.state().Used(p.Semaphore))
 	}
 	// The restored machine continues from the restored state.
 	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.RetireMember{ID: "gk8"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Apply(story.index+1, story.term, entry); err != nil {
+	if _, err := m.Apply(scenario.index+1, scenario.term, entry); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -68,12 +68,12 @@ func TestRestore_OtherCluster_IsRefused(t *testing.T) {
 
 // Damage to any byte and truncation at any length are detected, and the old state remains in place.
 func TestRestore_Damaged_IsRefused(t *testing.T) {
-	file := snapshot(t, storyOfEveryCommand(t).state())
+	file := snapshot(t, everyCommandScenario(t).state())
 	l := newLog(t)
 	l.define("mine")
 	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was called even though Restore failed") })
 	before := l.state()
-	refused := func(what string, i int, b []byte) {
+	mustRefuse := func(what string, i int, b []byte) {
 		if err := l.m.Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) {
 			t.Fatalf("%s at byte %d of %d: Restore() = %v", what, i, len(file), err)
 		}
@@ -82,29 +82,29 @@ func TestRestore_Damaged_IsRefused(t *testing.T) {
 		}
 	}
 	for i := range file {
-		refused("truncated", i, file[:i])
+		mustRefuse("truncated", i, file[:i])
 		flipped := slices.Clone(file)
 		flipped[i] ^= 0x10
-		refused("a flipped bit", i, flipped)
+		mustRefuse("a flipped bit", i, flipped)
 	}
-	refused("trailing bytes", len(file), append(slices.Clone(file), 0))
-	refused("a huge length", 0, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
-	refused("an unterminated length", 0, bytes.Repeat([]byte{0xff}, 100))
-	refused("a length beyond the end", 0, []byte{0xff, 0xff, 0xff, 0x0f})
-	if err := l.m.Restore(io.MultiReader(bytes.NewReader(file[:99]), broken{})); !errors.Is(err, errBroken) {
+	mustRefuse("trailing bytes", len(file), append(slices.Clone(file), 0))
+	mustRefuse("a huge length", 0, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
+	mustRefuse("an unterminated length", 0, bytes.Repeat([]byte{0xff}, 100))
+	mustRefuse("a length beyond the end", 0, []byte{0xff, 0xff, 0xff, 0x0f})
+	if err := l.m.Restore(io.MultiReader(bytes.NewReader(file[:99]), brokenReader{})); !errors.Is(err, errBroken) {
 		t.Fatalf("Restore() = %v, want the reader's error", err)
 	}
 }
 
 var errBroken = errors.New("disk on fire")
 
-type broken struct{}
+type brokenReader struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, errBroken }
+func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
 
 // Records are read ahead in batches. The result must be the same as if they were read one by one, for complete and
 // damaged snapshots of any length.
-func TestRestore_AnyLength_NamesBadRecord(t *testing.T) {
+func TestRestore_AnyLength_ReportsBadRecord(t *testing.T) {
 	for _, count := range []int{254, 255, 256, 257, 258, 4000} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
 			l := newLog(t)
@@ -122,28 +122,28 @@ func TestRestore_AnyLength_NamesBadRecord(t *testing.T) {
 			}
 			equal(t, "state", snapshotRecords(t, m.State()), snapshotRecords(t, l.state()))
 
-			begins := make([]int, count) // offset of each record
+			offsets := make([]int, count) // offset of each record
 			for i, at := 0, 0; i < count; i++ {
-				begins[i] = at
+				offsets[i] = at
 				size, n := binary.Uvarint(file[at:])
 				at += n + int(size)
 			}
 			for _, i := range []int{0, 1, 2, count / 2, count - 2, count - 1} {
-				refused := func(what string, b []byte, record int, why string) {
+				mustRefuse := func(what string, b []byte, record int, wantErr string) {
 					t.Helper()
 					err := fsm.New("").Restore(bytes.NewReader(b))
-					if want := fmt.Sprintf("record %d: %s", record, why); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), want) {
+					if want := fmt.Sprintf("record %d: %s", record, wantErr); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), want) {
 						t.Errorf("%s at record %d: Restore() = %v, want %q", what, i+1, err, want)
 					}
 				}
-				at := begins[i]
-				refused("truncated", file[:at], i+1, "truncated")
-				refused("truncated within the record", file[:at+3], i+1, "truncated")
-				refused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "damaged: its length is given as")
+				at := offsets[i]
+				mustRefuse("truncated", file[:at], i+1, "truncated")
+				mustRefuse("truncated within the record", file[:at+3], i+1, "truncated")
+				mustRefuse("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "damaged: its length is given as")
 				if i > 0 && i < count-2 {
 					swapped := slices.Clone(records)
 					swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
-					refused("out of order", writeRecords(t, swapped), i+2, "retired member")
+					mustRefuse("out of order", writeRecords(t, swapped), i+2, "retired member")
 				}
 			}
 			if err := fsm.New("").Restore(bytes.NewReader(append(slices.Clone(file), 0))); err == nil || !strings.Contains(err.Error(), "bytes after the trailer") {
@@ -155,8 +155,8 @@ func TestRestore_AnyLength_NamesBadRecord(t *testing.T) {
 
 // A snapshot with a correct checksum may still be wrong, because a faulty server may have written it.
 func TestRestore_Inconsistent_IsRefused(t *testing.T) {
-	find := func(records []*logv1.Record, fits func(*logv1.Record) bool) *logv1.Record {
-		i := slices.IndexFunc(records, fits)
+	find := func(records []*logv1.Record, matches func(*logv1.Record) bool) *logv1.Record {
+		i := slices.IndexFunc(records, matches)
 		if i < 0 {
 			t.Fatal("the scenario has no matching record")
 		}
@@ -180,7 +180,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 	journal := func(r []*logv1.Record) *logv1.JournalEntry {
 		return find(r, func(r *logv1.Record) bool { return r.GetJournal() != nil }).GetJournal()
 	}
-	noted := func(r []*logv1.Record, kind fsm.EventKind) *logv1.JournalEntry {
+	entryOf := func(r []*logv1.Record, kind fsm.EventKind) *logv1.JournalEntry {
 		return find(r, func(r *logv1.Record) bool { return r.GetJournal().GetKind() == uint32(kind) }).GetJournal()
 	}
 	gate := func(r []*logv1.Record) *logv1.StoredSemaphore {
@@ -201,10 +201,10 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 	edit := func(change func(r []*logv1.Record)) func([]*logv1.Record) []*logv1.Record {
 		return func(r []*logv1.Record) []*logv1.Record { change(r); return r }
 	}
-	drop := func(fits func(*logv1.Record) bool) func([]*logv1.Record) []*logv1.Record {
+	drop := func(matches func(*logv1.Record) bool) func([]*logv1.Record) []*logv1.Record {
 		return func(r []*logv1.Record) []*logv1.Record {
 			n := len(r)
-			if r = slices.DeleteFunc(r, fits); len(r) == n {
+			if r = slices.DeleteFunc(r, matches); len(r) == n {
 				t.Fatal("the scenario has no matching record")
 			}
 			return r
@@ -216,8 +216,8 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 	unknown := &logv1.Record{}
 	unknown.ProtoReflect().SetUnknown([]byte{0xca, 0x3e, 0x00})
 	for _, tc := range []struct {
-		why    string
-		change func([]*logv1.Record) []*logv1.Record
+		wantErr string
+		change  func([]*logv1.Record) []*logv1.Record
 	}{
 		{"does not begin with a header", func(r []*logv1.Record) []*logv1.Record { return r[1:] }},
 		{"format is 2", edit(func(r []*logv1.Record) { header(r).Format = 2 })},
@@ -255,10 +255,10 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"unknown permit end", edit(func(r []*logv1.Record) { live(r).Ended = 99 })},
 		{"has no semaphore", edit(func(r []*logv1.Record) { live(r).Semaphore = "" })},
 		{"already holds another", func(r []*logv1.Record) []*logv1.Record {
-			twin := proto.CloneOf(find(r, func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Live) }))
-			twin.GetPermit().Token = header(r).LastToken
+			duplicate := proto.CloneOf(find(r, func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Live) }))
+			duplicate.GetPermit().Token = header(r).LastToken
 			i := slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetClaim() != nil })
-			return slices.Insert(slices.DeleteFunc(r, func(r *logv1.Record) bool { return r.GetPermit().GetToken() == twin.GetPermit().GetToken() }), i-1, twin)
+			return slices.Insert(slices.DeleteFunc(r, func(r *logv1.Record) bool { return r.GetPermit().GetToken() == duplicate.GetPermit().GetToken() }), i-1, duplicate)
 		}},
 		{"does not hold the claim", edit(func(r []*logv1.Record) { claim(r).State = uint32(semaphore.ClaimDone) })},
 		{"does not hold the claim", drop(func(r *logv1.Record) bool { return r.GetClaim().GetState() == uint32(semaphore.ClaimHeld) })},
@@ -288,40 +288,42 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		})},
 		{"unknown journal entry kind", edit(func(r []*logv1.Record) { journal(r).Kind = 0 })},
 		{"journal entry", edit(func(r []*logv1.Record) { journal(r).Revision = 1 << 40 })},
-		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon = nil })},
-		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon = nil })},
+		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { entryOf(r, fsm.CordonedEvent).Cordon = nil })},
+		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { entryOf(r, fsm.UncordonedEvent).Cordon = nil })},
 		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { journal(r).Cordon = &logv1.StoredCordon{Id: "k", Revision: 1} })},
-		{"does not match its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Id = "" })},
-		{"does not match its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Semaphore = "export" })},
-		{"does not match its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Revision-- })},
-		{"does not match its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon.Revision = 0 })},
+		{"does not match its cordon", edit(func(r []*logv1.Record) { entryOf(r, fsm.CordonedEvent).Cordon.Id = "" })},
+		{"does not match its cordon", edit(func(r []*logv1.Record) { entryOf(r, fsm.CordonedEvent).Semaphore = "export" })},
+		{"does not match its cordon", edit(func(r []*logv1.Record) { entryOf(r, fsm.CordonedEvent).Cordon.Revision-- })},
+		{"does not match its cordon", edit(func(r []*logv1.Record) { entryOf(r, fsm.UncordonedEvent).Cordon.Revision = 0 })},
 		{"does not match its cordon", edit(func(r []*logv1.Record) {
-			e := noted(r, fsm.UncordonedEvent)
+			e := entryOf(r, fsm.UncordonedEvent)
 			e.Cordon.Revision = e.GetRevision()
 		})},
-		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause = nil })},
-		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause = nil })},
-		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).Pause = &logv1.StoredPause{Revision: 1} })},
-		{"does not match its pause", edit(func(r []*logv1.Record) { noted(r, fsm.Deleted).Pause = &logv1.StoredPause{Revision: 1 << 40} })},
+		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { entryOf(r, fsm.PausedEvent).Pause = nil })},
+		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { entryOf(r, fsm.ResumedEvent).Pause = nil })},
+		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { entryOf(r, fsm.Replaced).Pause = &logv1.StoredPause{Revision: 1} })},
+		{"does not match its pause", edit(func(r []*logv1.Record) { entryOf(r, fsm.Deleted).Pause = &logv1.StoredPause{Revision: 1 << 40} })},
 		{"replaced something that is not older", edit(func(r []*logv1.Record) {
-			noted(r, fsm.PausedEvent).PauseBefore = &logv1.StoredPause{Revision: noted(r, fsm.PausedEvent).GetRevision()}
+			entryOf(r, fsm.PausedEvent).PauseBefore = &logv1.StoredPause{Revision: entryOf(r, fsm.PausedEvent).GetRevision()}
 		})},
-		{"replaced something that is not older", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).CordonBefore = &logv1.StoredCordon{Revision: 1} })},
-		{"cannot have undone change", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Undoes = noted(r, fsm.PausedEvent).GetRevision() })},
-		{"cannot have undone change", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Undoes = 1 })},
-		{"temporary edits and restored", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).EndsBack = ends(r).GetReverts() })},
+		{"replaced something that is not older", edit(func(r []*logv1.Record) { entryOf(r, fsm.Replaced).CordonBefore = &logv1.StoredCordon{Revision: 1} })},
+		{"cannot have undone change", edit(func(r []*logv1.Record) {
+			entryOf(r, fsm.PausedEvent).Undoes = entryOf(r, fsm.PausedEvent).GetRevision()
+		})},
+		{"cannot have undone change", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).Undoes = 1 })},
+		{"temporary edits and restored", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).EndsBack = ends(r).GetReverts() })},
 		{"a temporary edit of another definition", edit(func(r []*logv1.Record) {
-			noted(r, fsm.Deleted).EndsGone = []*logv1.StoredRevert{{Revision: 1, Until: 1}}
+			entryOf(r, fsm.Deleted).EndsGone = []*logv1.StoredRevert{{Revision: 1, Until: 1}}
 		})},
 		{"was restored from change", edit(func(r []*logv1.Record) {
 			p := find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause() != nil }).GetDefinition().Pause
 			p.Change = p.Revision
 		})},
-		{"does not match its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Semaphore = "" })},
-		{"does not match its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause.Revision-- })},
-		{"does not match its pause", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause.Revision = 0 })},
+		{"does not match its pause", edit(func(r []*logv1.Record) { entryOf(r, fsm.PausedEvent).Semaphore = "" })},
+		{"does not match its pause", edit(func(r []*logv1.Record) { entryOf(r, fsm.PausedEvent).Pause.Revision-- })},
+		{"does not match its pause", edit(func(r []*logv1.Record) { entryOf(r, fsm.ResumedEvent).Pause.Revision = 0 })},
 		{"does not match its pause", edit(func(r []*logv1.Record) {
-			e := noted(r, fsm.ResumedEvent)
+			e := entryOf(r, fsm.ResumedEvent)
 			e.Pause.Revision = e.GetRevision()
 		})},
 		{"permit revision", edit(func(r []*logv1.Record) { gate(r).PermitRevision = 1 << 40 })},
@@ -376,20 +378,20 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		})},
 		{"no holder that must stop", edit(func(r []*logv1.Record) { live(r).Stop, live(r).StopDrain = 0, 1 })},
 		{"no holder that must stop", edit(func(r []*logv1.Record) { p := permit(semaphore.Held)(r); p.Stop, p.StopDrain = 1, 1 })},
-		{"has a drain", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Drain = 1 })},
-		{"has an end", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Until = 1 })},
-		{"has an unexpected or missing kind of missed work", edit(func(r []*logv1.Record) { noted(r, fsm.MissedEvent).Missed = 0 })},
-		{"has an unexpected or missing kind of missed work", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Missed = 1 })},
-		{"unknown kind of missed work", edit(func(r []*logv1.Record) { noted(r, fsm.MissedEvent).Missed = 5 })},
+		{"has a drain", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).Drain = 1 })},
+		{"has an end", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).Until = 1 })},
+		{"has an unexpected or missing kind of missed work", edit(func(r []*logv1.Record) { entryOf(r, fsm.MissedEvent).Missed = 0 })},
+		{"has an unexpected or missing kind of missed work", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).Missed = 1 })},
+		{"unknown kind of missed work", edit(func(r []*logv1.Record) { entryOf(r, fsm.MissedEvent).Missed = 5 })},
 		{"sighting of", edit(func(r []*logv1.Record) { sighting(r).Group = "z" })},
 		{"a sighting: group", edit(func(r []*logv1.Record) { sighting(r).Group = "" })},
 		{"a sighting: at", edit(func(r []*logv1.Record) { sighting(r).At = 0 })},
 	} {
-		t.Run(tc.why, func(t *testing.T) {
-			records := tc.change(readRecords(t, snapshot(t, storyOfEveryCommand(t).state())))
+		t.Run(tc.wantErr, func(t *testing.T) {
+			records := tc.change(readRecords(t, snapshot(t, everyCommandScenario(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
-			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("Restore() = %v, want %s", err, tc.why)
+			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.wantErr) {
+				t.Fatalf("Restore() = %v, want %s", err, tc.wantErr)
 			}
 		})
 	}
@@ -399,7 +401,7 @@ func TestRestore_WrongTrailer_IsRefused(t *testing.T) {
 	file := snapshot(t, newLog(t).state())
 	records := readRecords(t, file)
 	trailer := records[len(records)-1].GetTrailer()
-	for why, change := range map[string]func(){
+	for wantErr, change := range map[string]func(){
 		"counts 1 records": func() { trailer.Records = 1 },
 		"checksum":         func() { trailer.Records, trailer.Checksum = 0, nil },
 	} {
@@ -410,23 +412,23 @@ func TestRestore_WrongTrailer_IsRefused(t *testing.T) {
 		}
 		head := file[:1+int(file[0])]
 		b := append(append(slices.Clone(head), byte(len(body))), body...)
-		if err := fsm.New("").Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
-			t.Errorf("Restore() = %v, want %s", err, why)
+		if err := fsm.New("").Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("Restore() = %v, want %s", err, wantErr)
 		}
 	}
 }
 
 func TestSnapshot_WriterFails_ReturnsError(t *testing.T) {
 	for _, room := range []int{0, 10, 100} {
-		if err := storyOfEveryCommand(t).state().Snapshot(&full{room}); !errors.Is(err, io.ErrShortWrite) {
+		if err := everyCommandScenario(t).state().Snapshot(&limitedWriter{room}); !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("Snapshot() with room for %d bytes = %v", room, err)
 		}
 	}
 }
 
-type full struct{ room int }
+type limitedWriter struct{ room int }
 
-func (f *full) Write(b []byte) (int, error) {
+func (f *limitedWriter) Write(b []byte) (int, error) {
 	if f.room -= len(b); f.room < 0 {
 		return 0, io.ErrShortWrite
 	}
@@ -451,8 +453,8 @@ func TestHash_EqualStates_HaveEqualHashes(t *testing.T) {
 	} {
 		a.apply(cmd)
 		h := hash(t, a.state())
-		if was, ok := seen[h]; ok {
-			t.Errorf("the hash after %T equals the hash after %s", cmd, was)
+		if prev, ok := seen[h]; ok {
+			t.Errorf("the hash after %T equals the hash after %s", cmd, prev)
 		}
 		seen[h] = a.state().ClusterID()
 	}
@@ -464,21 +466,21 @@ func TestHash_EqualStates_HaveEqualHashes(t *testing.T) {
 // FuzzRestore checks that for any input Restore either returns ErrSnapshot or restores a state whose snapshot can be
 // read back unchanged.
 func FuzzRestore(f *testing.F) {
-	story := snapshot(f, storyOfEveryCommand(f).state())
-	f.Add(story)
-	f.Add(story[:len(story)/2])
-	f.Add(snapshot(f, storyOfRequests(f).state()))
-	f.Add(snapshot(f, storyOfJournal(f).state()))
-	f.Add(snapshot(f, storyOfSupersede(f).state()))
+	scenario := snapshot(f, everyCommandScenario(f).state())
+	f.Add(scenario)
+	f.Add(scenario[:len(scenario)/2])
+	f.Add(snapshot(f, requestScenario(f).state()))
+	f.Add(snapshot(f, journalScenario(f).state()))
+	f.Add(snapshot(f, supersedeScenario(f).state()))
 	f.Add(snapshot(f, fsm.New("").State()))
 	f.Add([]byte{})
-	records := readRecords(f, story)
+	records := readRecords(f, scenario)
 	for i := 1; i < len(records); i += 3 {
 		f.Add(writeRecords(f, slices.Delete(slices.Clone(records), i, i+1)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m := fsm.New("")
-		if err := m.Restore(bytes.NewReader(resealed(b))); err != nil {
+		if err := m.Restore(bytes.NewReader(withValidTrailer(b))); err != nil {
 			if !errors.Is(err, fsm.ErrSnapshot) {
 				t.Fatal(err)
 			}

@@ -125,8 +125,8 @@ type JobResult struct {
 
 // CancelResult is the result of a Cancel.
 type CancelResult struct {
-	// GaveBack is the live permit of the request, which this command ended, or nil.
-	GaveBack *semaphore.Permit
+	// ReturnedPermit is the live permit of the request, which this command ended, or nil.
+	ReturnedPermit *semaphore.Permit
 	// Ended is how the request had ended before, or nil. If both are nil and Changed is false, the request is now
 	// remembered as cancelled.
 	Ended *Remembered
@@ -183,7 +183,7 @@ type EditResult struct {
 	Conflict *Conflict
 	// Repeated is true if this request was applied before. Revision and Skipped then describe that change.
 	Repeated bool
-	// Definition and Permits are as in EditAnswer. They are unknown in a retry of a request that was remembered below
+	// Definition and Permits are as in EditResponse. They are unknown in a retry of a request that was remembered below
 	// feature level 3.
 	Definition *StoredDefinition
 	Permits    uint32
@@ -196,7 +196,7 @@ type RevisionResult struct {
 	// Repeated is true if this request was applied before. Revision is then the revision of that change, and
 	// nothing happened now.
 	Repeated bool
-	// Names and Cordon are as in EditAnswer. They are unknown in a retry of a request that was remembered below feature
+	// Names and Cordon are as in EditResponse. They are unknown in a retry of a request that was remembered below feature
 	// level 3.
 	Names  []string
 	Cordon *Cordon
@@ -209,8 +209,8 @@ type RevisionResult struct {
 // semaphore or an invalid definition. Nothing happened. Any command can have this result.
 type InvalidResult struct {
 	Why string
-	// Used is the edit to which the request id belongs, if the command differs from that edit.
-	Used *Remembered
+	// UsedBy is the edit to which the request id belongs, if the command differs from that edit.
+	UsedBy *Remembered
 	// TooOld is set if the edit may have been made and forgotten since.
 	TooOld *TooOld
 }

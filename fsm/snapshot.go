@@ -100,32 +100,32 @@ func (s *State) records(w *recordWriter) {
 // semaphores writes the data of each name except its definition, permits, claims, journal and requests.
 func (s *State) semaphores(w *recordWriter) {
 	marked := s.onlyMarked()
-	before := func(name string) {
+	writeMarkedBefore := func(name string) {
 		for len(marked) > 0 && (name == "" || marked[0] < name) {
 			w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: &logv1.StoredSemaphore{
-				Name: marked[0], RequestsForgotten: s.memory(marked[0]).forgotten,
+				Name: marked[0], RequestsForgotten: s.requestMemory(marked[0]).forgotten,
 			}}})
 			marked = marked[1:]
 		}
 	}
 	s.gates.Scan(func(name string, g *gate) bool {
-		waits, some := s.dues.Get(name)
-		if !some {
-			waits = &due{}
+		pending, exists := s.timers.Get(name)
+		if !exists {
+			pending = &pendingTimers{}
 		}
-		forgotten := s.memory(name).forgotten
-		if name == "" || g.permitRevision == 0 && g.lowWater == 0 && !some && forgotten == 0 && g.runLog().forgotten == 0 {
+		forgotten := s.requestMemory(name).forgotten
+		if name == "" || g.permitRevision == 0 && g.lowWater == 0 && !exists && forgotten == 0 && g.runLog().forgotten == 0 {
 			return true // the rest is derived or in the definition; the mark of edits is in the header
 		}
-		before(name)
-		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g, *waits, forgotten)}})
+		writeMarkedBefore(name)
+		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g, *pending, forgotten)}})
 	})
-	before("")
+	writeMarkedBefore("")
 }
 
 // onlyMarked returns the names that have both remembered and forgotten requests, but no other data.
 func (s *State) onlyMarked() (names []string) {
-	s.memories.Scan(func(name string, m *memory) bool {
+	s.requestMemories.Scan(func(name string, m *requestMemory) bool {
 		if name != "" && m.forgotten > 0 && s.gate(name) == noGate {
 			names = append(names, name)
 		}

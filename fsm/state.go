@@ -31,7 +31,7 @@ type State struct {
 	accessRevision uint64            // of the last change to bindings or tokens; 0 if there has been none
 
 	gates           *btree.Map[string, *gate]
-	dues            *btree.Map[string, *due] // only a few names have one; each of them has a gate
+	timers          *btree.Map[string, *pendingTimers] // only a few names have one; each of them has a gate
 	definitionCount int
 
 	permits    *btree.Map[uint64, *semaphore.Permit]
@@ -40,17 +40,17 @@ type State struct {
 
 	claims *btree.BTreeG[*semaphore.Claim] // by (semaphore, due, name)
 
-	requests      *btree.Map[uint64, *Remembered] // by revision
-	requestKeys   *btree.BTreeG[requestKey]       // the latest of each (semaphore, identity, request id)
-	requestTokens *btree.Map[uint64, *Remembered]
-	memories      *btree.Map[string, *memory] // the same requests by semaphore
-	requestBytes  uint64                      // total size of all requests except edits
+	requests        *btree.Map[uint64, *Remembered] // by revision
+	requestKeys     *btree.BTreeG[requestKey]       // the latest of each (semaphore, identity, request id)
+	requestTokens   *btree.Map[uint64, *Remembered]
+	requestMemories *btree.Map[string, *requestMemory] // the same requests by semaphore
+	requestBytes    uint64                             // total size of all requests except edits
 	// namesForgotten is the common forgotten mark of all names that have no memory of their own.
 	namesForgotten uint64
 
 	deletions *btree.Map[string, uint64] // name to revision
 
-	edits, runs *btree.BTreeG[*JournalEntry] // the journal, by (revision, ordinal); see EventKind.ofRun
+	edits, runs *btree.BTreeG[*JournalEntry] // the journal, by (revision, ordinal); see EventKind.isRun
 	// changesForgotten is the latest revision of a forgotten journal entry without a WholeChange.
 	changesForgotten uint64
 
@@ -94,7 +94,7 @@ func (g *gate) runLog() runLog {
 }
 
 // pendingTimers holds the drains and temporary edits of one name, which the leader's timers will end. It is immutable.
-type due struct {
+type pendingTimers struct {
 	drains []semaphore.Drain // by revision
 	ends   []*EditEnd        // by revision; only if there is a definition
 }
@@ -116,21 +116,21 @@ func newState(clusterID string) *State {
 		settings:        settings,
 		largestDuration: settings.MaxDuration,
 
-		gates:         btree.NewMap[string, *gate](0),
-		dues:          btree.NewMap[string, *due](0),
-		permits:       btree.NewMap[uint64, *semaphore.Permit](0),
-		holders:       newTree(holderBefore),
-		identities:    newTree(identityBefore),
-		claims:        newTree(claimBefore),
-		requests:      btree.NewMap[uint64, *Remembered](0),
-		memories:      btree.NewMap[string, *memory](0),
-		requestKeys:   newTree(requestBefore),
-		requestTokens: btree.NewMap[uint64, *Remembered](0),
-		deletions:     btree.NewMap[string, uint64](0),
-		edits:         newTree(journalBefore),
-		runs:          newTree(journalBefore),
-		sightings:     newTree(sightingBefore),
-		jobs:          newJobTrees(),
+		gates:           btree.NewMap[string, *gate](0),
+		timers:          btree.NewMap[string, *pendingTimers](0),
+		permits:         btree.NewMap[uint64, *semaphore.Permit](0),
+		holders:         newTree(holderBefore),
+		identities:      newTree(identityBefore),
+		claims:          newTree(claimBefore),
+		requests:        btree.NewMap[uint64, *Remembered](0),
+		requestMemories: btree.NewMap[string, *requestMemory](0),
+		requestKeys:     newTree(requestBefore),
+		requestTokens:   btree.NewMap[uint64, *Remembered](0),
+		deletions:       btree.NewMap[string, uint64](0),
+		edits:           newTree(journalBefore),
+		runs:            newTree(journalBefore),
+		sightings:       newTree(sightingBefore),
+		jobs:            newJobTrees(),
 	}
 }
 
@@ -145,13 +145,13 @@ func newTree[T any](before func(a, b T) bool) *btree.BTreeG[T] {
 func (s *State) fork() *State {
 	c := *s
 	c.gates = s.gates.Copy()
-	c.dues = s.dues.Copy()
+	c.timers = s.timers.Copy()
 	c.permits = s.permits.Copy()
 	c.holders = s.holders.Copy()
 	c.identities = s.identities.Copy()
 	c.claims = s.claims.Copy()
 	c.requests = s.requests.Copy()
-	c.memories = s.memories.Copy()
+	c.requestMemories = s.requestMemories.Copy()
 	c.requestKeys = s.requestKeys.Copy()
 	c.requestTokens = s.requestTokens.Copy()
 	c.deletions = s.deletions.Copy()

@@ -19,8 +19,8 @@ func token(id string, expires time.Time) access.Token {
 	return access.Token{ID: id, Hash: [32]byte{1, 2, 3}, Expires: expires, CreatedBy: "ann", CreatedAt: at(300)}
 }
 
-// commandsOfAccess returns the feature level 4 commands for bindings and tokens. They are frozen.
-func commandsOfAccess() []fsm.Command {
+// accessCommands returns the feature level 4 commands for bindings and tokens. They are frozen.
+func accessCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.SetBinding{
 			Name: "admin", First: true, Author: "gk1", Reason: "the first administrator", At: at(300),
@@ -38,9 +38,9 @@ func commandsOfAccess() []fsm.Command {
 	}
 }
 
-// storyOfAccess returns a log that has bindings with and without tokens, a permit held by a principal, and journal
+// accessScenario returns a log that has bindings with and without tokens, a permit held by a principal, and journal
 // entries for the changes. It is frozen.
-func storyOfAccess(tb tester) *log {
+func accessScenario(tb tester) *log {
 	l := newWorkLog(tb)
 	l.apply(fsm.SetBinding{
 		Name: "admin", First: true, Author: "gk1", Reason: "the first administrator", At: at(300),
@@ -54,7 +54,7 @@ func storyOfAccess(tb tester) *log {
 	l.submit("job", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.Principal = "ops" })
 	id := identity("a")
 	id.Principal = "ops"
-	if r := one[fsm.GrantResult](l, fsm.Grant{
+	if r := applyOne[fsm.GrantResult](l, fsm.Grant{
 		Semaphore: "s", Identity: id, Weight: 1, RequestID: "r1", DefinitionVersion: l.state().Definition("s").Version, At: at(305),
 	}); r.Permit == nil {
 		tb.Fatalf("Grant: got %+v, want a permit", r)

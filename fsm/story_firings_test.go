@@ -7,24 +7,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// commandsOfFirings returns the feature level 3 commands for firings far in the future. They are frozen.
-func commandsOfFirings() []fsm.Command {
+// futureFiringCommands returns the feature level 3 commands for firings far in the future. They are frozen.
+func futureFiringCommands() []fsm.Command {
 	ahead := func(d *semaphore.Definition) { d.FiringMaxAhead = time.Hour }
 	unbounded := func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded }
 	end := &fsm.EditEnd{Revision: 4, Until: at(70), Before: definition("s", ahead), After: definition("s", unbounded)}
 	return []fsm.Command{
 		fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s", unbounded)}}, At: at(60)},
 		fsm.Undo{Change: 3, At: at(61), Edits: []fsm.UndoEdit{{
-			Change:   fsm.Change{Kind: fsm.Replace, Name: "s", Definition: definition("s", ahead), ExpectedVersion: 2},
-			EndsBack: []*fsm.EditEnd{end},
+			Change:       fsm.Change{Kind: fsm.Replace, Name: "s", Definition: definition("s", ahead), ExpectedVersion: 2},
+			RestoredEnds: []*fsm.EditEnd{end},
 		}}},
 		fsm.Forget{Semaphore: "s", Term: 3, Firings: []semaphore.Firing{{Name: "f", Due: at(9000)}, {Name: "g"}}},
 	}
 }
 
-// storyOfFirings returns a log of definitions with and without a limit on how far ahead firings may be, and in which
+// futureFiringScenario returns a log of definitions with and without a limit on how far ahead firings may be, and in which
 // one future firing has been forgotten. It is frozen.
-func storyOfFirings(tb tester) *log {
+func futureFiringScenario(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	l.define("s", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })

@@ -5,33 +5,33 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// commandsOfForgetting returns the feature level 3 commands that operators use to repair remembered firings. They are
+// forgetFiringsCommands returns the feature level 3 commands that operators use to repair remembered firings. They are
 // frozen.
-func commandsOfForgetting() []fsm.Command {
+func forgetFiringsCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.ForgetFirings{
-			Semaphore: "s", Firings: []fsm.ExpectedClaim{{Firing: *fire("f", 9000), Token: 7}, {Firing: *fire("g", 0), Token: 8}}, LowerTo: at(90),
-			Author: "ann", Reason: "a clock was a year ahead", RequestID: "f1", At: at(91), Asked: 16, RequestRevision: 13,
+			Semaphore: "s", Firings: []fsm.ExpectedClaim{{Firing: *newFiring("f", 9000), Token: 7}, {Firing: *newFiring("g", 0), Token: 8}}, LowerTo: at(90),
+			Author: "ann", Reason: "a clock was a year ahead", RequestID: "f1", At: at(91), RequestHash: 16, RequestRevision: 13,
 		},
 		fsm.Undo{Change: 9, Author: "ann", At: at(92), Firings: []fsm.UndoFirings{{
 			Semaphore: "s",
-			Back: []*semaphore.Claim{{
-				Semaphore: "s", Firing: *fire("f", 9000), Token: 7, Winner: identity("a"), State: semaphore.ClaimDone, Revision: 5, At: at(80),
+			Restore: []*semaphore.Claim{{
+				Semaphore: "s", Firing: *newFiring("f", 9000), Token: 7, Winner: identity("a"), State: semaphore.ClaimDone, Revision: 5, At: at(80),
 			}},
-			Forget: []fsm.ExpectedClaim{{Firing: *fire("g", 0), Token: 8}}, LowWater: at(8000), ExpectedLowWater: at(90),
+			Forget: []fsm.ExpectedClaim{{Firing: *newFiring("g", 0), Token: 8}}, LowWater: at(8000), ExpectedLowWater: at(90),
 		}}},
 	}
 }
 
-// storyOfForgetting returns a log with three repairs of remembered firings. The first is kept, the second was undone,
+// forgetFiringsScenario returns a log with three repairs of remembered firings. The first is kept, the second was undone,
 // and the undo of the third was itself undone. It is frozen.
-func storyOfForgetting(tb tester) *log {
+func forgetFiringsScenario(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	for _, name := range []string{"repaired", "undone", "again"} {
 		l.define(name, func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 		l.poison(name)
-		l.apply(l.forget(name, at(90), fire("f", 9000), fire("f", 9100)))
+		l.apply(l.forget(name, at(90), newFiring("f", 9000), newFiring("f", 9100)))
 		if name != "repaired" {
 			l.apply(l.undoForget(name))
 		}

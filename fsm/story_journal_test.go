@@ -6,11 +6,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfJournal returns the feature level 3 commands that add data about a change to the journal, or set the
+// journalCommands returns the feature level 3 commands that add data about a change to the journal, or set the
 // journal's lifetime. They are frozen.
-func commandsOfJournal() []fsm.Command {
+func journalCommands() []fsm.Command {
 	return []fsm.Command{
-		fsm.Undo{Change: 3, Also: []uint64{4, 5}, Partial: true, At: at(70)},
+		fsm.Undo{Change: 3, OtherChanges: []uint64{4, 5}, Partial: true, At: at(70)},
 		fsm.Configure{Settings: fsm.Settings{
 			MaxDuration: time.Hour, JournalPerSemaphore: 9, JournalTotal: 99, RememberedRequests: 9, RememberedDeletions: 9,
 			JournalLifetime: 24 * time.Hour,
@@ -18,11 +18,11 @@ func commandsOfJournal() []fsm.Command {
 	}
 }
 
-// storyOfJournal returns a log with a feature level 3 journal. The journal has changes to one and to several
+// journalScenario returns a log with a feature level 3 journal. The journal has changes to one and to several
 // semaphores, some of whose entries are forgotten, entries from before that level, and forgotten permit ends. It is
 // frozen.
-func storyOfJournal(tb tester) *log {
-	l := newLogOfLevel2(tb)
+func journalScenario(tb tester) *log {
+	l := newLevel2Log(tb)
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 2
 	l.apply(fsm.Configure{Settings: settings})
@@ -45,7 +45,7 @@ func storyOfJournal(tb tester) *log {
 		l.apply(fsm.Release{Token: l.grant("a", "h").Token, At: at(5 + i)})
 	}
 	v := l.state().Definition("a").Version
-	l.apply(fsm.Undo{Change: v, Also: []uint64{resumed}, Partial: true, At: at(9), Edits: []fsm.UndoEdit{
+	l.apply(fsm.Undo{Change: v, OtherChanges: []uint64{resumed}, Partial: true, At: at(9), Edits: []fsm.UndoEdit{
 		{Change: replace(definition("a", permits(2)), v)},
 	}})
 	return l

@@ -6,20 +6,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfRequests returns the feature level 3 commands that carry more data about their request, or set limits for
+// requestCommands returns the feature level 3 commands that carry more data about their request, or set limits for
 // remembered requests. They are frozen, like the commands of other levels.
-func commandsOfRequests() []fsm.Command {
+func requestCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, RequestID: "r1", RequestRevision: 7, At: at(60)},
 		fsm.EditBatch{
 			Changes:   []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s")}},
-			RequestID: "e", Asked: 11, RequestRevision: 8, At: at(61),
+			RequestID: "e", RequestHash: 11, RequestRevision: 8, At: at(61),
 		},
-		fsm.Pause{Names: []string{"s"}, RequestID: "p", Asked: 12, RequestRevision: 9, At: at(62)},
-		fsm.Resume{Names: []string{"s"}, RequestID: "q", Asked: 13, RequestRevision: 10, At: at(63)},
-		fsm.SetCordon{ID: "rack", GroupPattern: "r", RequestID: "c", Asked: 14, RequestRevision: 11, At: at(64)},
-		fsm.Uncordon{ID: "rack", RequestID: "d", Asked: 15, RequestRevision: 12, At: at(65)},
-		fsm.Undo{Change: 3, RequestID: "u", Asked: 16, RequestRevision: 13, At: at(66)},
+		fsm.Pause{Names: []string{"s"}, RequestID: "p", RequestHash: 12, RequestRevision: 9, At: at(62)},
+		fsm.Resume{Names: []string{"s"}, RequestID: "q", RequestHash: 13, RequestRevision: 10, At: at(63)},
+		fsm.SetCordon{ID: "rack", GroupPattern: "r", RequestID: "c", RequestHash: 14, RequestRevision: 11, At: at(64)},
+		fsm.Uncordon{ID: "rack", RequestID: "d", RequestHash: 15, RequestRevision: 12, At: at(65)},
+		fsm.Undo{Change: 3, RequestID: "u", RequestHash: 16, RequestRevision: 13, At: at(66)},
 		fsm.Trim{Term: 3, UpTo: 5, Names: []string{"", "s"}},
 		fsm.Configure{Settings: fsm.Settings{
 			MaxDuration: time.Hour, JournalPerSemaphore: 9, JournalTotal: 99, RememberedRequests: 9, RememberedDeletions: 9,
@@ -28,22 +28,22 @@ func commandsOfRequests() []fsm.Command {
 	}
 }
 
-// commandsOfKeptPauses returns the feature level 3 pauses that keep existing pauses. They are frozen.
-func commandsOfKeptPauses() []fsm.Command {
+// keptPauseCommands returns the feature level 3 pauses that keep existing pauses. They are frozen.
+func keptPauseCommands() []fsm.Command {
 	return []fsm.Command{fsm.Pause{Names: []string{"s"}, Keep: true, At: at(63)}}
 }
 
-// commandsOfExpectedPauses returns the feature level 3 pauses and resumes that have expectations. They are frozen.
-func commandsOfExpectedPauses() []fsm.Command {
+// expectedPauseCommands returns the feature level 3 pauses and resumes that have expectations. They are frozen.
+func expectedPauseCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.Pause{Names: []string{"s", "t"}, Expected: []fsm.Expected{{Version: 2}, {Version: 3, Pause: 4}}, At: at(64)},
 		fsm.Resume{Names: []string{"s"}, Expected: []fsm.Expected{{Version: 2, Pause: 5}}, At: at(65)},
 	}
 }
 
-// storyOfRequests returns a log that remembers some requests and has forgotten others: those of a semaphore, of a name
+// requestScenario returns a log that remembers some requests and has forgotten others: those of a semaphore, of a name
 // without other data and of names without any data, as well as edits. It is frozen.
-func storyOfRequests(tb tester) *log {
+func requestScenario(tb tester) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 0
@@ -66,24 +66,24 @@ func storyOfRequests(tb tester) *log {
 	l.apply(fsm.Trim{Term: l.term, UpTo: l.state().Revision() - 1, Names: []string{"left"}})
 
 	batch := edits(create(definition("made", permits(3))))
-	batch.RequestID, batch.Asked, batch.Reason = "forgotten", 20, "first"
+	batch.RequestID, batch.RequestHash, batch.Reason = "forgotten", 20, "first"
 	l.apply(batch)
 	l.apply(fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{""}})
 	d := l.state().Definition("made")
 	batch = edits(replace(definition("made", permits(4)), d.Version))
-	batch.RequestID, batch.Asked, batch.Reason = "created", 21, "second"
+	batch.RequestID, batch.RequestHash, batch.Reason = "created", 21, "second"
 	l.apply(fsm.Pause{Names: []string{"made"}, Reason: "night", Author: "ann"}, batch)
 	l.apply(edits(replace(definition("made", permits(5)), l.state().Definition("made").Version)))
 	l.define("left behind")
 	l.grant("left behind", "a")
 	batch = edits(remove("left behind", l.state().Definition("left behind").Version))
-	batch.RequestID, batch.Asked = "deleted", 22
+	batch.RequestID, batch.RequestHash = "deleted", 22
 	l.apply(
 		batch,
-		fsm.Pause{Names: []string{"s", "made"}, RequestID: "paused", Asked: 23},
-		fsm.SetCordon{ID: "rack", GroupPattern: "r", Until: at(900), Author: "ann", Reason: "heat", RequestID: "cordoned", Asked: 24},
+		fsm.Pause{Names: []string{"s", "made"}, RequestID: "paused", RequestHash: 23},
+		fsm.SetCordon{ID: "rack", GroupPattern: "r", Until: at(900), Author: "ann", Reason: "heat", RequestID: "cordoned", RequestHash: 24},
 		fsm.Uncordon{ID: "rack"},
-		fsm.Resume{RequestID: "nothing", Asked: 25},
+		fsm.Resume{RequestID: "nothing", RequestHash: 25},
 	)
 	return l
 }

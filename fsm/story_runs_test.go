@@ -7,33 +7,33 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// bounded limits a firing to two attempts, and runs missed firings.
-func bounded(d *semaphore.Definition) {
+// limitedAttempts limits a firing to two attempts, and runs missed firings.
+func limitedAttempts(d *semaphore.Definition) {
 	d.FiringOnLoss, d.MaxAttempts, d.Misfire, d.MisfireWindow = semaphore.FiringFree, 2, semaphore.MisfireEach, time.Hour
 }
 
-// commandsOfRuns returns the feature level 4 commands that concern how firings end. They are frozen.
-func commandsOfRuns() []fsm.Command {
+// runCommands returns the feature level 4 commands that concern how firings end. They are frozen.
+func runCommands() []fsm.Command {
 	return []fsm.Command{
-		fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s", bounded)}}, At: at(110)},
+		fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s", limitedAttempts)}}, At: at(110)},
 		fsm.Release{Token: 3, Job: semaphore.JobFailed, Failure: "exit code 3", Cooling: time.Second, At: at(111)},
 		fsm.TakeOver{Token: 4, By: identity("b"), Reason: "no answer from a", At: at(112)},
 		fsm.Undo{Change: 9, Author: "ann", At: at(113), Firings: []fsm.UndoFirings{{
 			Semaphore: "s",
-			Back: []*semaphore.Claim{{
-				Semaphore: "s", Firing: *fire("f", 9000), Token: 7, Winner: identity("a"), State: semaphore.ClaimFailed, Revision: 5, At: at(80),
+			Restore: []*semaphore.Claim{{
+				Semaphore: "s", Firing: *newFiring("f", 9000), Token: 7, Winner: identity("a"), State: semaphore.ClaimFailed, Revision: 5, At: at(80),
 				Failure: "exit code 3", Attempts: 2,
 			}},
 		}}},
 	}
 }
 
-// storyOfRuns returns a log with one firing for each outcome: done, failed, cut short, spent after two attempts, open
+// runScenario returns a log with one firing for each outcome: done, failed, cut short, spent after two attempts, open
 // after one, and taken over. It is frozen.
-func storyOfRuns(tb tester) *log {
+func runScenario(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
-	l.define("s", permits(9), bounded, func(d *semaphore.Definition) { d.Takeover = true })
+	l.define("s", permits(9), limitedAttempts, func(d *semaphore.Definition) { d.Takeover = true })
 	l.define("t", permits(9))
 	l.apply(fsm.Release{Token: l.grant("s", "a", firing("done", 10)).Token})
 	l.apply(fsm.Release{Token: l.grant("s", "a", firing("failed", 10)).Token, Job: semaphore.JobFailed, Failure: "exit code 3"})

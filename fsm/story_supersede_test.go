@@ -6,9 +6,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfSupersede returns the feature level 3 commands with more data about an identity that already holds a
+// supersedeCommands returns the feature level 3 commands with more data about an identity that already holds a
 // permit. They are frozen.
-func commandsOfSupersede() []fsm.Command {
+func supersedeCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, Supersedes: 7, Replaces: true, At: at(80)},
 		fsm.Abandon{Token: 7, Term: 3, Cooling: time.Second},
@@ -16,13 +16,13 @@ func commandsOfSupersede() []fsm.Command {
 	}
 }
 
-// storyOfSupersede returns a log with permits that have superseded others, one of which its holder may still rely on.
+// supersedeScenario returns a log with permits that have superseded others, one of which its holder may still rely on.
 // It is frozen.
-func storyOfSupersede(tb tester) *log {
-	l := newLogOfLevel2(tb)
+func supersedeScenario(tb tester) *log {
+	l := newLevel2Log(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	d := l.define("s", permits(2))
-	again := func(holder string, replaces bool) {
+	reacquire := func(holder string, replaces bool) {
 		own := l.state().Own("s", identity(holder))
 		l.apply(fsm.Grant{
 			Semaphore: "s", Identity: identity(holder), Weight: 1, DefinitionVersion: d.Version,
@@ -31,7 +31,7 @@ func storyOfSupersede(tb tester) *log {
 	}
 	l.grant("s", "a", requestID("first"))
 	l.grant("s", "b")
-	again("a", false)
-	again("b", true)
+	reacquire("a", false)
+	reacquire("b", true)
 	return l
 }

@@ -13,13 +13,13 @@ import (
 
 // everyCommand returns every kind of command, with every field set.
 func everyCommand() []fsm.Command {
-	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
-		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting(), commandsOfRuns(), commandsOfWork(),
-		commandsOfAccess())
+	return slices.Concat(level1Commands(), level2Commands(), cutShortCommands(), undoCommands(), requestCommands(), journalCommands(),
+		futureFiringCommands(), supersedeCommands(), keptPauseCommands(), expectedPauseCommands(), forgetFiringsCommands(), runCommands(), workCommands(),
+		accessCommands())
 }
 
-// commandsOfLevel1 returns each command of level 1. Golden files are generated from these commands, so they are frozen.
-func commandsOfLevel1() []fsm.Command {
+// level1Commands returns each command of level 1. Golden files are generated from these commands, so they are frozen.
+func level1Commands() []fsm.Command {
 	expected := uint64(3)
 	return []fsm.Command{
 		fsm.EditBatch{
@@ -41,7 +41,7 @@ func commandsOfLevel1() []fsm.Command {
 		}, Author: "bob", Reason: "second", At: at(2)},
 		fsm.SetCordon{ID: "dr", GroupPattern: "dr-.*", AcquirerPattern: "app9", Until: at(500), Author: "ann", Reason: "power", At: at(3)},
 		fsm.Grant{
-			Semaphore: "export", Identity: identity("a"), Weight: 2, Firing: fire("nightly", 60), RequestID: "r1",
+			Semaphore: "export", Identity: identity("a"), Weight: 2, Firing: newFiring("nightly", 60), RequestID: "r1",
 			Metadata: map[string]string{"pid": "7", "cmd": "export"}, DefinitionVersion: 1, CordonRevision: expected, At: at(4),
 		},
 		fsm.Extend{Token: 1, Duration: 2 * time.Minute, Term: 3},
@@ -66,8 +66,8 @@ func commandsOfLevel1() []fsm.Command {
 	}
 }
 
-// commandsOfLevel2 returns each command that feature level 2 added or extended with a field. They are frozen too.
-func commandsOfLevel2() []fsm.Command {
+// level2Commands returns each command that feature level 2 added or extended with a field. They are frozen too.
+func level2Commands() []fsm.Command {
 	return []fsm.Command{
 		fsm.RaiseFeatureLevel{Level: 2},
 		fsm.EditBatch{
@@ -83,20 +83,20 @@ func commandsOfLevel2() []fsm.Command {
 		fsm.EndDrain{Change: 9, Term: 3, Token: 1, At: at(27)},
 		fsm.Revert{Change: 9, Term: 3, Names: []string{"import"}, At: at(28)},
 		fsm.Sight{Term: 3, Sightings: []fsm.Sighting{{Group: "prod", Acquirer: "app1", At: at(29)}, {Group: "prod", Acquirer: "app2", At: at(29)}}},
-		fsm.NoteMissed{Semaphore: "import", Term: 3, Missed: fsm.NobodyAsked, Text: "nobody has asked for 25h", At: at(30)},
+		fsm.NoteMissed{Semaphore: "import", Term: 3, Missed: fsm.NoRequests, Text: "nobody has asked for 25h", At: at(30)},
 		fsm.EndQuarantine{Term: 3, At: at(31)},
 	}
 }
 
-// commandsOfCutShort returns a release of a job that was cut short. The command was added to feature level 2 later, and
+// cutShortCommands returns a release of a job that was cut short. The command was added to feature level 2 later, and
 // is frozen too.
-func commandsOfCutShort() []fsm.Command {
+func cutShortCommands() []fsm.Command {
 	return []fsm.Command{fsm.Release{Token: 2, Job: semaphore.JobCutShort, Cooling: 2 * time.Second, At: at(40)}}
 }
 
-// commandsOfUndo returns an undo of each kind, and operator changes with request ids. They were all added to feature
+// undoCommands returns an undo of each kind, and operator changes with request ids. They were all added to feature
 // level 2 later, and are frozen too.
-func commandsOfUndo() []fsm.Command {
+func undoCommands() []fsm.Command {
 	pause := &semaphore.Pause{Reason: "moving", Until: at(600), Stop: true, Revision: 9, Author: "ann", Drain: time.Minute, Change: 9}
 	end := &fsm.EditEnd{Revision: 4, Until: at(700), Before: definition("import"), After: definition("import", permits(9)), Drain: time.Minute}
 	return []fsm.Command{
@@ -105,13 +105,13 @@ func commandsOfUndo() []fsm.Command {
 			Edits: []fsm.UndoEdit{
 				{Change: fsm.Change{Kind: fsm.Create, Name: "gone", Definition: definition("gone")}, Pause: pause},
 				{
-					Change:   fsm.Change{Kind: fsm.Replace, Name: "import", Definition: definition("import"), ExpectedVersion: 5},
-					EndsBack: []*fsm.EditEnd{end}, EndsGone: []uint64{7},
+					Change:       fsm.Change{Kind: fsm.Replace, Name: "import", Definition: definition("import"), ExpectedVersion: 5},
+					RestoredEnds: []*fsm.EditEnd{end}, RemovedEnds: []uint64{7},
 				},
 				{Change: fsm.Change{Kind: fsm.Delete, Name: "fresh", ExpectedVersion: 6}},
 			},
 			Pauses: []fsm.UndoPause{
-				{Pause: pause, Of: []fsm.ExpectedPause{{Name: "a", Revision: 7}, {Name: "b"}}}, {Of: []fsm.ExpectedPause{{Name: "c", Revision: 8}}},
+				{Pause: pause, Expected: []fsm.ExpectedPause{{Name: "a", Revision: 7}, {Name: "b"}}}, {Expected: []fsm.ExpectedPause{{Name: "c", Revision: 8}}},
 			},
 			Cordons: []fsm.UndoCordon{
 				{ID: "rack", Expected: 3, Cordon: &fsm.Cordon{ID: "rack", AcquirerPattern: "app8", GroupPattern: "dr", Until: at(800), Author: "ann",
@@ -143,23 +143,23 @@ func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "commands", back, cmds)
-	fields := unset{}
-	fields.look(cmds)
+	fields := setFields{}
+	fields.visit(cmds)
 	fields.report(t)
 }
 
 // This is the equivalent test for stored data: the scenarios set every field, and a restored state keeps it.
-func TestStory_HasEveryStoredFieldSet(t *testing.T) {
-	fields := unset{}
-	fields.look(everything(storyOfUndo(t).state()))
-	fields.look(everything(storyOfRequests(t).state()))
-	fields.look(everything(storyOfJournal(t).state()))
-	fields.look(everything(storyOfFirings(t).state()))
-	fields.look(everything(storyOfSupersede(t).state()))
-	fields.look(everything(storyOfForgetting(t).state()))
-	fields.look(everything(storyOfRuns(t).state()))
-	fields.look(everything(storyOfWork(t).state()))
-	fields.look(everything(storyOfAccess(t).state()))
+func TestScenarios_SetEveryStoredField(t *testing.T) {
+	fields := setFields{}
+	fields.visit(everything(undoScenario(t).state()))
+	fields.visit(everything(requestScenario(t).state()))
+	fields.visit(everything(journalScenario(t).state()))
+	fields.visit(everything(futureFiringScenario(t).state()))
+	fields.visit(everything(supersedeScenario(t).state()))
+	fields.visit(everything(forgetFiringsScenario(t).state()))
+	fields.visit(everything(runScenario(t).state()))
+	fields.visit(everything(workScenario(t).state()))
+	fields.visit(everything(accessScenario(t).state()))
 	fields.report(t)
 }
 
@@ -220,12 +220,12 @@ func everything(s *fsm.State) []any {
 	return append(all, s.AccessRevision(), s.Settings(), s.LargestDuration(), s.FeatureLevel(), s.LastToken(), s.Revision(), s.CordonRevision())
 }
 
-// unset records, for each field of a struct, whether the field has ever had a value.
-type unset map[string]bool
+// setFields records, for each field of a struct, whether the field has ever had a value.
+type setFields map[string]bool
 
-func (u unset) look(v any) { u.value(reflect.ValueOf(v)) }
+func (u setFields) visit(v any) { u.value(reflect.ValueOf(v)) }
 
-func (u unset) value(v reflect.Value) {
+func (u setFields) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -247,7 +247,7 @@ func (u unset) value(v reflect.Value) {
 	}
 }
 
-func (u unset) report(t *testing.T) {
+func (u setFields) report(t *testing.T) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(u)) {
 		if !u[name] {
@@ -256,11 +256,11 @@ func (u unset) report(t *testing.T) {
 	}
 }
 
-// storyOfEveryCommand returns a log whose state has every kind of record in every variant. It is frozen: additions for
+// everyCommandScenario returns a log whose state has every kind of record in every variant. It is frozen: additions for
 // a new level belong in a separate scenario.
-func storyOfEveryCommand(tb tester) *log {
-	l := storyOfLevel1(tb)
-	l.apply(commandsOfLevel2()...)
+func everyCommandScenario(tb tester) *log {
+	l := level1Scenario(tb)
+	l.apply(level2Commands()...)
 	l.apply(fsm.Resume{Names: []string{"import"}}, fsm.Uncordon{ID: "rack"})
 	replace := func(name string, n uint32) fsm.Change {
 		d := l.state().Definition(name)
@@ -279,7 +279,7 @@ func storyOfEveryCommand(tb tester) *log {
 	l.apply(fsm.SetCordon{ID: "rack", AcquirerPattern: "app8", Drain: time.Minute}, fsm.SetCordon{ID: "drained", AcquirerPattern: "app7", Drain: time.Minute})
 	l.apply(fsm.EndDrain{Change: l.state().Revision(), Term: l.term, Cordon: "drained"})
 	l.apply(
-		fsm.NoteMissed{Semaphore: "fresh", Term: l.term, Missed: fsm.HeldLong, Text: "held for 2h", At: at(40)},
+		fsm.NoteMissed{Semaphore: "fresh", Term: l.term, Missed: fsm.HeldTooLong, Text: "held for 2h", At: at(40)},
 		fsm.NoteMissed{Semaphore: "fresh", Term: l.term, At: at(41)},
 		fsm.Pause{Names: []string{"fresh"}, Stop: true, Drain: 2 * time.Hour, Author: "bob"},
 	)
@@ -290,10 +290,10 @@ func storyOfEveryCommand(tb tester) *log {
 	return l
 }
 
-// storyOfCutShort continues that log with jobs that were stopped early: spent, free immediately, and free after
+// cutShortScenario continues that log with jobs that were stopped early: spent, free immediately, and free after
 // cooling. It is frozen too.
-func storyOfCutShort(tb tester) *log {
-	l := storyOfEveryCommand(tb)
+func cutShortScenario(tb tester) *log {
+	l := everyCommandScenario(tb)
 	l.define("once", permits(3))
 	l.define("again", permits(3), freeOnLoss)
 	for _, cut := range []struct {
@@ -306,11 +306,11 @@ func storyOfCutShort(tb tester) *log {
 	return l
 }
 
-// storyOfUndo continues that log with several undos. They undo a pause and a cordon that had each replaced an earlier
+// undoScenario continues that log with several undos. They undo a pause and a cordon that had each replaced an earlier
 // one, the deletion of a definition that was paused and had a temporary edit, and a temporary edit. The undo of the
 // temporary edit is itself undone. It is frozen too.
-func storyOfUndo(tb tester) *log {
-	l := storyOfCutShort(tb)
+func undoScenario(tb tester) *log {
+	l := cutShortScenario(tb)
 	l.define("moved", permits(2))
 	l.define("night", permits(2))
 	temporary := l.replace("night", permits(5))
@@ -319,11 +319,11 @@ func storyOfUndo(tb tester) *log {
 	ends := l.state().Ends("night")
 	now := l.state().Definition("night")
 	l.apply(fsm.Undo{Change: now.Version, Edits: []fsm.UndoEdit{{
-		Change: fsm.Change{Kind: fsm.Replace, Name: "night", Definition: ends[0].Before, ExpectedVersion: now.Version}, EndsGone: []uint64{ends[0].Revision},
+		Change: fsm.Change{Kind: fsm.Replace, Name: "night", Definition: ends[0].Before, ExpectedVersion: now.Version}, RemovedEnds: []uint64{ends[0].Revision},
 	}}, Author: "ann", RequestID: "u2"})
 	undo := l.state().Revision()
 	l.apply(fsm.Undo{Change: undo, Edits: []fsm.UndoEdit{{
-		Change: fsm.Change{Kind: fsm.Replace, Name: "night", Definition: ends[0].After, ExpectedVersion: undo}, EndsBack: ends,
+		Change: fsm.Change{Kind: fsm.Replace, Name: "night", Definition: ends[0].After, ExpectedVersion: undo}, RestoredEnds: ends,
 	}}, Author: "bob", RequestID: "u3"})
 	l.apply(fsm.Pause{Names: []string{"moved", "night"}, Reason: "moon", Until: at(950), Stop: true, Author: "ann", Drain: time.Minute})
 	first := l.state().Definition("moved").Pause
@@ -331,13 +331,13 @@ func storyOfUndo(tb tester) *log {
 	back := *first
 	back.Change = first.Revision
 	l.apply(fsm.Undo{
-		Change: l.state().Revision(), Pauses: []fsm.UndoPause{{Pause: &back, Of: []fsm.ExpectedPause{{Name: "moved", Revision: l.state().Revision()}}}}, Author: "bob",
+		Change: l.state().Revision(), Pauses: []fsm.UndoPause{{Pause: &back, Expected: []fsm.ExpectedPause{{Name: "moved", Revision: l.state().Revision()}}}}, Author: "bob",
 	})
 	d := l.state().Definition("night")
 	l.apply(edits(remove("night", d.Version)))
 	deleted := l.state().Revision()
 	l.apply(fsm.Undo{Change: deleted, Edits: []fsm.UndoEdit{{
-		Change: fsm.Change{Kind: fsm.Create, Name: "night", Definition: d.Definition}, Pause: &back, EndsBack: ends,
+		Change: fsm.Change{Kind: fsm.Create, Name: "night", Definition: d.Definition}, Pause: &back, RestoredEnds: ends,
 	}}, Author: "cyd"})
 	l.apply(fsm.SetCordon{ID: "row", GroupPattern: "row-1", Author: "ann"}, fsm.SetCordon{ID: "row", GroupPattern: "row-2", Author: "bob"})
 	row := l.state().Cordons()
@@ -348,10 +348,10 @@ func storyOfUndo(tb tester) *log {
 	return l
 }
 
-// storyOfLevel1 returns the log of a cluster that remains at level 1.
-func storyOfLevel1(tb tester) *log {
+// level1Scenario returns the log of a cluster that remains at level 1.
+func level1Scenario(tb tester) *log {
 	l := newLog(tb)
-	l.apply(commandsOfLevel1()...)
+	l.apply(level1Commands()...)
 	l.apply(fsm.SetCordon{ID: "dr", GroupPattern: "dr-.*", Until: at(500), Author: "ann", Reason: "power"}, fsm.SetCordon{ID: "host", AcquirerPattern: "app9"})
 	l.apply(fsm.Resume{Names: []string{"export", "import"}})
 	for _, holder := range []string{"live", "held", "done", "spent", "cooling", "gone"} {

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// commandsOfWork returns the feature level 4 commands for jobs and tasks. They are frozen.
-func commandsOfWork() []fsm.Command {
+// workCommands returns the feature level 4 commands for jobs and tasks. They are frozen.
+func workCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("w"), Weight: 1, Worker: true, At: at(200)},
 		fsm.Release{Token: 7, Result: []byte("42"), At: at(201)},
@@ -31,8 +31,8 @@ func commandsOfWork() []fsm.Command {
 	}
 }
 
-// storyOfWork returns a log with jobs and tasks in each state. It is frozen.
-func storyOfWork(tb tester) *log {
+// workScenario returns a log with jobs and tasks in each state. It is frozen.
+func workScenario(tb tester) *log {
 	l := newWorkLog(tb)
 	settings := l.state().Settings()
 	settings.Work = work.Limits{TaskBytes: 1 << 10, JobBytes: 1 << 20, SemaphoreBytes: 1 << 24, ClusterBytes: 1 << 25}
@@ -44,7 +44,7 @@ func storyOfWork(tb tester) *log {
 	l.apply(fsm.Release{Token: token, Result: []byte("42"), At: at(30)})
 	cancelled := l.submit("cancelled", tasks("a", "b"))
 	l.take("stopped")
-	l.apply(fsm.CancelJob{Job: cancelled.Number, Cause: work.CancelAsked, Author: "ann", Reason: "wrong input", At: at(31)})
+	l.apply(fsm.CancelJob{Job: cancelled.Number, Cause: work.CancelRequested, Author: "ann", Reason: "wrong input", At: at(31)})
 	l.submit("open", tasks("a", "b", "c", "d", "e", "f", "g"), func(c *fsm.SubmitJob) {
 		c.Submitter = bound.Token
 		c.Spec.Labels, c.Spec.Author, c.Spec.Timeout = semaphore.LabelsOf(map[string]string{"team": "data"}), "ann", time.Hour

@@ -53,11 +53,11 @@ func (j jobTrees) fork() jobTrees {
 // Job returns the job with the given id, or nil.
 func (s *State) Job(id string) *work.Job {
 	number, _ := s.jobs.ids.Get(id)
-	return s.JobOf(number)
+	return s.JobByNumber(number)
 }
 
-// JobOf returns the job with the given number, or nil.
-func (s *State) JobOf(number uint64) *work.Job {
+// JobByNumber returns the job with the given number, or nil.
+func (s *State) JobByNumber(number uint64) *work.Job {
 	j, _ := s.jobs.numbers.Get(number)
 	return j
 }
@@ -75,13 +75,13 @@ func (s *State) JobCount() int { return s.jobs.numbers.Len() }
 // OpenJobs returns the jobs of a semaphore that hand out tasks, in the order in which workers get them.
 func (s *State) OpenJobs(sem string) iter.Seq[*work.Job] {
 	return func(yield func(*work.Job) bool) {
-		s.jobs.open.Ascend(&work.Job{Spec: &work.Spec{Semaphore: sem, Priority: highest}}, func(j *work.Job) bool {
+		s.jobs.open.Ascend(&work.Job{Spec: &work.Spec{Semaphore: sem, Priority: maxPriority}}, func(j *work.Job) bool {
 			return j.Semaphore == sem && yield(j)
 		})
 	}
 }
 
-const highest = 1<<31 - 1
+const maxPriority = 1<<31 - 1
 
 // Task returns a task, or nil.
 func (s *State) Task(ref work.Ref) *work.Task {
@@ -186,15 +186,15 @@ func (d *draft) setJob(old, now *work.Job) {
 }
 
 // addWork adds a job to the summaries if sign is 1, and subtracts it if sign is -1.
-func (d *draft) addWork(j *work.Job, times uint64) {
+func (d *draft) addWork(j *work.Job, sign uint64) {
 	sums := d.Work(j.Semaphore)
 	if j.HandsOut() {
-		sums.Waiting += times * uint64(j.Waiting())
+		sums.Waiting += sign * uint64(j.Waiting())
 	}
-	sums.Held += times * uint64(j.Held)
-	sums.Bytes += times * j.Bytes
-	sums.Jobs += int(times)
-	d.jobs.bytes += times * j.Bytes
+	sums.Held += sign * uint64(j.Held)
+	sums.Bytes += sign * j.Bytes
+	sums.Jobs += int(sign)
+	d.jobs.bytes += sign * j.Bytes
 	if sums == (Work{}) {
 		d.jobs.sums.Delete(j.Semaphore)
 	} else {

@@ -30,28 +30,28 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// secured is a cluster that authenticates its callers. Its administrator is cert:client.
-type secured struct {
+// securedCluster is a cluster that authenticates its callers. Its administrator is cert:client.
+type securedCluster struct {
 	t       *testing.T
 	a       *authorities
 	servers []*Server
 	admin   gatekeeperv1.AuthServiceClient
 }
 
-func newSecured(t *testing.T, change func(*Config)) *secured {
+func newSecuredCluster(t *testing.T, change func(*Config)) *securedCluster {
 	a := newAuthorities(t)
-	s := &secured{t: t, a: a, servers: clusterWith(t, func(c *Config) {
+	s := &securedCluster{t: t, a: a, servers: clusterWith(t, func(c *Config) {
 		a.secure(c)
 		if change != nil {
 			change(c)
 		}
 	}, "gk1", "gk2", "gk3")}
-	s.admin = gatekeeperv1.NewAuthServiceClient(callerOf(t, s.servers[0], a.client(a.api, time.Now(), nil)).conn)
+	s.admin = gatekeeperv1.NewAuthServiceClient(newCaller(t, s.servers[0], a.client(a.api, time.Now(), nil)).conn)
 	return s
 }
 
 // as returns a caller to the given server. It presents a client certificate for leaf, or none if leaf has no name.
-func (s *secured) as(server int, leaf authority.Leaf) caller {
+func (s *securedCluster) as(server int, leaf authority.Leaf) caller {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
 	if leaf.Name != "" {
@@ -59,15 +59,15 @@ func (s *secured) as(server int, leaf authority.Leaf) caller {
 		pair := authoritytest.Pair(s.t, s.a.api.IssueAt(time.Now(), leaf))
 		cfg.Certificates = []tls.Certificate{pair}
 	}
-	return callerOf(s.t, s.servers[server], grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
+	return newCaller(s.t, s.servers[server], grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
 }
 
-func (s *secured) named(server int, name string) caller {
+func (s *securedCluster) named(server int, name string) caller {
 	return s.as(server, authority.Leaf{Name: name})
 }
 
 // bind creates a binding for cert:NAME.
-func (s *secured) bind(name string, grants ...*gatekeeperv1.AccessGrant) *gatekeeperv1.Binding {
+func (s *securedCluster) bind(name string, grants ...*gatekeeperv1.AccessGrant) *gatekeeperv1.Binding {
 	s.t.Helper()
 	r, err := withRetry(s.t, s.admin.SetBinding, &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
 		Name: name, Subjects: []string{"cert:" + name}, Grants: grants,
@@ -78,12 +78,12 @@ func (s *secured) bind(name string, grants ...*gatekeeperv1.AccessGrant) *gateke
 	return r.GetBinding()
 }
 
-func grantOf(role gatekeeperv1.Role, semaphores ...string) *gatekeeperv1.AccessGrant {
+func roleGrant(role gatekeeperv1.Role, semaphores ...string) *gatekeeperv1.AccessGrant {
 	return &gatekeeperv1.AccessGrant{Role: role, Semaphores: semaphores}
 }
 
-// each calls visit for every method of the gatekeeper.v1 services.
-func each(visit func(fullMethod string, m protoreflect.MethodDescriptor)) {
+// eachMethod calls visit for every method of the gatekeeper.v1 services.
+func eachMethod(visit func(fullMethod string, m protoreflect.MethodDescriptor)) {
 	protoregistry.GlobalFiles.RangeFilesByPackage("gatekeeper.v1", func(f protoreflect.FileDescriptor) bool {
 		for i := range f.Services().Len() {
 			service := f.Services().Get(i)
@@ -120,23 +120,23 @@ func call(t *testing.T, ctx context.Context, c caller, fullMethod string, m prot
 	return stream.RecvMsg(out.New().Interface())
 }
 
-// ofStatus reports whether every server answers the method itself, without the leader.
-func ofStatus(fullMethod string) bool {
+// answeredLocally reports whether every server answers the method itself, without the leader.
+func answeredLocally(fullMethod string) bool {
 	return fullMethod == gatekeeperv1.ClusterService_GetStatus_FullMethodName ||
 		fullMethod == gatekeeperv1.ClusterService_ListMembers_FullMethodName
 }
 
-func TestAccess_CallerWithoutABinding_MayDoNothingOnAnyServer(t *testing.T) {
+func TestAccess_CallerWithoutBinding_IsRefusedByEveryServer(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	for i := range s.servers {
-		stranger := s.named(i, "unbound")
-		each(func(fullMethod string, m protoreflect.MethodDescriptor) {
-			err := call(t, bounded(t), stranger, fullMethod, m)
+		unbound := s.named(i, "unbound")
+		eachMethod(func(fullMethod string, m protoreflect.MethodDescriptor) {
+			err := call(t, bounded(t), unbound, fullMethod, m)
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
 				return // a follower refuses an empty batch without forwarding it; otherwise the leader authenticates the caller
 			}
-			if ofStatus(fullMethod) && status.Code(err) == codes.Unavailable {
+			if answeredLocally(fullMethod) && status.Code(err) == codes.Unavailable {
 				return // a follower may not have the binding yet, and refers the caller to the leader
 			}
 			if status.Code(err) != codes.Unauthenticated {
@@ -149,11 +149,11 @@ func TestAccess_CallerWithoutABinding_MayDoNothingOnAnyServer(t *testing.T) {
 // Package api has a table of the role that each call requires. A call that is missing from that table fails this test.
 func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	s.bind("no-roles")
 	for i := range s.servers {
-		nobody := s.named(i, "no-roles")
-		each(func(fullMethod string, m protoreflect.MethodDescriptor) {
+		noRoles := s.named(i, "no-roles")
+		eachMethod(func(fullMethod string, m protoreflect.MethodDescriptor) {
 			want := codes.PermissionDenied
 			switch fullMethod {
 			case gatekeeperv1.AuthService_WhoAmI_FullMethodName, gatekeeperv1.ClusterService_GetStatus_FullMethodName,
@@ -162,11 +162,11 @@ func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 			case gatekeeperv1.AuthService_CanI_FullMethodName:
 				want = codes.InvalidArgument // the empty message has no role
 			}
-			err := call(t, bounded(t), nobody, fullMethod, m)
+			err := call(t, bounded(t), noRoles, fullMethod, m)
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
 				return // as in the test above
 			}
-			if ofStatus(fullMethod) && status.Code(err) == codes.Unavailable {
+			if answeredLocally(fullMethod) && status.Code(err) == codes.Unavailable {
 				return
 			}
 			if status.Code(err) != want {
@@ -178,8 +178,8 @@ func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 
 func TestAccess_SpoofedHeaders_GainNothing(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
-	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s := newSecuredCluster(t, nil)
+	s.bind("app", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	for i := range s.servers {
 		app := s.named(i, "app")
 		admin := metadata.AppendToOutgoingContext(bounded(t), api.SubjectHeader, "cert:client")
@@ -193,17 +193,17 @@ func TestAccess_SpoofedHeaders_GainNothing(t *testing.T) {
 	}
 }
 
-func TestAccess_AnothersPermit_LooksLikeAnUnknownOne(t *testing.T) {
+func TestAccess_OtherPrincipalsPermit_LooksUnknown(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
-	s.bind("one", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
-	s.bind("two", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s := newSecuredCluster(t, nil)
+	s.bind("one", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("two", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
 	s.named(0, "client").create(t, "job")
 	held := s.named(0, "one").grant(t, "job", "host")
-	never := held.GetToken() + 1<<30
+	unknownToken := held.GetToken() + 1<<30
 	for i := range s.servers {
 		two := s.named(i, "two")
-		for what, ask := range map[string]func(token uint64) (string, error){
+		for what, do := range map[string]func(token uint64) (string, error){
 			"refresh": func(token uint64) (string, error) {
 				r, err := two.Refresh(bounded(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: held.GetDuration()}}})
 				return r.String(), err
@@ -237,15 +237,15 @@ func TestAccess_AnothersPermit_LooksLikeAnUnknownOne(t *testing.T) {
 				return "", err
 			},
 		} {
-			of := func(token uint64) string {
-				answer, err := ask(token)
-				return strings.ReplaceAll(answer+status.Convert(err).Message(), decimalOf(token), "TOKEN")
+			result := func(token uint64) string {
+				resp, err := do(token)
+				return strings.ReplaceAll(resp+status.Convert(err).Message(), decimal(token), "TOKEN")
 			}
 			if what == "take over" { // callers may learn whether a semaphore allows takeovers
 				continue
 			}
-			if theirs, none := of(held.GetToken()), of(never); theirs != none {
-				t.Errorf("server %d: %s of another principal's permit = %q, of an unknown permit = %q, want the same", i, what, theirs, none)
+			if theirs, unknown := result(held.GetToken()), result(unknownToken); theirs != unknown {
+				t.Errorf("server %d: %s of another principal's permit = %q, of an unknown permit = %q, want the same", i, what, theirs, unknown)
 			}
 		}
 	}
@@ -256,7 +256,7 @@ func TestAccess_AnothersPermit_LooksLikeAnUnknownOne(t *testing.T) {
 
 func TestAccess_Scopes_LimitRoles(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	admin := s.named(0, "client")
 	admin.createFor(t, "report-a", "zone-a")
 	admin.createFor(t, "report-b", "zone-b")
@@ -269,7 +269,7 @@ func TestAccess_Scopes_LimitRoles(t *testing.T) {
 		app, ops, zone, editor := s.named(i, "app"), s.named(i, "ops"), s.named(i, "zone"), s.named(i, "editor")
 		acquire := func(name, group string) error {
 			_, err := app.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
-				Semaphore: name, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "host"}, RequestId: name + group + decimalOf(uint64(i)),
+				Semaphore: name, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "host"}, RequestId: name + group + decimal(uint64(i)),
 			})
 			return err
 		}
@@ -357,12 +357,12 @@ func (c caller) uncordon(t *testing.T) {
 }
 
 // An undo requires the roles for the changes it makes.
-func TestAccess_Undo_NeedsTheRolesForItsEffects(t *testing.T) {
+func TestAccess_Undo_RequiresRolesForItsChanges(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	admin := s.named(0, "client")
-	s.bind("ops", grantOf(gatekeeperv1.Role_ROLE_OPERATOR))
-	s.bind("editor", grantOf(gatekeeperv1.Role_ROLE_EDITOR))
+	s.bind("ops", roleGrant(gatekeeperv1.Role_ROLE_OPERATOR))
+	s.bind("editor", roleGrant(gatekeeperv1.Role_ROLE_EDITOR))
 	admin.create(t, "job")
 	edited, err := admin.setPermits(t, "job", 5)
 	if err != nil {
@@ -392,12 +392,12 @@ func TestAccess_Undo_NeedsTheRolesForItsEffects(t *testing.T) {
 
 // Every retry of a submission re-creates the semaphore that represents the job's submitter. Only the submitter may
 // create, hold and delete it, even if others may acquire every semaphore.
-func TestAccess_SubmitterSemaphore_OnlyTheSubmitterMayUseIt(t *testing.T) {
+func TestAccess_SubmitterSemaphore_OnlySubmitterMayUseIt(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
-	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "reports"))
-	s.bind("other", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "*"))
-	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s := newSecuredCluster(t, nil)
+	s.bind("app", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER, "reports"))
+	s.bind("other", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER, "*"))
+	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	zone, host := "zone-a", `host\.example`
 	own := &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
 		Name: "submitter/j", Labels: map[string]string{"gatekeeper/job": "j"}, GroupPattern: &zone, AcquirerPattern: &host,
@@ -443,15 +443,15 @@ func TestAccess_SubmitterSemaphore_OnlyTheSubmitterMayUseIt(t *testing.T) {
 // Refused requests in a batch do not affect the allowed ones.
 func TestAccess_Batch_ChecksEachRequest(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	s.named(0, "client").create(t, "reports")
 	s.named(0, "client").create(t, "orders")
-	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "reports"))
+	s.bind("app", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER, "reports"))
 	for i := range s.servers {
 		m := &gatekeeperv1.BatchTryAcquireRequest{}
 		for n, name := range []string{"orders", "reports", "orders", "none"} {
 			m.Requests = append(m.Requests, &gatekeeperv1.TryAcquireRequest{
-				Semaphore: name, Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a" + decimalOf(uint64(n))}, RequestId: decimalOf(uint64(10*i + n)),
+				Semaphore: name, Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a" + decimal(uint64(n))}, RequestId: decimal(uint64(10*i + n)),
 			})
 		}
 		r, err := s.named(i, "app").BatchTryAcquire(bounded(t), m)
@@ -467,13 +467,13 @@ func TestAccess_Batch_ChecksEachRequest(t *testing.T) {
 }
 
 // A certificate issued by the members' CA admits its owner only from its own address.
-func TestAccess_MemberCertificate_JoinsAtItsOwnAddressOnly(t *testing.T) {
+func TestAccess_MemberCertificate_JoinsOnlyAtItsOwnAddress(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	for i := range s.servers {
 		leaf := authority.Leaf{Name: "gk9", Server: true, Client: true, Hosts: []string{"127.9.9.9"}}
 		cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{authoritytest.Pair(t, s.a.members.Issue(leaf))}}
-		gk9 := callerOf(t, s.servers[i], grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
+		gk9 := newCaller(t, s.servers[i], grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
 		_, err := gk9.AddMember(bounded(t), &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:7999", Joining: true})
 		if status.Code(err) != codes.Unauthenticated {
 			t.Errorf("server %d: call with another member's address = %v, want Unauthenticated", i, err)
@@ -487,9 +487,9 @@ func TestAccess_MemberCertificate_JoinsAtItsOwnAddressOnly(t *testing.T) {
 // A name that the caller may not view is not suggested, and looks like an unknown name.
 func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	s.named(0, "client").create(t, "orders")
-	s.bind("ops", grantOf(gatekeeperv1.Role_ROLE_OPERATOR, "report*"))
+	s.bind("ops", roleGrant(gatekeeperv1.Role_ROLE_OPERATOR, "report*"))
 	for i := range s.servers {
 		ops := s.named(i, "ops")
 		var messages []string
@@ -505,10 +505,10 @@ func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 }
 
 // Moving a subject to another binding ends its streams, which were opened under the old one.
-func TestAccess_SubjectMovedToAnotherBinding_ItsStreamsEnd(t *testing.T) {
+func TestAccess_SubjectMovedToAnotherBinding_StreamsEnd(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
-	one := s.bind("one", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s := newSecuredCluster(t, nil)
+	one := s.bind("one", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	var streams []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]
 	for i := range s.servers {
 		w, err := s.named(i, "one").Watch(bounded(t), &gatekeeperv1.WatchRequest{})
@@ -565,19 +565,19 @@ func (bearer) RequireTransportSecurity() bool { return true }
 
 func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
-	s.bind("ci", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s := newSecuredCluster(t, func(c *Config) { c.BearerTokens = true })
+	s.bind("ci", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	created, err := s.admin.CreateToken(bounded(t), &gatekeeperv1.CreateTokenRequest{Binding: "ci", Reason: "for CI"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := func(server int, secret string) caller {
-		return callerOf(t, s.servers[server], grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13})),
+	withToken := func(server int, secret string) caller {
+		return newCaller(t, s.servers[server], grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13})),
 			grpc.WithPerRPCCredentials(bearer(secret)))
 	}
 	secret := created.GetSecret()
 	for i := range s.servers {
-		if _, err := with(i, secret).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
+		if _, err := withToken(i, secret).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
 			t.Errorf("server %d: ListDefinitions() with a valid token = %v", i, err)
 		}
 		for what, guess := range map[string]string{
@@ -587,7 +587,7 @@ func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 			if guess == secret {
 				continue
 			}
-			if _, err := with(i, guess).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); status.Code(err) != codes.Unauthenticated {
+			if _, err := withToken(i, guess).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); status.Code(err) != codes.Unauthenticated {
 				t.Errorf("server %d: ListDefinitions() with %s = %v, want Unauthenticated", i, what, err)
 			}
 		}
@@ -597,7 +597,7 @@ func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 	}
 	var streams []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]
 	for i := range s.servers {
-		w, err := with(i, secret).Watch(bounded(t), &gatekeeperv1.WatchRequest{})
+		w, err := withToken(i, secret).Watch(bounded(t), &gatekeeperv1.WatchRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -622,7 +622,7 @@ func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 
 func TestAccess_LastAdministrator_CannotBeRemoved(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	all, err := s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{})
 	if err != nil || len(all.GetBindings()) != 1 || all.GetBindings()[0].GetSubjects()[0] != "cert:client" {
 		t.Fatalf("ListBindings() = %v, %v, want one binding, with subject cert:client", all, err)
@@ -632,7 +632,7 @@ func TestAccess_LastAdministrator_CannotBeRemoved(t *testing.T) {
 	if status.Code(err) != codes.FailedPrecondition {
 		t.Errorf("RemoveBinding() of the last administrator = %v, want FailedPrecondition", err)
 	}
-	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_ADMIN))
+	s.bind("ann", roleGrant(gatekeeperv1.Role_ROLE_ADMIN))
 	if _, err = s.admin.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: first.GetName(), ExpectedRevision: first.GetRevision()}); err != nil {
 		t.Errorf("RemoveBinding() of one of two administrators: %v", err)
 	}
@@ -641,7 +641,7 @@ func TestAccess_LastAdministrator_CannotBeRemoved(t *testing.T) {
 	}
 }
 
-func decimalOf(n uint64) string { return strconv.FormatUint(n, 10) }
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // auditLine is a line of the audit log, with the field names of docs/security.md.
 type auditLine struct {
@@ -651,7 +651,7 @@ type auditLine struct {
 }
 
 // audited closes all servers and returns their audit lines about calls.
-func (s *secured) audited(t *testing.T) (lines []auditLine) {
+func (s *securedCluster) audited(t *testing.T) (lines []auditLine) {
 	t.Helper()
 	for _, server := range s.servers {
 		closeServer(t, server)
@@ -681,11 +681,11 @@ func (s *secured) audited(t *testing.T) (lines []auditLine) {
 	return lines
 }
 
-func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T) {
+func TestAccess_RefusalsAndChanges_AreAuditedByDecidingServer(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
-	s.bind("one", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "job"))
-	s.bind("two", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "job"), grantOf(gatekeeperv1.Role_ROLE_OPERATOR, "job"))
+	s := newSecuredCluster(t, func(c *Config) { c.BearerTokens = true })
+	s.bind("one", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER, "job"))
+	s.bind("two", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER, "job"), roleGrant(gatekeeperv1.Role_ROLE_OPERATOR, "job"))
 	s.named(0, "client").create(t, "job")
 	_, created := s.token("two")
 	held := s.named(0, "one").grant(t, "job", "host")
@@ -708,15 +708,15 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 		}
 		two.refresh(t, held)
 	}
-	guesser := func() error {
-		c := callerOf(t, s.servers[0], grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13})),
+	guess := func() error {
+		c := newCaller(t, s.servers[0], grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13})),
 			grpc.WithPerRPCCredentials(bearer("gk_abcdefghijkl_"+strings.Repeat("x", 43))))
 		_, err := c.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
 		return err
 	}
 	var last error
 	for range 20 {
-		last = guesser()
+		last = guess()
 	}
 	if status.Code(last) != codes.ResourceExhausted {
 		t.Errorf("the last guess = %v, want ResourceExhausted", last)
@@ -740,8 +740,8 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 			t.Errorf("source %q in %v, want 127.0.0.1", l.Source, l)
 		}
 	}
-	token := "token " + decimalOf(held.GetToken())
-	for key, least := range map[string]uint64{
+	token := "token " + decimal(held.GetToken())
+	for key, minCount := range map[string]uint64{
 		"Pause|refused|one|root\nlevel=INFO|operator|cert:one|job":                 3,
 		"Pause|allowed|two|Ann||cert:two|job":                                      3,
 		"Release|refused|two||the permit is another principal's|cert:two|" + token: 3,
@@ -750,18 +750,18 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 		"CreateDefinition|allowed|admin|test||cert:client|job":                     1,
 		"CreateToken|allowed|admin|||cert:client|two," + created:                   1,
 	} {
-		if count[key] < least {
-			t.Errorf("got %d lines of %q, want at least %d", count[key], key, least)
+		if count[key] < minCount {
+			t.Errorf("got %d lines of %q, want at least %d", count[key], key, minCount)
 		}
 	}
-	strangers := uint64(0) // refusals of unauthenticated callers are counted together by source
+	unauthenticated := uint64(0) // refusals of unauthenticated callers are counted together by source
 	for key, n := range count {
 		if strings.HasPrefix(key, "ListDefinitions|refused|||UNAUTHENTICATED|") {
-			strangers += n
+			unauthenticated += n
 		}
 	}
-	if strangers < 25 {
-		t.Errorf("got %d lines about unauthenticated callers, want at least 25", strangers)
+	if unauthenticated < 25 {
+		t.Errorf("got %d lines about unauthenticated callers, want at least 25", unauthenticated)
 	}
 	if first != 1 {
 		t.Errorf("got %d lines about the first administrator, want 1", first)

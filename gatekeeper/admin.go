@@ -11,10 +11,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 )
 
-// secured wraps the listener of an HTTP port. Beyond loopback, the port uses the API's TLS, provided that the API
+// secureListener wraps the listener of an HTTP port. Beyond loopback, the port uses the API's TLS, provided that the API
 // authenticates clients.
-func (s *Server) secured(l net.Listener) (net.Listener, error) {
-	if l == nil || loopback(l.Addr()) || s.cfg.apiTrouble() != "" {
+func (s *Server) secureListener(l net.Listener) (net.Listener, error) {
+	if l == nil || loopback(l.Addr()) || s.cfg.apiAuthProblem() != "" {
 		return l, nil
 	}
 	cfg, err := certs.Port{Files: s.cfg.TLS.files(), Optional: s.cfg.optionalCerts(), HTTP: true}.Config()
@@ -27,8 +27,8 @@ func (s *Server) secured(l net.Listener) (net.Listener, error) {
 // adminServer returns the HTTP server for the admin port. Beyond loopback, it serves only callers that may see its
 // pages. The timeouts keep any client from holding a connection open indefinitely; a profile extends the deadline of
 // its response.
-func (s *Server) adminServer(measures *metrics.Metrics) *http.Server {
-	pages := metrics.Handler(measures, s.Err, s.member().Ready)
+func (s *Server) adminServer(m *metrics.Metrics) *http.Server {
+	pages := metrics.Handler(m, s.Err, s.member().Ready)
 	if !loopback(s.listeners.Admin.Addr()) {
 		pages = s.api.AdminPort(pages)
 	}

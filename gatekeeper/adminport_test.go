@@ -15,29 +15,29 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newSecuredAlone returns a single server whose admin port other machines can reach.
-func newSecuredAlone(t *testing.T, change func(*Config)) *secured {
+// newSecuredServer returns a single server whose admin port other machines can reach.
+func newSecuredServer(t *testing.T, change func(*Config)) *securedCluster {
 	t.Helper()
-	s := &secured{t: t, a: newAuthorities(t)}
-	cfg, _ := configOf(t, "gk1")
+	s := &securedCluster{t: t, a: newAuthorities(t)}
+	cfg, _ := testConfig(t, "gk1")
 	s.a.secure(&cfg)
 	cfg.AdminAddress = "0.0.0.0:0"
 	if change != nil {
 		change(&cfg)
 	}
 	server := open(t, cfg)
-	ready(t, server)
+	waitReady(t, server)
 	s.servers = []*Server{server}
-	s.admin = gatekeeperv1.NewAuthServiceClient(callerOf(t, server, s.a.client(s.a.api, time.Now(), nil)).conn)
+	s.admin = gatekeeperv1.NewAuthServiceClient(newCaller(t, server, s.a.client(s.a.api, time.Now(), nil)).conn)
 	return s
 }
 
 // page requests a page of the admin port. If ca is not nil, it presents a client certificate for name issued by ca.
-func (s *secured) page(t *testing.T, by *authoritytest.Authority, name, path string, header http.Header) (code int, body string, err error) {
+func (s *securedCluster) page(t *testing.T, ca *authoritytest.Authority, name, path string, header http.Header) (code int, body string, err error) {
 	t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool()}
-	if by != nil {
-		pair := authoritytest.Pair(t, by.Issue(authority.Leaf{Name: name, Client: true}))
+	if ca != nil {
+		pair := authoritytest.Pair(t, ca.Issue(authority.Leaf{Name: name, Client: true}))
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	_, port, err := net.SplitHostPort(s.servers[0].AdminAddress())
@@ -53,18 +53,18 @@ func (s *secured) page(t *testing.T, by *authoritytest.Authority, name, path str
 	for key, values := range header {
 		r.Header[key] = values
 	}
-	answer, err := client.Do(r)
+	resp, err := client.Do(r)
 	if err != nil {
 		return 0, "", err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, string(text), err
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text), err
 }
 
-func TestAdminPort_BeyondLoopback_RequiresACertificate(t *testing.T) {
+func TestAdminPort_BeyondLoopback_RequiresCertificate(t *testing.T) {
 	t.Parallel()
-	s := newSecuredAlone(t, nil)
+	s := newSecuredServer(t, nil)
 	if code, _, err := s.page(t, s.a.api, "client", "/metrics", nil); code != http.StatusOK || err != nil {
 		t.Errorf("GET with a certificate = %d, %v, want 200", code, err)
 	}
@@ -74,23 +74,23 @@ func TestAdminPort_BeyondLoopback_RequiresACertificate(t *testing.T) {
 	if code, _, err := s.page(t, s.a.members, "client", "/metrics", nil); err == nil {
 		t.Errorf("GET with a certificate from another CA = %d, want a TLS error", code)
 	}
-	answer, err := http.Get("http://" + strings.Replace(s.servers[0].AdminAddress(), "[::]", "127.0.0.1", 1) + "/metrics")
+	resp, err := http.Get("http://" + strings.Replace(s.servers[0].AdminAddress(), "[::]", "127.0.0.1", 1) + "/metrics")
 	if err == nil {
-		answer.Body.Close()
-		if answer.StatusCode == http.StatusOK {
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
 			t.Error("GET over plain HTTP = 200")
 		}
 	}
 }
 
 // Every page requires a role. The test gets the list of pages from the port itself.
-func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
+func TestAdminPort_EachPage_RequiresRole(t *testing.T) {
 	t.Parallel()
-	s := newSecuredAlone(t, nil)
-	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
-	s.bind("scoped", grantOf(gatekeeperv1.Role_ROLE_VIEWER, "report-*"))
-	s.bind("verifier", grantOf(gatekeeperv1.Role_ROLE_VERIFIER))
-	s.bind("editor", grantOf(gatekeeperv1.Role_ROLE_EDITOR))
+	s := newSecuredServer(t, nil)
+	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("scoped", roleGrant(gatekeeperv1.Role_ROLE_VIEWER, "report-*"))
+	s.bind("verifier", roleGrant(gatekeeperv1.Role_ROLE_VERIFIER))
+	s.bind("editor", roleGrant(gatekeeperv1.Role_ROLE_EDITOR))
 	_, listed, err := s.page(t, s.a.api, "client", "/", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 	t.Parallel()
 	for _, withCA := range []bool{true, false} {
-		s := newSecuredAlone(t, func(c *Config) {
+		s := newSecuredServer(t, func(c *Config) {
 			c.BearerTokens = true
 			if !withCA {
 				c.TLS.CAFile = ""
@@ -160,12 +160,12 @@ func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 			}
 			continue
 		}
-		s.bind("prometheus", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+		s.bind("prometheus", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 		created, err := s.admin.CreateToken(bounded(t), &gatekeeperv1.CreateTokenRequest{Binding: "prometheus"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		with := func(path, token string) int {
+		get := func(path, token string) int {
 			code, body, err := s.page(t, nil, "", path, http.Header{"Authorization": {"Bearer " + token}})
 			if err != nil {
 				t.Fatal(err)
@@ -175,11 +175,11 @@ func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 			}
 			return code
 		}
-		good := created.GetSecret()
-		if code := with("/metrics", good); code != http.StatusOK {
+		secret := created.GetSecret()
+		if code := get("/metrics", secret); code != http.StatusOK {
 			t.Errorf("GET /metrics with a token = %d, want 200", code)
 		}
-		if code := with("/debug/pprof/heap", good); code != http.StatusForbidden {
+		if code := get("/debug/pprof/heap", secret); code != http.StatusForbidden {
 			t.Errorf("GET of a profile as a viewer = %d, want 403", code)
 		}
 		if code, _, _ := s.page(t, nil, "", "/readyz", nil); code != http.StatusOK {
@@ -187,18 +187,18 @@ func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 		}
 		last := 0
 		for range 20 {
-			last = with("/metrics", good[:len(good)-2]+"xx")
+			last = get("/metrics", secret[:len(secret)-2]+"xx")
 		}
 		if last != http.StatusTooManyRequests {
 			t.Errorf("the last guess = %d, want 429", last)
 		}
-		if code := with("/metrics", good); code != http.StatusOK {
+		if code := get("/metrics", secret); code != http.StatusOK {
 			t.Errorf("GET with a valid token from a guesser's address = %d, want 200", code)
 		}
 		if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: created.GetToken().GetId()}); err != nil {
 			t.Fatal(err)
 		}
-		if code := with("/metrics", good); code != http.StatusUnauthorized {
+		if code := get("/metrics", secret); code != http.StatusUnauthorized {
 			t.Errorf("GET with a revoked token = %d, want 401", code)
 		}
 	}

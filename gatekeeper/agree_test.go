@@ -12,13 +12,13 @@ import (
 // wiped returns the configuration of a closed server that has lost its data.
 func wiped(t *testing.T, s *Server) Config {
 	t.Helper()
-	cfg, _ := configOf(t, s.cfg.ID)
+	cfg, _ := testConfig(t, s.cfg.ID)
 	cfg.Members, cfg.PeerAddress = s.cfg.Members, ""
 	cfg.DataDir = filepath.Join(t.TempDir(), "data")
 	return cfg
 }
 
-func TestOpen_MembersAllNew_GetARandomSeed(t *testing.T) {
+func TestOpen_AllMembersNew_GetRandomSeed(t *testing.T) {
 	t.Parallel()
 	one, other := cluster(t, "gk1", "gk2"), cluster(t, "gk1", "gk2")
 	if one[0].ClusterID() != one[1].ClusterID() {
@@ -50,7 +50,7 @@ func TestOpen_MembersWithoutData_AreRefusedIfAnotherHasData(t *testing.T) {
 			}
 		}
 		for _, s := range lost { // reopen it with its old data
-			cfg, _ := configOf(t, s.cfg.ID)
+			cfg, _ := testConfig(t, s.cfg.ID)
 			cfg.Members, cfg.PeerAddress, cfg.DataDir = s.cfg.Members, "", s.cfg.DataDir
 			for i := range servers {
 				if servers[i] == s {
@@ -58,14 +58,14 @@ func TestOpen_MembersWithoutData_AreRefusedIfAnotherHasData(t *testing.T) {
 				}
 			}
 		}
-		ready(t, servers...)
+		waitReady(t, servers...)
 	}
 }
 
-func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
+func TestOpen_MembersMissing_WaitsUntilContextEnds(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
-	cfg, log := configOf(t, "gk1")
+	cfg, log := testConfig(t, "gk1")
 	cfg.Listeners.Peer, cfg.PeerAddress = listener, ""
 	cfg.Members = []Member{{"gk1", listener.Addr().String()}, {"gk2", "127.0.0.1:1"}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -85,7 +85,7 @@ func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
 }
 
 // Only the first start needs all members at the same time.
-func TestOpen_MembersThatHaveAgreed_RestartOneByOne(t *testing.T) {
+func TestOpen_MembersAfterFirstStart_RestartOneByOne(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	id := servers[0].ClusterID()
@@ -93,11 +93,11 @@ func TestOpen_MembersThatHaveAgreed_RestartOneByOne(t *testing.T) {
 		closeServer(t, s)
 	}
 	for i, s := range servers {
-		cfg, _ := configOf(t, s.cfg.ID)
+		cfg, _ := testConfig(t, s.cfg.ID)
 		cfg.Members, cfg.PeerAddress, cfg.DataDir = s.cfg.Members, "", s.cfg.DataDir
 		servers[i] = open(t, cfg)
 	}
-	ready(t, servers...)
+	waitReady(t, servers...)
 	if servers[2].ClusterID() != id {
 		t.Errorf("ClusterID() = %s, want %s", servers[2].ClusterID(), id)
 	}

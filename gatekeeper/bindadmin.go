@@ -60,7 +60,7 @@ func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	case errors.Is(err, consensus.ErrDataDirInUse):
 		return "", fmt.Errorf("%w: stop its server first: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignDataDir):
-		return "", &noDataDirError{err}
+		return "", &notDataDirError{err}
 	case errors.Is(err, consensus.ErrSucceeded):
 		return "", fmt.Errorf("%w: %w", ErrSucceeded, err)
 	default:
@@ -80,8 +80,8 @@ const (
 )
 
 // bindAdmin carries out the request that BindAdmin left in the data directory, if there is one.
-func (s *Server) bindAdmin(folder *consensus.DataDir) {
-	left, err := folder.AdminRequest()
+func (s *Server) bindAdmin(dir *consensus.DataDir) {
+	request, err := dir.AdminRequest()
 	file := filepath.Join(s.cfg.DataDir, consensus.AdminFileName)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -91,17 +91,17 @@ func (s *Server) bindAdmin(folder *consensus.DataDir) {
 		s.log.Error("cannot read the administrator request in the data directory: run gatekeeperd bind-admin again",
 			slog.String("file", file), slog.Any("error", err))
 	}
-	if left == nil {
+	if request == nil {
 		return
 	}
-	log := s.log.With(slog.String("subject", left.Subject), slog.String("author", left.Author))
+	log := s.log.With(slog.String("subject", request.Subject), slog.String("author", request.Author))
 	if !s.cfg.authenticates() {
 		log.Warn("the data directory has an administrator request; ignoring it, because this server does not authenticate callers")
 		return
 	}
-	if age := time.Since(left.At); age.Abs() > maxAdminRequestAge {
+	if age := time.Since(request.At); age.Abs() > maxAdminRequestAge {
 		log.Error("the administrator request in the data directory is not from the last 24 hours: run gatekeeperd bind-admin again, or remove the file",
-			slog.Time("at", left.At), slog.String("file", file))
+			slog.Time("at", request.At), slog.String("file", file))
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -111,10 +111,10 @@ func (s *Server) bindAdmin(folder *consensus.DataDir) {
 	})
 	s.running.Go(func() {
 		err := s.carryOut(ctx, log, &gatekeeperv1.BindAdministratorRequest{
-			Subject: left.Subject, Binding: left.Binding, Author: left.Author, Reason: left.Reason,
+			Subject: request.Subject, Binding: request.Binding, Author: request.Author, Reason: request.Reason,
 		})
 		if err == nil {
-			err = folder.DropAdminRequest()
+			err = dir.DropAdminRequest()
 		}
 		if err != nil && ctx.Err() == nil {
 			log.Error("the administrator request in the data directory was not carried out, or could not be removed: run gatekeeperd bind-admin again, or remove the file",

@@ -36,8 +36,8 @@ func bindAdmin(t *testing.T, s *Server, subject string) *Server {
 	return open(t, cfg)
 }
 
-// administers waits until the subject cert:NAME is an administrator, and returns the journal and the bindings.
-func (s *secured) administers(server *Server, name string) ([]*gatekeeperv1.HistoryEntry, map[string]*gatekeeperv1.Binding) {
+// waitForAdmin waits until the subject cert:NAME is an administrator, and returns the journal and the bindings.
+func (s *securedCluster) waitForAdmin(server *Server, name string) ([]*gatekeeperv1.HistoryEntry, map[string]*gatekeeperv1.Binding) {
 	s.t.Helper()
 	s.servers[0] = server
 	c := s.named(0, name)
@@ -61,7 +61,7 @@ func (s *secured) administers(server *Server, name string) ([]*gatekeeperv1.Hist
 }
 
 // leader returns the leader and a follower.
-func (s *secured) leader() (leader, follower *Server) {
+func (s *securedCluster) leader() (leader, follower *Server) {
 	eventually(s.t, func() bool {
 		leader, follower = nil, nil
 		for _, server := range s.servers {
@@ -86,53 +86,53 @@ func wantJournal(t *testing.T, journal []*gatekeeperv1.HistoryEntry, member, sub
 	}
 }
 
-func TestBindAdmin_DirectoryOfAFollower_IsCarriedOut(t *testing.T) {
+func TestBindAdmin_FollowerDirectory_IsCarriedOut(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
-	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s := newSecuredCluster(t, nil)
+	s.bind("ann", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	_, follower := s.leader()
 	closeServer(t, follower)
-	again := bindAdmin(t, follower, "cert:ann")
-	journal, bindings := s.administers(again, "ann")
-	wantJournal(t, journal, again.cfg.ID, "cert:ann")
+	restarted := bindAdmin(t, follower, "cert:ann")
+	journal, bindings := s.waitForAdmin(restarted, "ann")
+	wantJournal(t, journal, restarted.cfg.ID, "cert:ann")
 	if len(bindings["ann"].GetGrants()) != 2 || len(bindings["admin"].GetSubjects()) != 1 {
 		t.Errorf("bindings = %v, want two grants for ann and one subject for admin", bindings)
 	}
 }
 
-func TestBindAdmin_DirectoryOfTheLeader_IsCarriedOut(t *testing.T) {
+func TestBindAdmin_LeaderDirectory_IsCarriedOut(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	leader, _ := s.leader()
 	closeServer(t, leader)
-	again := bindAdmin(t, leader, "cert:ann")
-	journal, bindings := s.administers(again, "ann")
-	wantJournal(t, journal, again.cfg.ID, "cert:ann")
+	restarted := bindAdmin(t, leader, "cert:ann")
+	journal, bindings := s.waitForAdmin(restarted, "ann")
+	wantJournal(t, journal, restarted.cfg.ID, "cert:ann")
 	if b := bindings["admin"]; !slices.Equal(b.GetSubjects(), []string{"cert:client", "cert:ann"}) {
 		t.Errorf("binding admin = %v, want subjects cert:client and cert:ann", b)
 	}
 }
 
 // The only server is restored from a backup, as if its certificates were lost too.
-func TestBindAdmin_DirectoryOfASingleServer_IsCarriedOut(t *testing.T) {
+func TestBindAdmin_SingleServerDirectory_IsCarriedOut(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
-	cfg, _ := configOf(t, "gk1")
+	cfg, _ := testConfig(t, "gk1")
 	a.secure(&cfg)
-	s := &secured{t: t, a: a, servers: []*Server{open(t, cfg)}}
-	ready(t, s.servers[0])
+	s := &securedCluster{t: t, a: a, servers: []*Server{open(t, cfg)}}
+	waitReady(t, s.servers[0])
 	file, err := saveWithRetry(t, s.named(0, "client"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	closeServer(t, s.servers[0])
-	_, alone := restored(t, RestoreConfig{File: file}, func(c *Config) { a.secure(c) })
-	closeServer(t, alone)
-	again := bindAdmin(t, alone, "spiffe://corp/ann")
-	s.servers[0] = again
-	ready(t, again)
+	_, single := openRestored(t, RestoreConfig{File: file}, func(c *Config) { a.secure(c) })
+	closeServer(t, single)
+	restarted := bindAdmin(t, single, "spiffe://corp/ann")
+	s.servers[0] = restarted
+	waitReady(t, restarted)
 	eventually(t, func() bool {
-		return again.machine.State().Binding("admin") != nil && len(again.machine.State().Binding("admin").Subjects) == 2
+		return restarted.machine.State().Binding("admin") != nil && len(restarted.machine.State().Binding("admin").Subjects) == 2
 	})
 	history, err := s.named(0, "client").ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
 	if err != nil {
@@ -142,10 +142,10 @@ func TestBindAdmin_DirectoryOfASingleServer_IsCarriedOut(t *testing.T) {
 }
 
 // A request that was forgotten in the data directory has no effect when the server is started long afterwards.
-func TestBindAdmin_RequestOlderThanADay_IsRefused(t *testing.T) {
+func TestBindAdmin_RequestOlderThanOneDay_IsRefused(t *testing.T) {
 	t.Parallel()
-	log := &logbook{}
-	s := newSecuredAlone(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	log := &logBuffer{}
+	s := newSecuredServer(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 	closeServer(t, s.servers[0])
 	cfg := s.servers[0].cfg
 	for _, age := range []time.Duration{maxAdminRequestAge + time.Minute, -maxAdminRequestAge - time.Minute} {
@@ -154,15 +154,15 @@ func TestBindAdmin_RequestOlderThanADay_IsRefused(t *testing.T) {
 		}
 		refused := strings.Count(log.String(), "not from the last 24 hours: run gatekeeperd bind-admin again")
 		cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", "127.0.0.1:0"
-		again := open(t, cfg)
-		ready(t, again)
+		restarted := open(t, cfg)
+		waitReady(t, restarted)
 		if strings.Count(log.String(), "not from the last 24 hours: run gatekeeperd bind-admin again") != refused+1 {
 			t.Errorf("request %v old: the log has no refusal:\n%s", age, log)
 		}
-		if b := again.machine.State().Binding("admin"); len(b.Subjects) != 1 {
+		if b := restarted.machine.State().Binding("admin"); len(b.Subjects) != 1 {
 			t.Errorf("request %v old: binding %v, want one subject", age, b)
 		}
-		closeServer(t, again)
+		closeServer(t, restarted)
 	}
 }
 
@@ -179,18 +179,18 @@ func TestBindAdmin_InvalidRequest_WritesNothing(t *testing.T) {
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != field {
 			t.Errorf("BindAdmin() with an invalid %s = %v, want a ConfigError for it", field, err)
 		}
-		if left, err := os.ReadDir(cfg.DataDir); err != nil || len(left) > 0 {
-			t.Errorf("%s: the directory contains %v, %v, want it empty", field, left, err)
+		if files, err := os.ReadDir(cfg.DataDir); err != nil || len(files) > 0 {
+			t.Errorf("%s: the directory contains %v, %v, want it empty", field, files, err)
 		}
 	}
 }
 
 // A request that the cluster refuses permanently is not retried forever.
-func TestBindAdmin_BindingIsFull_GivesUpWithAnError(t *testing.T) {
+func TestBindAdmin_BindingIsFull_FailsPermanently(t *testing.T) {
 	t.Parallel()
-	log := &logbook{}
-	s := newSecuredAlone(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
-	full := &gatekeeperv1.Binding{Name: "full", Grants: []*gatekeeperv1.AccessGrant{grantOf(gatekeeperv1.Role_ROLE_VIEWER)}}
+	log := &logBuffer{}
+	s := newSecuredServer(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	full := &gatekeeperv1.Binding{Name: "full", Grants: []*gatekeeperv1.AccessGrant{roleGrant(gatekeeperv1.Role_ROLE_VIEWER)}}
 	for i := range access.MaxSubjects {
 		full.Subjects = append(full.Subjects, fmt.Sprint("cert:", i))
 	}
@@ -203,7 +203,7 @@ func TestBindAdmin_BindingIsFull_GivesUpWithAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", "127.0.0.1:0"
-	ready(t, open(t, cfg))
+	waitReady(t, open(t, cfg))
 	eventually(t, func() bool {
 		return strings.Contains(log.String(), "at most 64 subjects") && strings.Contains(log.String(), "was not carried out")
 	})
@@ -211,10 +211,10 @@ func TestBindAdmin_BindingIsFull_GivesUpWithAnError(t *testing.T) {
 
 // Only members may call BindAdministrator. Clients may not, and neither may a server that has a member certificate but
 // is not a member, whatever they claim.
-func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
+func TestBindAdmin_CallByNonMember_IsRefused(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
-	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s := newSecuredCluster(t, nil)
+	s.bind("ann", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	for i := range s.servers {
 		for _, name := range []string{"client", "ann", "unbound"} {
 			for what, headers := range map[string][]string{
@@ -230,7 +230,7 @@ func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 		}
 		// A joiner has such a certificate before it becomes a member.
 		pair := authoritytest.Pair(t, s.a.members.Issue(authority.Leaf{Name: "gk9", Hosts: []string{"gk9.example.com"}, Server: true, Client: true}))
-		joiner := callerOf(t, s.servers[i], s.a.client(nil, time.Now(), func(c *tls.Config) {
+		joiner := newCaller(t, s.servers[i], s.a.client(nil, time.Now(), func(c *tls.Config) {
 			c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 		}))
 		for what, headers := range map[string][]string{"directly": nil, "as a forwarding member": {api.HopHeader, "gk1", api.SubjectHeader, "member:"}} {

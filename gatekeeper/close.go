@@ -24,7 +24,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.closeErr = s.drain(ctx)
 		s.closeErr = errors.Join(s.closeErr, s.release(ctx))
-		s.end(nil)
+		s.closeDone(nil)
 		s.log.Info("stopped")
 	})
 	return s.closeErr
@@ -93,7 +93,7 @@ func (s *Server) release(ctx context.Context) error {
 		s.grpc.Stop() // a no-op after a graceful stop
 	}
 	s.running.Wait()
-	for _, closeOne := range slices.Backward(s.opened) {
+	for _, closeOne := range slices.Backward(s.closers) {
 		errs = append(errs, closeOne(ctx))
 	}
 	return errors.Join(errs...)

@@ -15,10 +15,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestCluster_ThroughAFollower_EveryCallIsServed(t *testing.T) {
+func TestCluster_CallsThroughFollower_AreServed(t *testing.T) {
 	t.Parallel()
-	_, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
-	c, other := callerOf(t, followers[0]), callerOf(t, followers[1])
+	_, followers := findLeader(t, cluster(t, "gk1", "gk2", "gk3"))
+	c, other := newCaller(t, followers[0]), newCaller(t, followers[1])
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if other.try(t, "job", "app2").GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
@@ -51,12 +51,12 @@ func TestCluster_ThroughAFollower_EveryCallIsServed(t *testing.T) {
 
 func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 	t.Parallel()
-	leader, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
-	c := callerOf(t, followers[0])
+	leader, followers := findLeader(t, cluster(t, "gk1", "gk2", "gk3"))
+	c := newCaller(t, followers[0])
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	closeServer(t, leader)
-	ready(t, followers...)
+	waitReady(t, followers...)
 
 	eventually(t, func() bool {
 		s, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
@@ -87,21 +87,21 @@ func TestCluster_LevelSupportedByAllMembers_IsInForce(t *testing.T) {
 	}
 }
 
-func TestCluster_Joiner_BecomesAMemberAndServes(t *testing.T) {
+func TestCluster_Joiner_BecomesMemberAndServes(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
-	_, followers := leaderOf(t, servers)
-	callerOf(t, servers[0]).create(t, "job")
+	_, followers := findLeader(t, servers)
+	newCaller(t, servers[0]).create(t, "job")
 
-	cfg, log := configOf(t, "gk4")
+	cfg, log := testConfig(t, "gk4")
 	cfg.Listeners.Peer, cfg.PeerAddress = listen(t), ""
 	cfg.Join = []string{"127.0.0.1:1", followers[0].APIAddress()} // nothing listens on the first
 	s := open(t, cfg)
-	ready(t, s)
+	waitReady(t, s)
 	if s.ClusterID() != servers[0].ClusterID() {
 		t.Errorf("cluster id %s, want %s", s.ClusterID(), servers[0].ClusterID())
 	}
-	c := callerOf(t, s)
+	c := newCaller(t, s)
 	c.grant(t, "job", "app1")
 	eventually(t, func() bool {
 		a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
@@ -122,7 +122,7 @@ func TestCluster_Joiner_BecomesAMemberAndServes(t *testing.T) {
 	cfg.Listeners.Peer, cfg.PeerAddress = nil, s.PeerAddress() // the address that the other members know
 	closeServer(t, s)
 	s = open(t, cfg) // needs no other server, because the directory belongs to a cluster
-	ready(t, s)
+	waitReady(t, s)
 	if !strings.Contains(log.String(), "Join is only used to ask for a vote") {
 		t.Error("the log of a restart does not say what Join is still used for")
 	}
@@ -146,28 +146,28 @@ func memberOf(t *testing.T, c caller, id string) *gatekeeperv1.Member {
 func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1")
-	c := callerOf(t, servers[0])
+	c := newCaller(t, servers[0])
 	c.create(t, "job")
 	listener := listen(t)
 	add := &gatekeeperv1.AddMemberRequest{Id: "gk2", PeerAddress: listener.Addr().String(), NonVoter: true}
 	if _, err := c.AddMember(bounded(t), add); err != nil {
 		t.Fatal(err)
 	}
-	cfg, _ := configOf(t, "gk2")
+	cfg, _ := testConfig(t, "gk2")
 	cfg.Join, cfg.Listeners.Peer, cfg.PeerAddress = []string{servers[0].APIAddress()}, listener, ""
 
 	// It was added as a non-voter, so starting it without the flag does not give it a vote.
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrJoinRefused) || !strings.Contains(err.Error(), "added as a non-voter") {
 		t.Fatalf("Open = %v, want ErrJoinRefused", err)
 	}
-	again, err := net.Listen("tcp", add.GetPeerAddress()) // the refused server has closed its listener
+	reopened, err := net.Listen("tcp", add.GetPeerAddress()) // the refused server has closed its listener
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Listeners.Peer, cfg.NonVoter = again, true
+	cfg.Listeners.Peer, cfg.NonVoter = reopened, true
 	s := open(t, cfg)
-	ready(t, s)
-	callerOf(t, s).grant(t, "job", "app1")
+	waitReady(t, s)
+	newCaller(t, s).grant(t, "job", "app1")
 	if m := memberOf(t, c, "gk2"); m == nil || m.GetVoter() {
 		t.Errorf("gk2 = %v, want a non-voter", m)
 	}
@@ -190,16 +190,16 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 func TestCluster_JoinerIDInUse_IsRefused(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
-	cfg, _ := configOf(t, "gk2")
+	cfg, _ := testConfig(t, "gk2")
 	cfg.Join = []string{servers[0].APIAddress()}
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrJoinRefused) {
 		t.Errorf("Open = %v, want ErrJoinRefused", err)
 	}
 }
 
-func TestOpen_JoinWithoutACluster_RetriesUntilTheContextEnds(t *testing.T) {
+func TestOpen_JoinWithoutCluster_RetriesUntilContextEnds(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "gk4")
+	cfg, _ := testConfig(t, "gk4")
 	cfg.Join = []string{"127.0.0.1:1"}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -210,16 +210,16 @@ func TestOpen_JoinWithoutACluster_RetriesUntilTheContextEnds(t *testing.T) {
 
 func TestCluster_RestartedWithDifferentMembers_WarnsAndKeepsItsMembers(t *testing.T) {
 	t.Parallel()
-	cfg, log := configOf(t, "gk1")
+	cfg, log := testConfig(t, "gk1")
 	s := open(t, cfg)
-	ready(t, s)
+	waitReady(t, s)
 	address := s.PeerAddress()
 	closeServer(t, s)
 
 	cfg.PeerAddress = address
 	cfg.Members = []Member{{"gk1", address}, {"gk2", "127.0.0.1:1"}}
 	s = open(t, cfg)
-	ready(t, s) // still a single server
+	waitReady(t, s) // still a single server
 	if !strings.Contains(log.String(), "the cluster's members differ from Members") {
 		t.Error("the log has no warning that the members differ")
 	}
@@ -227,14 +227,14 @@ func TestCluster_RestartedWithDifferentMembers_WarnsAndKeepsItsMembers(t *testin
 
 func TestServer_RestartedAtAnotherAddress_Warns(t *testing.T) {
 	t.Parallel()
-	cfg, log := configOf(t, "gk1")
+	cfg, log := testConfig(t, "gk1")
 	s := open(t, cfg)
-	ready(t, s)
+	waitReady(t, s)
 	closeServer(t, s)
 	if strings.Contains(log.String(), "has another address for this server") {
 		t.Error("warning at the first address")
 	}
-	ready(t, open(t, cfg)) // on another free port
+	waitReady(t, open(t, cfg)) // on another free port
 	if !strings.Contains(log.String(), "has another address for this server") {
 		t.Error("no warning at another address")
 	}

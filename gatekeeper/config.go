@@ -128,9 +128,9 @@ type Config struct {
 	// port exposes.
 	Registerer prometheus.Registerer
 
-	// wallClock and clocksEvery are set by tests. nil and 0 mean time.Now and the constant clocksEvery.
-	wallClock   func() time.Time
-	clocksEvery time.Duration
+	// wallClock and clockCheckInterval are set by tests. nil and 0 mean time.Now and the constant clockCheckInterval.
+	wallClock          func() time.Time
+	clockCheckInterval time.Duration
 }
 
 // Listeners are sockets that are already open, from a supervisor or in tests.
@@ -201,14 +201,14 @@ func (o *OIDC) isZero() bool { return o.Issuer == "" }
 
 // withDefaults fills in the defaults that follow from the configuration alone.
 func (c Config) withDefaults() Config {
-	alone := len(c.Members) == 0 && len(c.Join) == 0
-	if c.ID == "" && alone {
+	single := len(c.Members) == 0 && len(c.Join) == 0
+	if c.ID == "" && single {
 		c.ID = DefaultID
 	}
 	setDefault(&c.ClusterName, DefaultClusterName)
 	setDefault(&c.MaxCalls, DefaultMaxCalls)
 	setDefault(&c.Admin, DefaultAdmin)
-	setDefault(&c.clocksEvery, clocksEvery)
+	setDefault(&c.clockCheckInterval, clockCheckInterval)
 	for _, m := range c.Members {
 		if m.ID == c.ID {
 			setDefault(&c.AdvertisePeer, m.PeerAddress)
@@ -257,10 +257,10 @@ func (c *Config) authenticates() bool {
 // optionalCerts reports whether clients of the API may connect without a certificate, because they may present a token.
 func (c *Config) optionalCerts() bool { return c.BearerTokens || !c.OIDC.isZero() }
 
-func setDefault[T comparable](value *T, otherwise T) {
+func setDefault[T comparable](value *T, fallback T) {
 	var zero T
 	if *value == zero {
-		*value = otherwise
+		*value = fallback
 	}
 }
 

@@ -13,18 +13,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func three() []Member {
+func threeMembers() []Member {
 	return []Member{{"gk1", "10.0.0.1:7421"}, {"gk2", "10.0.0.2:7421"}, {"gk3", "10.0.0.3:7421"}}
 }
 
-func TestValidate_GoodConfigs_Pass(t *testing.T) {
+func TestValidate_ValidConfigs_Pass(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]Config{
 		"data directory only":  {DataDir: "d"},
 		"in memory, for tests": {Memory: NewMemory()},
-		"members":              {DataDir: "d", ID: "gk2", Members: three()},
+		"members":              {DataDir: "d", ID: "gk2", Members: threeMembers()},
 		"advertised at a different address": {
-			DataDir: "d", ID: "gk2", Members: three(), PeerAddress: "0.0.0.0:7421", APIAddress: ":7420", AdvertiseAPI: "gk2.example:7420",
+			DataDir: "d", ID: "gk2", Members: threeMembers(), PeerAddress: "0.0.0.0:7421", APIAddress: ":7420", AdvertiseAPI: "gk2.example:7420",
 		},
 		"joiner":   {DataDir: "d", ID: "gk4", Join: []string{"gk1.example:7420", "[::1]:7420"}},
 		"any port": {DataDir: "d", APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0", HTTPAddress: "127.0.0.1:0", AdminAddress: "127.0.0.1:0"},
@@ -41,7 +41,7 @@ func TestValidate_GoodConfigs_Pass(t *testing.T) {
 	}
 }
 
-func TestValidate_BadConfigs_NameTheField(t *testing.T) {
+func TestValidate_InvalidConfigs_ReportField(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		cfg   Config
@@ -50,10 +50,10 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 	}{
 		"no data directory":                 {Config{}, "DataDir", "must be given"},
 		"data directory and memory":         {Config{DataDir: "d", Memory: NewMemory()}, "DataDir", "combined with Memory"},
-		"memory with members":               {Config{ID: "gk1", Memory: NewMemory(), Members: three()}, "Memory", "no other members"},
+		"memory with members":               {Config{ID: "gk1", Memory: NewMemory(), Members: threeMembers()}, "Memory", "no other members"},
 		"memory with join":                  {Config{ID: "gk4", Memory: NewMemory(), Join: []string{"a:1"}}, "Memory", "no other members"},
 		"memory profile without Memory":     {Config{DataDir: "d", Profile: profileMemory}, "Profile", "default or fast"},
-		"no id with members":                {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
+		"no id with members":                {Config{DataDir: "d", Members: threeMembers()}, "ID", "must be given"},
 		"joiner without an id":              {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
 		"negative number of calls":          {Config{DataDir: "d", MaxCalls: -1}, "MaxCalls", "from 1 to 100000"},
 		"too many calls":                    {Config{DataDir: "d", MaxCalls: 100_001}, "MaxCalls", "from 1 to 100000"},
@@ -68,13 +68,13 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"wildcard peer address":             {Config{DataDir: "d", PeerAddress: ":7421"}, "AdvertisePeer", "must be given"},
 		"advertises a wildcard":             {Config{DataDir: "d", AdvertiseAPI: "[::]:7420"}, "AdvertiseAPI", "not a wildcard"},
 		"advertises port 0":                 {Config{DataDir: "d", AdvertisePeer: "gk1:0"}, "AdvertisePeer", "must be host:port"},
-		"members and join":                  {Config{DataDir: "d", ID: "gk1", Members: three(), Join: []string{"a:1"}}, "Join", "combined with the members of a new cluster"},
-		"not among the members":             {Config{DataDir: "d", ID: "gk4", Members: three()}, "Members", `its ID is "gk4"`},
-		"duplicate member":                  {Config{DataDir: "d", ID: "gk1", Members: append(three(), three()[0])}, "Members", "twice"},
-		"duplicate address":                 {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"gk4", "10.0.0.1:7421"})}, "Members", "both gk1 and gk4"},
-		"bad member id":                     {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"", "10.0.0.4:7421"})}, "Members", "1 to 64 of"},
-		"bad member address":                {Config{DataDir: "d", ID: "gk1", Members: append(three(), Member{"gk4", "0.0.0.0:7421"})}, "Members", "not a wildcard"},
-		"peer address differs from members": {Config{DataDir: "d", ID: "gk1", Members: three(), AdvertisePeer: "10.0.0.9:7421"}, "AdvertisePeer", "10.0.0.1:7421"},
+		"members and join":                  {Config{DataDir: "d", ID: "gk1", Members: threeMembers(), Join: []string{"a:1"}}, "Join", "combined with the members of a new cluster"},
+		"not among the members":             {Config{DataDir: "d", ID: "gk4", Members: threeMembers()}, "Members", `its ID is "gk4"`},
+		"duplicate member":                  {Config{DataDir: "d", ID: "gk1", Members: append(threeMembers(), threeMembers()[0])}, "Members", "twice"},
+		"duplicate address":                 {Config{DataDir: "d", ID: "gk1", Members: append(threeMembers(), Member{"gk4", "10.0.0.1:7421"})}, "Members", "both gk1 and gk4"},
+		"bad member id":                     {Config{DataDir: "d", ID: "gk1", Members: append(threeMembers(), Member{"", "10.0.0.4:7421"})}, "Members", "1 to 64 of"},
+		"bad member address":                {Config{DataDir: "d", ID: "gk1", Members: append(threeMembers(), Member{"gk4", "0.0.0.0:7421"})}, "Members", "not a wildcard"},
+		"peer address differs from members": {Config{DataDir: "d", ID: "gk1", Members: threeMembers(), AdvertisePeer: "10.0.0.9:7421"}, "AdvertisePeer", "10.0.0.1:7421"},
 		"bad join address":                  {Config{DataDir: "d", ID: "gk4", Join: []string{"gk1"}}, "Join", "must be host:port"},
 		"certificate without a key":         {Config{DataDir: "d", TLS: TLS{CertFile: "c"}}, "TLS", "both a certificate and its key"},
 		"CA file without a certificate":     {Config{DataDir: "d", TLS: TLS{CAFile: "ca"}}, "TLS", "needs a certificate"},
@@ -91,7 +91,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 	}
 }
 
-func TestValidate_BadDefinition_NamesIt(t *testing.T) {
+func TestValidate_InvalidDefinition_IsReported(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		bad   *gatekeeperv1.Definition
@@ -113,9 +113,9 @@ func TestValidate_BadDefinition_NamesIt(t *testing.T) {
 	}
 }
 
-func TestWithDefaults_Members_ListensAtItsAddressInMembers(t *testing.T) {
+func TestWithDefaults_Members_ListensOnItsMemberAddress(t *testing.T) {
 	t.Parallel()
-	cfg := Config{ID: "gk2", Members: three()}.withDefaults()
+	cfg := Config{ID: "gk2", Members: threeMembers()}.withDefaults()
 	if cfg.PeerAddress != "10.0.0.2:7421" || cfg.AdvertisePeer != "10.0.0.2:7421" || cfg.APIAddress != DefaultAPIAddress {
 		t.Errorf("PeerAddress = %s, AdvertisePeer = %s, APIAddress = %s, want the address from Members and the default", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
 	}
@@ -125,7 +125,7 @@ func TestWithDefaults_Members_ListensAtItsAddressInMembers(t *testing.T) {
 	}
 }
 
-func TestAdvertised_PrefersTheConfiguredAddress(t *testing.T) {
+func TestAdvertised_PrefersConfiguredAddress(t *testing.T) {
 	t.Parallel()
 	opened, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -134,7 +134,7 @@ func TestAdvertised_PrefersTheConfiguredAddress(t *testing.T) {
 	defer func() { _ = opened.Close() }()
 	for name, test := range map[string]struct {
 		configured, listen string
-		given              net.Listener
+		listener           net.Listener
 		want               string
 	}{
 		"configured":               {"gk1.example:1", "0.0.0.0:1", nil, "gk1.example:1"},
@@ -142,7 +142,7 @@ func TestAdvertised_PrefersTheConfiguredAddress(t *testing.T) {
 		"any port":                 {"", "127.0.0.1:0", nil, opened.Addr().String()},
 		"listener from the caller": {"", "127.0.0.1:7420", opened, opened.Addr().String()},
 	} {
-		if got := advertised(test.configured, test.listen, test.given, opened); got != test.want {
+		if got := advertised(test.configured, test.listen, test.listener, opened); got != test.want {
 			t.Errorf("%s: advertised() = %s, want %s", name, got, test.want)
 		}
 	}

@@ -20,7 +20,7 @@ func ConvertDataDir(dir string) (kept []string, err error) {
 	case errors.Is(err, consensus.ErrDataDirInUse):
 		return nil, fmt.Errorf("%w: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignDataDir):
-		return nil, &noDataDirError{err}
+		return nil, &notDataDirError{err}
 	default:
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
@@ -29,12 +29,12 @@ func ConvertDataDir(dir string) (kept []string, err error) {
 // newMachine returns the state machine of a cluster, for reading a data directory.
 func newMachine(clusterID string) consensus.Machine { return fsm.New(clusterID) }
 
-// noDataDirError is an ErrForeignDataDir for a directory that is not a data directory. Its text omits the text of
+// notDataDirError is an ErrForeignDataDir for a directory that is not a data directory. Its text omits the text of
 // ErrForeignDataDir, which would say that the directory belongs to another member.
-type noDataDirError struct{ cause error }
+type notDataDirError struct{ cause error }
 
-func (e *noDataDirError) Error() string { return e.cause.Error() }
-func (e *noDataDirError) Unwrap() error { return e.cause }
+func (e *notDataDirError) Error() string { return e.cause.Error() }
+func (e *notDataDirError) Unwrap() error { return e.cause }
 
 // Is makes errors.Is(err, ErrForeignDataDir) true.
-func (e *noDataDirError) Is(target error) bool { return target == ErrForeignDataDir }
+func (e *notDataDirError) Is(target error) bool { return target == ErrForeignDataDir }

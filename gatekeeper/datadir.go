@@ -24,27 +24,27 @@ func (c *Config) prepareDataDir(ctx context.Context, peerAddress string, creds c
 		Members:     c.members(),
 		Join:        len(c.Join) > 0,
 	}
-	folder, err := consensus.PrepareDataDir(want)
+	dataDir, err := consensus.PrepareDataDir(want)
 	if !errors.Is(err, consensus.ErrClusterIDNeeded) {
 		if err == nil && want.Join {
-			c.Logger.Info("the data directory already belongs to a cluster: Join is only used to ask for a vote, if this member has none", slog.Any("cluster_id", folder.ClusterID()))
+			c.Logger.Info("the data directory already belongs to a cluster: Join is only used to ask for a vote, if this member has none", slog.Any("cluster_id", dataDir.ClusterID()))
 		}
-		return folder, c.folderError(err)
+		return dataDir, c.dataDirError(err)
 	}
-	answer, err := c.joining(peerAddress, creds).ask(ctx)
+	clusterID, err := c.joiner(peerAddress, creds).join(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if want.ClusterID, err = consensus.ParseClusterID(answer); err != nil {
+	if want.ClusterID, err = consensus.ParseClusterID(clusterID); err != nil {
 		return nil, fmt.Errorf("%w: one of the servers %v sent an invalid cluster id: %w", ErrJoin, c.Join, err)
 	}
-	folder, err = consensus.PrepareDataDir(want)
-	return folder, c.folderError(err)
+	dataDir, err = consensus.PrepareDataDir(want)
+	return dataDir, c.dataDirError(err)
 }
 
-// joining returns the client that asks the servers in Join to add this server to their cluster.
-func (c *Config) joining(peerAddress string, creds credentials.TransportCredentials) *joining {
-	return &joining{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, nonVoter: c.NonVoter, log: c.Logger}
+// joiner returns the client that asks the servers in Join to add this server to their cluster.
+func (c *Config) joiner(peerAddress string, creds credentials.TransportCredentials) *joiner {
+	return &joiner{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, nonVoter: c.NonVoter, log: c.Logger}
 }
 
 func (c *Config) members() []consensus.Member {
@@ -55,8 +55,8 @@ func (c *Config) members() []consensus.Member {
 	return members
 }
 
-// folderError converts an error from the data directory to an error of this package.
-func (c *Config) folderError(err error) error {
+// dataDirError converts an error from the data directory to an error of this package.
+func (c *Config) dataDirError(err error) error {
 	if taken, ok := errors.AsType[*consensus.AddressTakenError](err); ok {
 		return &ConfigError{"AdvertisePeer", taken.Address, fmt.Sprintf(
 			"is the address of member %[1]s in the cluster's configuration: start this server at its own address, or remove %[1]s first (gkctl cluster remove %[1]s)", taken.Member)}
@@ -81,11 +81,11 @@ func (c *Config) folderError(err error) error {
 	}
 }
 
-// warnOfMembers warns if the cluster's members differ from the configuration. The cluster's own list of members and
+// warnIfMembersDiffer warns if the cluster's members differ from the configuration. The cluster's own list of members and
 // addresses is in effect; the configuration does not override it.
-func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
+func (c *Config) warnIfMembersDiffer(peerAddress string, current []consensus.Member) {
 	var configured, actual []string
-	for _, m := range now {
+	for _, m := range current {
 		actual = append(actual, m.ID+"="+m.PeerAddress)
 		if m.ID == c.ID && m.PeerAddress != peerAddress {
 			c.Logger.Warn("the cluster has another address for this server, so the other members cannot reach it: "+

@@ -22,9 +22,9 @@ const declarationRetry = time.Second
 // Declaring is idempotent, so splitting the definitions across commands is harmless.
 const declarationBatch = 10_000
 
-// definitionsOf converts and validates definitions, as an edit would with a cluster's default settings. The error is a
+// convertDefinitions converts and validates definitions, as an edit would with a cluster's default settings. The error is a
 // *DefinitionError.
-func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition, error) {
+func convertDefinitions(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition, error) {
 	all := make([]*semaphore.Definition, len(messages))
 	seen := make(map[string]int, len(messages))
 	for i, m := range messages {
@@ -49,7 +49,7 @@ func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition
 
 // declare creates the configured definitions that have never existed. It retries until it succeeds, or until ctx ends
 // because leadership was lost.
-func (l *leading) declare(ctx context.Context) {
+func (l *leaderTasks) declare(ctx context.Context) {
 	missing := l.missing()
 	if skipped := len(l.definitions) - len(missing); skipped > 0 {
 		l.log.Info("skipped definitions that already exist or were deleted", slog.Int("definitions", skipped))
@@ -67,7 +67,7 @@ func (l *leading) declare(ctx context.Context) {
 
 // missing returns the definitions to declare. It only avoids log entries that would have no effect: the command itself
 // decides, when it is applied, whether a definition exists or ever existed.
-func (l *leading) missing() []*semaphore.Definition {
+func (l *leaderTasks) missing() []*semaphore.Definition {
 	state := l.state()
 	return slices.DeleteFunc(slices.Clone(l.definitions), func(d *semaphore.Definition) bool {
 		return state.Definition(d.Name) != nil || state.WasDeleted(d.Name)
@@ -75,7 +75,7 @@ func (l *leading) missing() []*semaphore.Definition {
 }
 
 // edit makes one edit, and reports whether the caller should continue with the next.
-func (l *leading) edit(ctx context.Context, edit fsm.EditBatch) bool {
+func (l *leaderTasks) edit(ctx context.Context, edit fsm.EditBatch) bool {
 	for {
 		result, err := l.keeper.Edit(ctx, edit, keeper.Ending{})
 		if err == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 )
 
-// dumps writes the state to the log every DumpInterval until the server closes.
-func (s *Server) dumps() {
+// dumpPeriodically writes the state to the log every DumpInterval until the server closes.
+func (s *Server) dumpPeriodically() {
 	ticker := time.NewTicker(s.cfg.DumpInterval)
 	defer ticker.Stop()
 	for {
@@ -26,8 +26,8 @@ func (s *Server) dumps() {
 // view returns the state as this server sees it now.
 func (s *Server) view() dump.View {
 	waiting := make(map[string]int)
-	every := func(string) bool { return true }
-	for _, w := range s.keeper.Waiters(every, queue.Cursor{}, math.MaxInt) {
+	all := func(string) bool { return true }
+	for _, w := range s.keeper.Waiters(all, queue.Cursor{}, math.MaxInt) {
 		if w.Place > 0 {
 			waiting[w.Semaphore]++
 		}

@@ -7,10 +7,10 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-func TestServer_AfterAFault_ClosesDoneAndSendsClientsAway(t *testing.T) {
+func TestServer_Fault_ClosesDoneAndDrainsClients(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
-	s, c := serving(t, cfg)
+	cfg, _ := testConfig(t, "")
+	s, c := openReady(t, cfg)
 	fault := errors.New("the disk failed")
 	s.fail(fault)
 	<-s.Done()

@@ -11,9 +11,9 @@ import (
 
 // A host finds the holder of a firing dead, takes over the firing, and runs it. Both hosts follow the firing on a
 // stream.
-func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
+func TestTakeOver_DeadHolder_HandsOverFiringAndNotifies(t *testing.T) {
 	t.Parallel()
-	_, c := operated(t)
+	_, c := openAtNewestLevel(t)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
 		Name: "nightly", Takeover: true, MaxAttempts: 2, GroupPattern: new("prod"),
 	}}); err != nil {
@@ -31,7 +31,7 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 		return r.GetGrant().GetPermit().GetToken()
 	}
 	dead := acquire("dead")
-	await := func(token uint64) func(want gatekeeperv1.FiringState) *gatekeeperv1.FiringClaim {
+	follow := func(token uint64) func(want gatekeeperv1.FiringState) *gatekeeperv1.FiringClaim {
 		stream, err := c.AwaitFiring(bounded(t), &gatekeeperv1.AwaitFiringRequest{Semaphore: "nightly", Firing: firing, Token: token})
 		if err != nil {
 			t.Fatal(err)
@@ -45,9 +45,9 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 			return r.GetClaim()
 		}
 	}
-	ofDead, ofAny := await(dead), await(0)
-	ofDead(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
-	ofAny(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
+	nextForDead, nextForAny := follow(dead), follow(0)
+	nextForDead(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
+	nextForAny(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
 
 	takeOver := func(group string, token uint64) (*gatekeeperv1.TakeOverResponse, error) {
 		return c.TakeOver(bounded(t), &gatekeeperv1.TakeOverRequest{
@@ -68,22 +68,22 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 	if _, err := c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: dead, UnsafeNow: true, Author: "ann"}); err != nil {
 		t.Fatal(err)
 	}
-	ofDead(gatekeeperv1.FiringState_FIRING_STATE_OPEN) // even though firing_on_loss is SPENT
-	ofAny(gatekeeperv1.FiringState_FIRING_STATE_OPEN)
-	heir := acquire("successor")
-	ofDead(gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER)
-	if claim := ofAny(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED); claim.GetToken() != heir || claim.GetAttempts() != 2 {
+	nextForDead(gatekeeperv1.FiringState_FIRING_STATE_OPEN) // even though firing_on_loss is SPENT
+	nextForAny(gatekeeperv1.FiringState_FIRING_STATE_OPEN)
+	successor := acquire("successor")
+	nextForDead(gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER)
+	if claim := nextForAny(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED); claim.GetToken() != successor || claim.GetAttempts() != 2 {
 		t.Errorf("claim after the takeover = %v, want the second attempt", claim)
 	}
 	if _, err := c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{
-		Token: heir, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "exit code 3\n",
+		Token: successor, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "exit code 3\n",
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if claim := ofAny(gatekeeperv1.FiringState_FIRING_STATE_FAILED); claim.GetFailure() != "exit code 3" {
+	if claim := nextForAny(gatekeeperv1.FiringState_FIRING_STATE_FAILED); claim.GetFailure() != "exit code 3" {
 		t.Errorf("claim of the failed firing = %v, want failure exit code 3", claim)
 	}
-	if _, err := takeOver("prod", heir); status.Code(err) != codes.NotFound {
+	if _, err := takeOver("prod", successor); status.Code(err) != codes.NotFound {
 		t.Errorf("takeover of an ended permit = %v, want NotFound", err)
 	}
 }

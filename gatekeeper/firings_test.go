@@ -15,9 +15,9 @@ import (
 // A host whose clock was a year ahead has filled a semaphore's firing memory and evicted the current firings, so every
 // correct firing is denied as forgotten. An operator repairs that, an undo reverts the repair, and undoing the undo
 // restores it.
-func TestForgetFirings_PoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
+func TestForgetFirings_PoisonedMemory_LetsCorrectFiringRun(t *testing.T) {
 	t.Parallel()
-	s, c := operated(t)
+	s, c := openAtNewestLevel(t)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: "nightly", FiringMaxAhead: durationpb.New(0)},
 	}); err != nil {

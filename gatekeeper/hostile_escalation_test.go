@@ -22,9 +22,9 @@ func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
 
 // Roles scoped by labels must not reach anything outside their scope: not by a change that moves a definition into or
 // out of the scope, nor by a batch, an undo, a move or a selector that also includes something outside it.
-func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
+func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	admin := s.named(0, "client")
 	version := map[string]uint64{}
 	create := func(d *gatekeeperv1.Definition) {
@@ -47,7 +47,7 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	replace(labelled("lost", "a")) // undoing this would move it out of the scope
 	create(labelled("gone", "a"))
 	replace(labelled("gone", "b")) // undoing this would move it into the scope
-	both, err := admin.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named("mine", "theirs")})
+	both, err := admin.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: byName("mine", "theirs")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +55,12 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := admin.Move(bounded(t), &gatekeeperv1.MoveRequest{Selector: named("mine", "theirs"), FromGroup: "prod", ToGroup: "spare", DryRun: true})
+	plan, err := admin.Move(bounded(t), &gatekeeperv1.MoveRequest{Selector: byName("mine", "theirs"), FromGroup: "prod", ToGroup: "spare", DryRun: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// ed and ops may view everything, so only the scope of their other role stops them.
-	viewer := grantOf(gatekeeperv1.Role_ROLE_VIEWER)
+	viewer := roleGrant(gatekeeperv1.Role_ROLE_VIEWER)
 	s.bind("ed", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_EDITOR, Labels: "team=a"})
 	s.bind("ops", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"})
 	s.bind("blind", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"}) // sees only its scope
@@ -73,7 +73,7 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	put := func(d *gatekeeperv1.Definition) *gatekeeperv1.Edit {
 		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: version[d.GetName()]}
 	}
-	make1 := func(d *gatekeeperv1.Definition) *gatekeeperv1.Edit {
+	add := func(d *gatekeeperv1.Definition) *gatekeeperv1.Edit {
 		return &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: d}}
 	}
 	drop := func(name string) *gatekeeperv1.Edit {
@@ -114,32 +114,32 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 			"edit out of the scope":                   {edit(ed, edits(put(labelled("mine", "b")))), refused},
 			"edit into the scope":                     {edit(ed, edits(put(labelled("theirs", "a")))), refused},
 			"edit that drops the label":               {edit(ed, edits(put(&gatekeeperv1.Definition{Name: "mine"}))), refused},
-			"create outside":                          {edit(ed, edits(make1(labelled("new", "b")))), refused},
-			"create without a label":                  {edit(ed, edits(make1(&gatekeeperv1.Definition{Name: "new"}))), refused},
-			"create inside and delete outside":        {edit(ed, edits(make1(labelled("new", "a")), drop("theirs"))), refused},
+			"create outside":                          {edit(ed, edits(add(labelled("new", "b")))), refused},
+			"create without a label":                  {edit(ed, edits(add(&gatekeeperv1.Definition{Name: "new"}))), refused},
+			"create inside and delete outside":        {edit(ed, edits(add(labelled("new", "a")), drop("theirs"))), refused},
 			"declare inside and outside":              {edit(ed, edits(declare(labelled("new", "a")), declare(labelled("new2", "b")))), refused},
 			"declare inside and replace outside":      {edit(ed, edits(declare(labelled("new", "a")), put(labelled("theirs", "a")))), refused},
-			"rename out of the scope":                 {edit(ed, edits(drop("mine"), make1(labelled("new", "b")))), refused},
-			"rename into the scope":                   {edit(ed, edits(drop("theirs"), make1(labelled("new", "a")))), refused},
+			"rename out of the scope":                 {edit(ed, edits(drop("mine"), add(labelled("new", "b")))), refused},
+			"rename into the scope":                   {edit(ed, edits(drop("theirs"), add(labelled("new", "a")))), refused},
 			"move by an operator, with other edits":   {edit(ops, edits(put(moved))), refused},
-			"create by an operator":                   {edit(ops, edits(make1(labelled("new", "a")))), refused},
+			"create by an operator":                   {edit(ops, edits(add(labelled("new", "a")))), refused},
 			"undo out of the scope":                   {undo(ed, version["lost"]), refused},
 			"undo into the scope":                     {undo(ed, version["gone"]), refused},
 			"undo of an edit outside":                 {undo(ed, version["theirs"]), refused},
 			"undo of a pause that covers both":        {undo(ops, both.GetRevision()), refused},
 			"undo of a cordon":                        {undo(ops, cordoned.GetCordon().GetRevision()), refused},
 			"undo of a pause by an editor":            {undo(ed, both.GetRevision()), refused},
-			"move of both":                            {move(ops, named("mine", "theirs"), ""), refused},
-			"move of both with another caller's plan": {move(ops, named("mine", "theirs"), plan.GetDigest()), refused},
-			"move by an editor":                       {move(ed, named("theirs"), ""), refused},
+			"move of both":                            {move(ops, byName("mine", "theirs"), ""), refused},
+			"move of both with another caller's plan": {move(ops, byName("mine", "theirs"), plan.GetDigest()), refused},
+			"move by an editor":                       {move(ed, byName("theirs"), ""), refused},
 			"move of all":                             {move(ops, all, ""), refused},
-			"move of an invisible definition":         {move(blind, named("theirs"), ""), codes.NotFound},
-			"pause of both":                           {pause(ops, named("mine", "theirs")), refused},
+			"move of an invisible definition":         {move(blind, byName("theirs"), ""), codes.NotFound},
+			"pause of both":                           {pause(ops, byName("mine", "theirs")), refused},
 			"pause of all":                            {pause(ops, all), refused},
 			"pause by a label":                        {pause(ops, &gatekeeperv1.Selector{Labels: "team"}), refused},
 			"pause by the other label":                {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
-			"pause of an invisible definition":        {pause(blind, named("theirs")), codes.NotFound},
-			"resume of the other definition":          {resume(ops, named("theirs")), refused},
+			"pause of an invisible definition":        {pause(blind, byName("theirs")), codes.NotFound},
+			"resume of the other definition":          {resume(ops, byName("theirs")), refused},
 			"resume of all":                           {resume(ops, all), refused},
 		} {
 			if status.Code(c.err) != c.want {
@@ -165,10 +165,10 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 			auths := gatekeeperv1.NewAuthServiceClient(s.named(i, who).conn)
 			_, token := auths.CreateToken(bounded(t), &gatekeeperv1.CreateTokenRequest{Binding: "admin"})
 			_, binding := auths.SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
-				Name: who, Subjects: []string{"cert:" + who}, Grants: []*gatekeeperv1.AccessGrant{grantOf(gatekeeperv1.Role_ROLE_ADMIN)},
+				Name: who, Subjects: []string{"cert:" + who}, Grants: []*gatekeeperv1.AccessGrant{roleGrant(gatekeeperv1.Role_ROLE_ADMIN)},
 			}})
-			_, taken := auths.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: "admin"})
-			for _, err := range []error{token, binding, taken} {
+			_, removed := auths.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: "admin"})
+			for _, err := range []error{token, binding, removed} {
 				if status.Code(err) != refused {
 					t.Errorf("server %d: binding change by %s = %v, want PermissionDenied", i, who, err)
 				}
@@ -185,10 +185,10 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 		}
 	}
 	// Each principal may act within its scope.
-	if err := batchOf(t, s.named(1, "ed"), put(labelledWith("mine", "a", 7))); err != nil {
+	if err := applyEdits(t, s.named(1, "ed"), put(labelledWith("mine", "a", 7))); err != nil {
 		t.Errorf("edit within the editor's scope: %v", err)
 	}
-	if _, err := s.named(1, "ops").Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: named("mine")}); err != nil {
+	if _, err := s.named(1, "ops").Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: byName("mine")}); err != nil {
 		t.Errorf("resume within the operator's scope: %v", err)
 	}
 	lines := map[string]bool{}
@@ -210,16 +210,16 @@ func labelledWith(name, team string, permits uint32) *gatekeeperv1.Definition {
 	return d
 }
 
-func batchOf(t *testing.T, c caller, all ...*gatekeeperv1.Edit) error {
+func applyEdits(t *testing.T, c caller, all ...*gatekeeperv1.Edit) error {
 	t.Helper()
 	_, err := c.BatchEdit(bounded(t), edits(all...))
 	return err
 }
 
 // A principal can take over a permit only if the permit is in its scope and the definition allows takeovers.
-func TestHostile_TakeOver_UsesTheCallersNameAndScope(t *testing.T) {
+func TestHostile_TakeOver_UsesCallerNameAndScope(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	admin := s.named(0, "client")
 	for _, name := range []string{"report-x", "other"} {
 		if _, err := withRetry(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{RequestId: name, Definition: &gatekeeperv1.Definition{
@@ -228,11 +228,11 @@ func TestHostile_TakeOver_UsesTheCallersNameAndScope(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.bind("victim", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("victim", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
 	s.bind("app", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"report-*"}, Group: "zone-a"})
-	s.bind("ops", grantOf(gatekeeperv1.Role_ROLE_OPERATOR))
+	s.bind("ops", roleGrant(gatekeeperv1.Role_ROLE_OPERATOR))
 	victim := s.named(0, "victim")
-	open, hidden := victim.grantIn(t, "report-x", "zone-a"), victim.grantIn(t, "other", "zone-a")
+	visible, hidden := victim.grantIn(t, "report-x", "zone-a"), victim.grantIn(t, "other", "zone-a")
 	take := func(server int, who string, token uint64, group string) error {
 		_, err := s.named(server, who).TakeOver(bounded(t), &gatekeeperv1.TakeOverRequest{Token: token, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "host"}})
 		return err
@@ -243,18 +243,18 @@ func TestHostile_TakeOver_UsesTheCallersNameAndScope(t *testing.T) {
 			want codes.Code
 		}{
 			"outside the scope": {take(i, "app", hidden.GetToken(), "zone-a"), codes.NotFound},
-			"as another group":  {take(i, "app", open.GetToken(), "zone-b"), codes.PermissionDenied},
-			"by an operator":    {take(i, "ops", open.GetToken(), "zone-a"), codes.PermissionDenied},
+			"as another group":  {take(i, "app", visible.GetToken(), "zone-b"), codes.PermissionDenied},
+			"by an operator":    {take(i, "ops", visible.GetToken(), "zone-a"), codes.PermissionDenied},
 		} {
 			if status.Code(c.err) != c.want {
 				t.Errorf("server %d: %s = %v, want %v", i, what, c.err, c.want)
 			}
 		}
 	}
-	if r := victim.refresh(t, open); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+	if r := victim.refresh(t, visible); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		t.Errorf("refresh of the victim's permit = %v, want REFRESHED", r)
 	}
-	if err := take(1, "app", open.GetToken(), "zone-a"); err != nil {
+	if err := take(1, "app", visible.GetToken(), "zone-a"); err != nil {
 		t.Fatalf("takeover within the scope: %v", err)
 	}
 	history, err := admin.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{Names: []string{"report-x"}})

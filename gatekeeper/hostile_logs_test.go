@@ -27,93 +27,93 @@ const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\
 
 // Names, reasons, certificates and raw bytes from unauthenticated callers cannot forge a log line, and no token appears
 // in the server's logs, files or responses.
-func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
+func TestHostile_LogsAndFiles_CannotBeForgedAndContainNoSecrets(t *testing.T) {
 	t.Parallel()
-	text, lines := &logbook{}, &logbook{}
+	text, lines := &logBuffer{}, &logBuffer{}
 	debug := &slog.HandlerOptions{Level: slog.LevelDebug}
 	var dir string
-	s := newSecuredAlone(t, func(c *Config) {
+	s := newSecuredServer(t, func(c *Config) {
 		c.BearerTokens = true
 		c.Logger = slog.New(slog.NewMultiHandler(slog.NewTextHandler(text, debug), slog.NewJSONHandler(lines, debug)))
 		dir = c.DataDir
 	})
 	server, admin := s.servers[0], s.named(0, "client")
 	admin.create(t, "job")
-	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("app", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
 	good, _ := s.token("app")
-	gone, id := s.token("app")
+	revoked, id := s.token("app")
 	if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: id, Reason: "leaked"}); err != nil {
 		t.Fatal(err)
 	}
 	wrong := good[:len(good)-4] + "ABCD"
-	var answers []string // all responses to callers
-	tells := func(what any, err error) {
-		answers = append(answers, fmt.Sprint(what, err))
+	var responses []string // all responses to callers
+	record := func(what any, err error) {
+		responses = append(responses, fmt.Sprint(what, err))
 	}
-	app := s.showing(0, good)
+	app := s.withToken(0, good)
 	held := app.grant(t, "job", "host")
-	tells(app.refresh(t, held).String(), nil)
-	for _, secret := range []string{good, gone, wrong, forged[:1] + wrong} {
-		c := s.showing(0, secret)
-		tells(c.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
-		tells(gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI(bounded(t), &gatekeeperv1.WhoAmIRequest{}))
+	record(app.refresh(t, held).String(), nil)
+	for _, secret := range []string{good, revoked, wrong, forged[:1] + wrong} {
+		c := s.withToken(0, secret)
+		record(c.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
+		record(gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI(bounded(t), &gatekeeperv1.WhoAmIRequest{}))
 		w, err := c.Watch(bounded(t), &gatekeeperv1.WatchRequest{})
 		if err == nil {
 			_, err = w.Recv()
 		}
-		tells("", err)
+		record("", err)
 		_, body, err := s.page(t, nil, "", "/metrics", http.Header{"Authorization": {"Bearer " + secret}})
-		tells(body, err)
+		record(body, err)
 		_, body, err = s.page(t, nil, "", "/debug/pprof/goroutine?debug=2", http.Header{"Authorization": {"bearer  " + secret}})
-		tells(body, err)
-		tells(admin.ListDefinitions(metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+secret), &gatekeeperv1.ListDefinitionsRequest{}))
+		record(body, err)
+		record(admin.ListDefinitions(metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+secret), &gatekeeperv1.ListDefinitionsRequest{}))
 	}
 	// The same requests with forged text.
 	forger := strings.ReplaceAll(forged, "\x00", "") // it is used in a file name
 	evil := s.named(0, forger)
-	tells(evil.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
+	record(evil.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
 	_, body, err := s.page(t, s.a.api, forger, "/metrics", nil)
-	tells(body, err)
+	record(body, err)
 	_, body, err = s.page(t, s.a.api, "client", "/debug/pprof/%0Aforged%1B[2J", nil)
-	tells(body, err)
+	record(body, err)
 	for _, c := range []caller{admin, app} {
-		tells(c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: forged, Identity: &gatekeeperv1.Identity{Group: forged, Acquirer: "a"}}))
-		tells(c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
+		record(c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: forged, Identity: &gatekeeperv1.Identity{Group: forged, Acquirer: "a"}}))
+		record(c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
 			Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a"}, Metadata: map[string]string{"a": forged}, RequestId: forged,
 		}))
-		tells(c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named("job"), Author: forged, Reason: forged}))
-		tells(c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: held.GetToken(), Author: forged, Reason: forged}))
-		tells(c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{
+		record(c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: byName("job"), Author: forged, Reason: forged}))
+		record(c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: held.GetToken(), Author: forged, Reason: forged}))
+		record(c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{
 			Token: held.GetToken(), Failure: forged, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED,
 		}))
-		tells(c.RemoveMember(bounded(t), &gatekeeperv1.RemoveMemberRequest{Id: forged}))
-		tells(gatekeeperv1.NewAuthServiceClient(c.conn).SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{
+		record(c.RemoveMember(bounded(t), &gatekeeperv1.RemoveMemberRequest{Id: forged}))
+		record(gatekeeperv1.NewAuthServiceClient(c.conn).SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{
 			Binding: &gatekeeperv1.Binding{Name: forged, Subjects: []string{"cert:" + forged}}, Reason: forged,
 		}))
-		tells(gatekeeperv1.NewAuthServiceClient(c.conn).SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{
+		record(gatekeeperv1.NewAuthServiceClient(c.conn).SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{
 			Binding: &gatekeeperv1.Binding{Name: "x", Subjects: []string{"cert:" + "\u009b31m"}},
 		}))
 	}
 	_, adminPort, _ := net.SplitHostPort(server.AdminAddress())
 	for _, address := range []string{server.APIAddress(), server.PeerAddress(), "127.0.0.1:" + adminPort} {
-		for _, begins := range []string{"", "gkpeer\x00\x01\x00\x00\xff", "GET /" + strings.Repeat("a", 100) + " HTTP/1.1\r\nX: ", "\x16\x03\x01\x02\x00\x01"} {
+		for _, prefix := range []string{"", "gkpeer\x00\x01\x00\x00\xff", "GET /" + strings.Repeat("a", 100) + " HTTP/1.1\r\nX: ", "\x16\x03\x01\x02\x00\x01"} {
 			c, err := net.Dial("tcp", address)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.WriteString(c, begins+forged+"\r\n\r\n") // the server may close the connection at any byte
+			_, _ = io.WriteString(c, prefix+forged+"\r\n\r\n") // the server may close the connection at any byte
 			_ = c.(*net.TCPConn).CloseWrite()
 			_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 			if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("%s did not close a connection that sent %q", address, begins)
+				t.Errorf("%s did not close a connection that sent %q", address, prefix)
 			}
 			c.Close()
 		}
 	}
 	history, err := admin.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
-	tells(prototext.Format(history), err)
+	record(prototext.Format(history), err)
 	bindings, err := s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{})
-	tells(prototext.Format(bindings), err)
+	record(prototext.Format(bindings), err)
 	snapshot, err := save(t, admin)
 	if err != nil {
 		t.Fatal(err)
@@ -137,8 +137,8 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 		t.Errorf("forged log lines: %q", forgeries)
 	}
 	places := map[string]string{"the log": text.String(), "the JSON log": lines.String()}
-	for i, answer := range answers {
-		places[fmt.Sprintf("response %d", i)] = answer
+	for i, response := range responses {
+		places[fmt.Sprintf("response %d", i)] = response
 	}
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -154,7 +154,7 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 	}
 	places["the snapshot"] = string(content)
 	for where, content := range places {
-		for what, secret := range map[string]string{"a good token": good, "a revoked token": gone, "a wrong token": wrong} {
+		for what, secret := range map[string]string{"a good token": good, "a revoked token": revoked, "a wrong token": wrong} {
 			_, hidden, _ := strings.Cut(strings.TrimPrefix(secret, "gk_"), "_")
 			if strings.Contains(content, hidden) {
 				t.Errorf("%s contains the secret of %s: %.300q", where, what, content)

@@ -15,12 +15,12 @@ import (
 
 // Connections to the HTTP and admin ports that never send a complete request are closed after a timeout, and other
 // clients are served in the meantime. Sending an occasional byte does not extend the timeout.
-func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
+func TestHostile_SlowRequests_TimeOutWhileOthersAreServed(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
-	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	pair := authoritytest.Pair(t, s.a.api.Issue(authority.Leaf{Name: "viewer", Client: true}))
-	known := &tls.Config{RootCAs: s.a.api.Pool(), Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}
+	clientTLS := &tls.Config{RootCAs: s.a.api.Pool(), Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}
 	for port, address := range map[string]string{"HTTP": s.servers[0].HTTPAddress(), "admin": s.servers[0].AdminAddress()} {
 		t.Run(port, func(t *testing.T) {
 			t.Parallel()
@@ -30,7 +30,7 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 			}
 			address := net.JoinHostPort("127.0.0.1", number)
 			var slow []net.Conn
-			keep := func(c net.Conn, err error) net.Conn {
+			track := func(c net.Conn, err error) net.Conn {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -39,13 +39,13 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 				return c
 			}
 			for range 32 { // nothing, or a partial handshake
-				keep(net.Dial("tcp", address))
-				_, _ = io.WriteString(keep(net.Dial("tcp", address)), "\x16\x03\x01\x02\x00\x01")
+				track(net.Dial("tcp", address))
+				_, _ = io.WriteString(track(net.Dial("tcp", address)), "\x16\x03\x01\x02\x00\x01")
 			}
 			for range 8 { // a complete handshake, but no complete request
-				_, _ = io.WriteString(keep(tls.Dial("tcp", address, known)), "GET /metrics HTTP/1.1\r\nHost: ")
+				_, _ = io.WriteString(track(tls.Dial("tcp", address, clientTLS)), "GET /metrics HTTP/1.1\r\nHost: ")
 			}
-			drip := keep(tls.Dial("tcp", address, known))
+			drip := track(tls.Dial("tcp", address, clientTLS))
 			dripped := make(chan struct{})
 			go func() {
 				defer close(dripped)
@@ -60,24 +60,24 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 					}
 				}
 			}()
-			good := &http.Client{Transport: &http.Transport{TLSClientConfig: known}}
+			good := &http.Client{Transport: &http.Transport{TLSClientConfig: clientTLS}}
 			defer good.CloseIdleConnections()
-			ask := func(when string) {
+			get := func(when string) {
 				r, err := http.NewRequestWithContext(bounded(t), http.MethodGet, "https://"+address+"/", nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				answer, err := good.Do(r)
+				resp, err := good.Do(r)
 				if err != nil {
 					t.Errorf("GET %s = %v, want a response", when, err)
 					return
 				}
-				answer.Body.Close()
-				if answer.StatusCode != http.StatusOK {
-					t.Errorf("GET %s = %s, want 200", when, answer.Status)
+				resp.Body.Close()
+				if resp.StatusCode != http.StatusOK {
+					t.Errorf("GET %s = %s, want 200", when, resp.Status)
 				}
 			}
-			ask("while slow connections are open")
+			get("while slow connections are open")
 			for _, c := range slow {
 				if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 					t.Fatal(err)
@@ -88,7 +88,7 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 				}
 			}
 			<-dripped
-			ask("after they were closed")
+			get("after they were closed")
 		})
 	}
 }

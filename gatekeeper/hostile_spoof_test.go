@@ -27,8 +27,8 @@ type attempt struct {
 	check func(m proto.Message) bool
 }
 
-// tryIt calls any method with one message, and returns the first response.
-func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m protoreflect.MethodDescriptor, in proto.Message) (proto.Message, error) {
+// tryCall calls any method with one message, and returns the first response.
+func tryCall(t *testing.T, ctx context.Context, c caller, fullMethod string, m protoreflect.MethodDescriptor, in proto.Message) (proto.Message, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,21 +54,21 @@ func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m pro
 // every server. A method without an entry in the table fails this test.
 func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	admin := s.named(0, "client")
 	adminJobs := gatekeeperv1.NewWorkServiceClient(admin.conn)
-	many := uint32(9)
+	permitCount := uint32(9)
 	var changes []uint64
 	for _, name := range []string{"report-x", "secret-sem"} {
 		r, err := withRetry(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
-			Definition: &gatekeeperv1.Definition{Name: name, Permits: &many}, RequestId: name,
+			Definition: &gatekeeperv1.Definition{Name: name, Permits: &permitCount}, RequestId: name,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		changes = append(changes, r.GetRecord().GetVersion())
 	}
-	s.bind("victim", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("victim", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
 	s.bind("app", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"report-*"}, Group: "zone-a", Acquirer: "host-a"})
 	victim := s.named(0, "victim")
 	id := &gatekeeperv1.Identity{Group: "zone-a", Acquirer: "host-a", HolderId: "1"} // app may use it too
@@ -82,7 +82,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		}
 		return r.GetGrant().GetPermit()
 	}
-	open, hidden := take("report-x", "r1"), take("secret-sem", "r2")
+	visible, hidden := take("report-x", "r1"), take("secret-sem", "r2")
 	for job, sem := range map[string]string{"theirs": "report-x", "secret-job": "secret-sem"} {
 		if _, err := submit(t, gatekeeperv1.NewWorkServiceClient(victim.conn), &gatekeeperv1.JobSpec{Id: job, Semaphore: sem}, []string{"secret-payload"}); err != nil {
 			t.Fatal(err)
@@ -91,22 +91,22 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	if _, err := admin.Cordon(bounded(t), &gatekeeperv1.CordonRequest{GroupPattern: "zone-q"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := admin.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named("secret-sem"), Reason: "secret-reason"}); err != nil {
+	if _, err := admin.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: byName("secret-sem"), Reason: "secret-reason"}); err != nil {
 		t.Fatal(err)
 	}
-	other, elsewhere := &gatekeeperv1.Identity{Group: "zone-b", Acquirer: "host-a"}, &gatekeeperv1.Identity{Group: "zone-a", Acquirer: "host-b"}
+	otherGroup, otherHost := &gatekeeperv1.Identity{Group: "zone-b", Acquirer: "host-a"}, &gatekeeperv1.Identity{Group: "zone-a", Acquirer: "host-b"}
 	definition := func(name string) *gatekeeperv1.Definition { return &gatekeeperv1.Definition{Name: name} }
 	refused := codes.PermissionDenied
 	lost := func(rs []*gatekeeperv1.TokenResult) bool {
 		return len(rs) == 1 && rs[0].GetStatus() == gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST
 	}
-	one := func(what string, m proto.Message, want codes.Code) []attempt {
+	single := func(what string, m proto.Message, want codes.Code) []attempt {
 		return []attempt{{what: what, m: m, want: want}}
 	}
-	onJob := func(of func(id string) proto.Message) []attempt {
-		return []attempt{{"another caller's", of("theirs"), refused, nil}, {"a hidden one", of("secret-job"), codes.NotFound, nil}}
+	onJob := func(newRequest func(id string) proto.Message) []attempt {
+		return []attempt{{"another caller's", newRequest("theirs"), refused, nil}, {"a hidden one", newRequest("secret-job"), codes.NotFound, nil}}
 	}
-	tokens := []*gatekeeperv1.TokenRefresh{{Token: open.GetToken(), Duration: open.GetDuration()}}
+	tokens := []*gatekeeperv1.TokenRefresh{{Token: visible.GetToken(), Duration: visible.GetDuration()}}
 
 	const (
 		permits = "PermitService/"
@@ -119,16 +119,16 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	table := map[string][]attempt{
 		permits + "TryAcquire": {
 			{"outside its scope", &gatekeeperv1.TryAcquireRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r"}, refused, nil},
-			{"another group", &gatekeeperv1.TryAcquireRequest{Semaphore: "report-x", Identity: other, RequestId: "r"}, refused, nil},
-			{"another acquirer", &gatekeeperv1.TryAcquireRequest{Semaphore: "report-x", Identity: elsewhere, RequestId: "r"}, refused, nil},
+			{"another group", &gatekeeperv1.TryAcquireRequest{Semaphore: "report-x", Identity: otherGroup, RequestId: "r"}, refused, nil},
+			{"another acquirer", &gatekeeperv1.TryAcquireRequest{Semaphore: "report-x", Identity: otherHost, RequestId: "r"}, refused, nil},
 		},
 		permits + "Acquire": {
 			{"outside its scope", &gatekeeperv1.AcquireRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r"}, refused, nil},
-			{"another group", &gatekeeperv1.AcquireRequest{Semaphore: "report-x", Identity: other, RequestId: "r"}, refused, nil},
-			{"another acquirer", &gatekeeperv1.AcquireRequest{Semaphore: "report-x", Identity: elsewhere, RequestId: "r"}, refused, nil},
+			{"another group", &gatekeeperv1.AcquireRequest{Semaphore: "report-x", Identity: otherGroup, RequestId: "r"}, refused, nil},
+			{"another acquirer", &gatekeeperv1.AcquireRequest{Semaphore: "report-x", Identity: otherHost, RequestId: "r"}, refused, nil},
 		},
 		permits + "BatchTryAcquire": {{"all of these", &gatekeeperv1.BatchTryAcquireRequest{Requests: []*gatekeeperv1.TryAcquireRequest{
-			{Semaphore: "secret-sem", Identity: id}, {Semaphore: "report-x", Identity: other}, {Semaphore: "report-x", Identity: elsewhere},
+			{Semaphore: "secret-sem", Identity: id}, {Semaphore: "report-x", Identity: otherGroup}, {Semaphore: "report-x", Identity: otherHost},
 		}}, codes.OK, func(m proto.Message) bool {
 			for _, r := range m.(*gatekeeperv1.BatchTryAcquireResponse).GetResults() {
 				if codes.Code(r.GetError().GetCode()) != refused {
@@ -143,43 +143,43 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		permits + "KeepAlive": {{"another caller's", &gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
 			return lost(m.(*gatekeeperv1.KeepAliveResponse).GetResults())
 		}}},
-		permits + "Release": {{"another caller's", &gatekeeperv1.ReleaseRequest{Token: open.GetToken(), Identity: id}, codes.OK, func(m proto.Message) bool {
+		permits + "Release": {{"another caller's", &gatekeeperv1.ReleaseRequest{Token: visible.GetToken(), Identity: id}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.ReleaseResponse).GetReleased()
 		}}},
-		permits + "Revoke": one("another caller's", &gatekeeperv1.RevokeRequest{Token: open.GetToken(), Author: "victim"}, refused),
+		permits + "Revoke": single("another caller's", &gatekeeperv1.RevokeRequest{Token: visible.GetToken(), Author: "victim"}, refused),
 		permits + "TakeOver": {
-			{"another caller's", &gatekeeperv1.TakeOverRequest{Token: open.GetToken(), Identity: id}, codes.FailedPrecondition, nil},
-			{"as another group", &gatekeeperv1.TakeOverRequest{Token: open.GetToken(), Identity: other}, refused, nil},
+			{"another caller's", &gatekeeperv1.TakeOverRequest{Token: visible.GetToken(), Identity: id}, codes.FailedPrecondition, nil},
+			{"as another group", &gatekeeperv1.TakeOverRequest{Token: visible.GetToken(), Identity: otherGroup}, refused, nil},
 			{"a hidden one", &gatekeeperv1.TakeOverRequest{Token: hidden.GetToken(), Identity: id}, codes.NotFound, nil},
 		},
-		permits + "Clear": one("another caller's", &gatekeeperv1.ClearRequest{Token: open.GetToken(), Author: "victim"}, refused),
+		permits + "Clear": single("another caller's", &gatekeeperv1.ClearRequest{Token: visible.GetToken(), Author: "victim"}, refused),
 		permits + "Cancel": {
-			{"as another group", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: other, RequestId: "r1"}, refused, nil},
+			{"as another group", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: otherGroup, RequestId: "r1"}, refused, nil},
 			{"outside its scope", &gatekeeperv1.CancelRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r2"}, refused, nil},
 			{"another caller's request", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: id, RequestId: "r1"}, codes.OK, func(m proto.Message) bool {
 				return !m.(*gatekeeperv1.CancelResponse).GetGaveBack()
 			}},
 		},
-		permits + "Verify": {{"another caller's", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: open.GetToken()}, codes.OK, func(m proto.Message) bool {
+		permits + "Verify": {{"another caller's", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: visible.GetToken()}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.VerifyResponse).GetValid()
 		}}, {"a hidden one", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: hidden.GetToken()}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.VerifyResponse).GetValid() && m.(*gatekeeperv1.VerifyResponse).GetPermit() == nil
 		}}},
-		permits + "ListHolders": one("all", &gatekeeperv1.ListHoldersRequest{}, codes.OK),
-		permits + "ListWaiters": one("all", &gatekeeperv1.ListWaitersRequest{}, codes.OK),
-		permits + "AwaitFiring": one("outside its scope", &gatekeeperv1.AwaitFiringRequest{Semaphore: "secret-sem", Firing: &gatekeeperv1.Firing{Name: "nightly"}}, codes.NotFound),
-		permits + "CatchUp":     one("outside its scope", &gatekeeperv1.CatchUpRequest{Semaphore: "secret-sem", Identity: id, Name: "nightly"}, codes.OK),
+		permits + "ListHolders": single("all", &gatekeeperv1.ListHoldersRequest{}, codes.OK),
+		permits + "ListWaiters": single("all", &gatekeeperv1.ListWaitersRequest{}, codes.OK),
+		permits + "AwaitFiring": single("outside its scope", &gatekeeperv1.AwaitFiringRequest{Semaphore: "secret-sem", Firing: &gatekeeperv1.Firing{Name: "nightly"}}, codes.NotFound),
+		permits + "CatchUp":     single("outside its scope", &gatekeeperv1.CatchUpRequest{Semaphore: "secret-sem", Identity: id, Name: "nightly"}, codes.OK),
 
-		defs + "CreateDefinition":     one("a new one", &gatekeeperv1.CreateDefinitionRequest{Definition: definition("report-y"), Author: "admin"}, refused),
-		defs + "GetDefinition":        one("outside its scope", &gatekeeperv1.GetDefinitionRequest{Name: "secret-sem"}, codes.NotFound),
-		defs + "ListDefinitions":      one("all", &gatekeeperv1.ListDefinitionsRequest{}, codes.OK),
-		defs + "SummarizeDefinitions": one("all", &gatekeeperv1.SummarizeDefinitionsRequest{}, codes.OK),
-		defs + "ReplaceDefinition":    one("in its scope", &gatekeeperv1.ReplaceDefinitionRequest{Definition: definition("report-x"), ExpectedVersion: changes[0], Author: "admin"}, refused),
-		defs + "DeleteDefinition":     one("in its scope", &gatekeeperv1.DeleteDefinitionRequest{Name: "report-x", ExpectedVersion: changes[0], Author: "admin"}, refused),
-		defs + "BatchEdit": one("a declaration", &gatekeeperv1.BatchEditRequest{Author: "admin", Edits: []*gatekeeperv1.Edit{
+		defs + "CreateDefinition":     single("a new one", &gatekeeperv1.CreateDefinitionRequest{Definition: definition("report-y"), Author: "admin"}, refused),
+		defs + "GetDefinition":        single("outside its scope", &gatekeeperv1.GetDefinitionRequest{Name: "secret-sem"}, codes.NotFound),
+		defs + "ListDefinitions":      single("all", &gatekeeperv1.ListDefinitionsRequest{}, codes.OK),
+		defs + "SummarizeDefinitions": single("all", &gatekeeperv1.SummarizeDefinitionsRequest{}, codes.OK),
+		defs + "ReplaceDefinition":    single("in its scope", &gatekeeperv1.ReplaceDefinitionRequest{Definition: definition("report-x"), ExpectedVersion: changes[0], Author: "admin"}, refused),
+		defs + "DeleteDefinition":     single("in its scope", &gatekeeperv1.DeleteDefinitionRequest{Name: "report-x", ExpectedVersion: changes[0], Author: "admin"}, refused),
+		defs + "BatchEdit": single("a declaration", &gatekeeperv1.BatchEditRequest{Author: "admin", Edits: []*gatekeeperv1.Edit{
 			{Change: &gatekeeperv1.Edit_Declare{Declare: definition("report-y")}},
 		}}, refused),
-		defs + "Explain": one("outside its scope", &gatekeeperv1.ExplainRequest{Semaphore: "secret-sem", Identity: id}, refused),
+		defs + "Explain": single("outside its scope", &gatekeeperv1.ExplainRequest{Semaphore: "secret-sem", Identity: id}, refused),
 
 		ops + "Preview": {
 			{"a pause", &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}}}, codes.OK, nil},
@@ -188,51 +188,51 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 				Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Delete{Delete: "secret-sem"}, ExpectedVersion: changes[1]}},
 			}}}, codes.NotFound, nil},
 		},
-		ops + "Move":          one("all", &gatekeeperv1.MoveRequest{Selector: &gatekeeperv1.Selector{All: true}, FromGroup: "zone-a", ToGroup: "zone-b", Author: "admin"}, refused),
-		ops + "Pause":         one("all", &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, Author: "admin"}, refused),
-		ops + "Resume":        one("all", &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}, Author: "admin"}, refused),
-		ops + "Cordon":        one("its own group", &gatekeeperv1.CordonRequest{GroupPattern: "zone-a", Author: "admin"}, refused),
-		ops + "Uncordon":      one("another caller's", &gatekeeperv1.UncordonRequest{Id: "group:zone-q", Author: "admin"}, refused),
-		ops + "ListCordons":   one("all", &gatekeeperv1.ListCordonsRequest{}, codes.OK),
-		ops + "ListHistory":   one("all", &gatekeeperv1.ListHistoryRequest{}, codes.OK),
-		ops + "ListFirings":   one("outside its scope", &gatekeeperv1.ListFiringsRequest{Semaphore: "secret-sem"}, codes.NotFound),
-		ops + "ForgetFirings": one("in its scope", &gatekeeperv1.ForgetFiringsRequest{Semaphore: "report-x", Author: "admin"}, refused),
-		ops + "Undo":          one("an edit", &gatekeeperv1.UndoRequest{Change: changes[0], Author: "admin"}, refused),
-		ops + "ListKnown":     one("all", &gatekeeperv1.ListKnownRequest{}, refused),
-		ops + "ListDenied":    one("all", &gatekeeperv1.ListDeniedRequest{}, codes.OK),
+		ops + "Move":          single("all", &gatekeeperv1.MoveRequest{Selector: &gatekeeperv1.Selector{All: true}, FromGroup: "zone-a", ToGroup: "zone-b", Author: "admin"}, refused),
+		ops + "Pause":         single("all", &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, Author: "admin"}, refused),
+		ops + "Resume":        single("all", &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}, Author: "admin"}, refused),
+		ops + "Cordon":        single("its own group", &gatekeeperv1.CordonRequest{GroupPattern: "zone-a", Author: "admin"}, refused),
+		ops + "Uncordon":      single("another caller's", &gatekeeperv1.UncordonRequest{Id: "group:zone-q", Author: "admin"}, refused),
+		ops + "ListCordons":   single("all", &gatekeeperv1.ListCordonsRequest{}, codes.OK),
+		ops + "ListHistory":   single("all", &gatekeeperv1.ListHistoryRequest{}, codes.OK),
+		ops + "ListFirings":   single("outside its scope", &gatekeeperv1.ListFiringsRequest{Semaphore: "secret-sem"}, codes.NotFound),
+		ops + "ForgetFirings": single("in its scope", &gatekeeperv1.ForgetFiringsRequest{Semaphore: "report-x", Author: "admin"}, refused),
+		ops + "Undo":          single("an edit", &gatekeeperv1.UndoRequest{Change: changes[0], Author: "admin"}, refused),
+		ops + "ListKnown":     single("all", &gatekeeperv1.ListKnownRequest{}, refused),
+		ops + "ListDenied":    single("all", &gatekeeperv1.ListDeniedRequest{}, codes.OK),
 
-		"WatchService/Watch": one("all", &gatekeeperv1.WatchRequest{}, codes.OK),
+		"WatchService/Watch": single("all", &gatekeeperv1.WatchRequest{}, codes.OK),
 
 		jobs + "SubmitJob": {
 			{"outside its scope", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "mine", Semaphore: "secret-sem"}, Last: true}, refused, nil},
 			{"another caller's permit", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{
-				Id: "mine", Semaphore: "report-x", SubmitterToken: open.GetToken(),
+				Id: "mine", Semaphore: "report-x", SubmitterToken: visible.GetToken(),
 			}, Last: true, Tasks: [][]byte{{1}}}, codes.NotFound, nil},
 			{"another caller's name", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "theirs", Semaphore: "report-x", Author: "victim"}, Last: true, Tasks: [][]byte{{1}}}, codes.AlreadyExists, nil},
 		},
-		jobs + "GetJob":      one("a hidden one", &gatekeeperv1.GetJobRequest{Id: "secret-job"}, codes.NotFound),
-		jobs + "ListJobs":    one("all", &gatekeeperv1.ListJobsRequest{}, codes.OK),
-		jobs + "ListTasks":   one("a hidden one", &gatekeeperv1.ListTasksRequest{Job: "secret-job", Payloads: true}, codes.NotFound),
-		jobs + "FollowJob":   one("a hidden one", &gatekeeperv1.FollowJobRequest{Id: "secret-job", Results: true}, codes.NotFound),
+		jobs + "GetJob":      single("a hidden one", &gatekeeperv1.GetJobRequest{Id: "secret-job"}, codes.NotFound),
+		jobs + "ListJobs":    single("all", &gatekeeperv1.ListJobsRequest{}, codes.OK),
+		jobs + "ListTasks":   single("a hidden one", &gatekeeperv1.ListTasksRequest{Job: "secret-job", Payloads: true}, codes.NotFound),
+		jobs + "FollowJob":   single("a hidden one", &gatekeeperv1.FollowJobRequest{Id: "secret-job", Results: true}, codes.NotFound),
 		jobs + "CancelJob":   onJob(func(id string) proto.Message { return &gatekeeperv1.CancelJobRequest{Id: id, Author: "victim"} }),
 		jobs + "RetryTasks":  onJob(func(id string) proto.Message { return &gatekeeperv1.RetryTasksRequest{Id: id, Indexes: []uint32{0}} }),
 		jobs + "DropTasks":   onJob(func(id string) proto.Message { return &gatekeeperv1.DropTasksRequest{Id: id, Indexes: []uint32{0}} }),
 		jobs + "DeleteJob":   onJob(func(id string) proto.Message { return &gatekeeperv1.DeleteJobRequest{Id: id} }),
-		jobs + "ListWorkers": one("all", &gatekeeperv1.ListWorkersRequest{}, codes.OK),
+		jobs + "ListWorkers": single("all", &gatekeeperv1.ListWorkersRequest{}, codes.OK),
 		jobs + "Work": {
 			{"outside its scope", workOffer("secret-sem", id), refused, nil},
-			{"another group", workOffer("report-x", other), refused, nil},
-			{"another acquirer", workOffer("report-x", elsewhere), refused, nil},
+			{"another group", workOffer("report-x", otherGroup), refused, nil},
+			{"another acquirer", workOffer("report-x", otherHost), refused, nil},
 		},
 
-		members + "GetStatus":          one("the server", &gatekeeperv1.GetStatusRequest{StateHash: true}, codes.OK),
-		members + "ListMembers":        one("all", &gatekeeperv1.ListMembersRequest{}, codes.OK),
-		members + "AddMember":          one("another server", &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:1"}, refused),
-		members + "RemoveMember":       one("a member", &gatekeeperv1.RemoveMemberRequest{Id: "gk3", Force: true}, refused),
-		members + "TransferLeadership": one("to a member", &gatekeeperv1.TransferLeadershipRequest{Id: "gk2"}, refused),
-		members + "GetSettings":        one("all", &gatekeeperv1.GetSettingsRequest{}, codes.OK),
-		members + "SetSettings":        one("all", &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{}, Author: "admin"}, refused),
-		members + "SaveSnapshot":       one("all", &gatekeeperv1.SaveSnapshotRequest{}, refused),
+		members + "GetStatus":          single("the server", &gatekeeperv1.GetStatusRequest{StateHash: true}, codes.OK),
+		members + "ListMembers":        single("all", &gatekeeperv1.ListMembersRequest{}, codes.OK),
+		members + "AddMember":          single("another server", &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:1"}, refused),
+		members + "RemoveMember":       single("a member", &gatekeeperv1.RemoveMemberRequest{Id: "gk3", Force: true}, refused),
+		members + "TransferLeadership": single("to a member", &gatekeeperv1.TransferLeadershipRequest{Id: "gk2"}, refused),
+		members + "GetSettings":        single("all", &gatekeeperv1.GetSettingsRequest{}, codes.OK),
+		members + "SetSettings":        single("all", &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{}, Author: "admin"}, refused),
+		members + "SaveSnapshot":       single("all", &gatekeeperv1.SaveSnapshotRequest{}, refused),
 
 		auths + "WhoAmI": {{"itself", &gatekeeperv1.WhoAmIRequest{}, codes.OK, func(m proto.Message) bool {
 			return m.(*gatekeeperv1.WhoAmIResponse).GetPrincipal() == "app"
@@ -240,20 +240,20 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		auths + "CanI": {{"outside its scope", &gatekeeperv1.CanIRequest{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphore: "secret-sem"}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.CanIResponse).GetAllowed()
 		}}},
-		auths + "ListBindings": one("all", &gatekeeperv1.ListBindingsRequest{}, refused),
+		auths + "ListBindings": single("all", &gatekeeperv1.ListBindingsRequest{}, refused),
 		auths + "SetBinding": {
 			{"its own", &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
-				Name: "app", Subjects: []string{"cert:app"}, Grants: []*gatekeeperv1.AccessGrant{grantOf(gatekeeperv1.Role_ROLE_ADMIN)},
+				Name: "app", Subjects: []string{"cert:app"}, Grants: []*gatekeeperv1.AccessGrant{roleGrant(gatekeeperv1.Role_ROLE_ADMIN)},
 			}}, refused, nil},
 			{"a new one", &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{Name: "root", Subjects: []string{"cert:x"}}}, refused, nil},
 		},
-		auths + "RemoveBinding": one("another caller's", &gatekeeperv1.RemoveBindingRequest{Name: "victim"}, refused),
+		auths + "RemoveBinding": single("another caller's", &gatekeeperv1.RemoveBindingRequest{Name: "victim"}, refused),
 		auths + "CreateToken": {
 			{"for an administrator", &gatekeeperv1.CreateTokenRequest{Binding: "admin"}, refused, nil},
 			{"for itself", &gatekeeperv1.CreateTokenRequest{Binding: "app"}, refused, nil},
 		},
-		auths + "RevokeToken":       one("another caller's", &gatekeeperv1.RevokeTokenRequest{Id: "abc"}, refused),
-		auths + "BindAdministrator": one("itself", &gatekeeperv1.BindAdministratorRequest{Subject: "cert:app", Binding: "app", Author: "gk1"}, refused),
+		auths + "RevokeToken":       single("another caller's", &gatekeeperv1.RevokeTokenRequest{Id: "abc"}, refused),
+		auths + "BindAdministrator": single("itself", &gatekeeperv1.BindAdministratorRequest{Subject: "cert:app", Binding: "app", Author: "gk1"}, refused),
 	}
 	leader, _ := s.leader()
 	before := leader.machine.State()
@@ -261,22 +261,22 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	audited := map[string]bool{}
 	for i := range s.servers {
 		app := s.named(i, "app")
-		each(func(fullMethod string, d protoreflect.MethodDescriptor) {
+		eachMethod(func(fullMethod string, d protoreflect.MethodDescriptor) {
 			method := strings.TrimPrefix(fullMethod, "/gatekeeper.v1.")
 			attempts := table[method]
 			if len(attempts) == 0 {
 				t.Errorf("%s has no attempts: add calls that claim something belonging to another caller", method)
 			}
 			for _, a := range attempts {
-				answer, err := tryIt(t, bounded(t), app, fullMethod, d, a.m)
+				resp, err := tryCall(t, bounded(t), app, fullMethod, d, a.m)
 				what := fmt.Sprintf("server %d: %s: %s", i, method, a.what)
 				switch {
 				case status.Code(err) != a.want:
-					t.Errorf("%s = %v, %v, want %v", what, answer, err, a.want)
-				case err == nil && a.check != nil && !a.check(answer):
-					t.Errorf("%s: unexpected response %v", what, answer)
-				case err == nil && method != auths+"CanI" && method != permits+"BatchTryAcquire" && strings.Contains(fmt.Sprint(answer), "secret"):
-					t.Errorf("%s: the response contains a secret: %v", what, answer)
+					t.Errorf("%s = %v, %v, want %v", what, resp, err, a.want)
+				case err == nil && a.check != nil && !a.check(resp):
+					t.Errorf("%s: unexpected response %v", what, resp)
+				case err == nil && method != auths+"CanI" && method != permits+"BatchTryAcquire" && strings.Contains(fmt.Sprint(resp), "secret"):
+					t.Errorf("%s: the response contains a secret: %v", what, resp)
 				}
 				if a.want == refused {
 					audited[method[strings.IndexByte(method, '/')+1:]] = true
@@ -285,7 +285,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		})
 	}
 	after := leader.machine.State()
-	if r := s.named(0, "victim").refresh(t, open); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+	if r := s.named(0, "victim").refresh(t, visible); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		t.Errorf("refresh of the victim's permit = %v, want REFRESHED", r)
 	}
 	if after.AccessRevision() != bindings || after.JobCount() != 2 || after.DefinitionCount() != before.DefinitionCount() || len(after.Cordons()) != 1 ||
@@ -314,23 +314,23 @@ func workOffer(sem string, id *gatekeeperv1.Identity) *gatekeeperv1.WorkRequest 
 }
 
 // A submission in progress is unaffected by another one with the same id, however that one ends.
-func TestHostile_SubmissionWithTheSameID_DoesNotAffectTheFirst(t *testing.T) {
+func TestHostile_SubmissionWithSameID_DoesNotAffectFirst(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
-	many := uint32(9)
+	s := newSecuredCluster(t, nil)
+	permitCount := uint32(9)
 	if _, err := withRetry(t, s.named(0, "client").CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
-		Definition: &gatekeeperv1.Definition{Name: "import", Permits: &many}, RequestId: "1",
+		Definition: &gatekeeperv1.Definition{Name: "import", Permits: &permitCount}, RequestId: "1",
 	}); err != nil {
 		t.Fatal(err)
 	}
-	s.bind("one", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
-	s.bind("two", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("one", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("two", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
 	leader, _ := s.leader()
 	stream, err := gatekeeperv1.NewWorkServiceClient(s.named(0, "one").conn).SubmitJob(bounded(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := chunkOf(10) // spans more than one log entry
+	first := newChunk(10) // spans more than one log entry
 	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
 	if err := stream.Send(first); err != nil {
 		t.Fatal(err)

@@ -15,16 +15,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// showing returns a caller that presents a bearer token and no certificate to a server.
-func (s *secured) showing(server int, secret string) caller {
+// withToken returns a caller that presents a bearer token and no certificate to a server.
+func (s *securedCluster) withToken(server int, secret string) caller {
 	s.t.Helper()
-	return callerOf(s.t, s.servers[server],
+	return newCaller(s.t, s.servers[server],
 		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13})),
 		grpc.WithPerRPCCredentials(bearer(secret)))
 }
 
 // token creates a bearer token for a binding.
-func (s *secured) token(binding string) (secret, id string) {
+func (s *securedCluster) token(binding string) (secret, id string) {
 	s.t.Helper()
 	r, err := s.admin.CreateToken(bounded(s.t), &gatekeeperv1.CreateTokenRequest{Binding: binding})
 	if err != nil {
@@ -37,12 +37,12 @@ func (s *secured) token(binding string) (secret, id string) {
 type longCall struct {
 	what string
 	// next reads the next response and describes what the caller gained from it, or returns "" if that is nothing.
-	next func() (gives string, err error)
+	next func() (gained string, err error)
 }
 
 // longCalls opens one long-running call of each kind. Each waits for something that becomes available when the permit
 // of "job" is released and a job is submitted to "import".
-func (s *secured) longCalls(t *testing.T, server int, c caller) []longCall {
+func (s *securedCluster) longCalls(t *testing.T, server int, c caller) []longCall {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)
 	host := fmt.Sprintf("host%d", server)
@@ -57,23 +57,23 @@ func (s *secured) longCalls(t *testing.T, server int, c caller) []longCall {
 	}
 
 	held := c.grant(t, "kept", host)
-	alive, err := c.KeepAlive(bounded(t))
+	keepAlive, err := c.KeepAlive(bounded(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	frame := uint64(0)
-	keep := func() error {
+	sendKeepAlive := func() error {
 		frame++
-		err := alive.Send(&gatekeeperv1.KeepAliveRequest{Frame: frame, Tokens: []*gatekeeperv1.TokenRefresh{{Token: held.GetToken(), Duration: held.GetDuration()}}})
+		err := keepAlive.Send(&gatekeeperv1.KeepAliveRequest{Frame: frame, Tokens: []*gatekeeperv1.TokenRefresh{{Token: held.GetToken(), Duration: held.GetDuration()}}})
 		if errors.Is(err, io.EOF) {
 			return nil // Recv returns the error
 		}
 		return err
 	}
-	if err := keep(); err != nil {
+	if err := sendKeepAlive(); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := alive.Recv(); err != nil || m.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+	if m, err := keepAlive.Recv(); err != nil || m.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		t.Fatalf("KeepAlive stream = %v, %v, want REFRESHED", m, err)
 	}
 
@@ -115,13 +115,13 @@ func (s *secured) longCalls(t *testing.T, server int, c caller) []longCall {
 	return []longCall{
 		{"Acquire", func() (string, error) {
 			m, err := acquire.Recv()
-			return given(m.GetGrant()), err
+			return describe(m.GetGrant()), err
 		}},
 		{"KeepAlive", func() (string, error) {
-			if err := keep(); err != nil {
+			if err := sendKeepAlive(); err != nil {
 				return "", err
 			}
-			m, err := alive.Recv()
+			m, err := keepAlive.Recv()
 			for _, r := range m.GetResults() {
 				if r.GetStatus() == gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 					return r.String(), err
@@ -143,13 +143,13 @@ func (s *secured) longCalls(t *testing.T, server int, c caller) []longCall {
 		}},
 		{"Work", func() (string, error) {
 			m, err := work.stream.Recv()
-			return given(m.GetTask()), err
+			return describe(m.GetTask()), err
 		}},
 	}
 }
 
-// given returns a description of a grant, or "" if there is none.
-func given[M interface {
+// describe returns a description of a grant, or "" if there is none.
+func describe[M interface {
 	comparable
 	String() string
 }](m M) string {
@@ -162,27 +162,27 @@ func given[M interface {
 
 // After a token is revoked, the long-running calls that use it receive nothing more, even if something becomes
 // available at that moment.
-func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
+func TestHostile_RevokedToken_EndsAllStreamsAndGetsNoGrants(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
+	s := newSecuredCluster(t, func(c *Config) { c.BearerTokens = true })
 	admin := s.named(0, "client")
 	jobs := gatekeeperv1.NewWorkServiceClient(admin.conn)
 	admin.create(t, "job")
-	many := uint32(len(s.servers))
+	permitCount := uint32(len(s.servers))
 	for _, name := range []string{"kept", "import", "other"} {
-		if _, err := admin.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: name, Permits: &many}}); err != nil {
+		if _, err := admin.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: name, Permits: &permitCount}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "followed", Semaphore: "other"}, []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
-	s.bind("ci", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	s.bind("ci", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
 	secret, id := s.token("ci")
 	held := admin.grant(t, "job", "admin")
 	var all []longCall
 	for i := range s.servers {
-		for _, l := range s.longCalls(t, i, s.showing(i, secret)) {
+		for _, l := range s.longCalls(t, i, s.withToken(i, secret)) {
 			l.what = fmt.Sprintf("%s at server %d", l.what, i)
 			all = append(all, l)
 		}
@@ -196,9 +196,9 @@ func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 	}
 	for _, l := range all {
 		for {
-			gives, err := l.next()
-			if gives != "" && err == nil {
-				t.Errorf("%s got %s after the token was revoked", l.what, gives)
+			gained, err := l.next()
+			if gained != "" && err == nil {
+				t.Errorf("%s got %s after the token was revoked", l.what, gained)
 			}
 			if err == nil {
 				continue

@@ -24,8 +24,8 @@ const (
 	joinMaxWait = 10 * time.Second
 )
 
-// joining asks the servers of an existing cluster to add this server.
-type joining struct {
+// joiner asks the servers of an existing cluster to add this server.
+type joiner struct {
 	servers     []string // API addresses
 	credentials credentials.TransportCredentials
 	id          string
@@ -34,18 +34,18 @@ type joining struct {
 	log         *slog.Logger
 }
 
-// ask asks each server in turn to add this one, in rounds until ctx ends, and returns the id of the cluster. Repeating
+// join asks each server in turn to add this one, in rounds until ctx ends, and returns the id of the cluster. Repeating
 // a request is harmless: a member at the same address gets the same response. The error is ErrJoinRefused if retrying
 // cannot help, otherwise ErrJoin.
 //
 // Once an outcome is unknown, a leader may have added this server and then lost leadership. In that case the next
 // leader is asked for the vote that the previous leader would have granted.
-func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
+func (j *joiner) join(ctx context.Context) (clusterID string, err error) {
 	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {
 		for _, server := range j.servers {
-			clusterID, err = j.askOne(ctx, server, !maybeAccepted)
-			if err == nil || refused(err) {
+			clusterID, err = j.sendRequest(ctx, server, !maybeAccepted)
+			if err == nil || joinRefused(err) {
 				return clusterID, err
 			}
 			if ctx.Err() != nil {
@@ -62,7 +62,7 @@ func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 	}
 }
 
-func refused(err error) bool { return errors.Is(err, ErrJoinRefused) }
+func joinRefused(err error) bool { return errors.Is(err, ErrJoinRefused) }
 
 // outcomeUnknown reports whether a server may have added this one even though the call failed.
 func outcomeUnknown(err error) bool {
@@ -77,8 +77,8 @@ func outcomeUnknown(err error) bool {
 	return false
 }
 
-// askOne sends the request to one server. first means that no leader can have added this server yet.
-func (j *joining) askOne(ctx context.Context, server string, first bool) (clusterID string, err error) {
+// sendRequest sends the request to one server. first means that no leader can have added this server yet.
+func (j *joiner) sendRequest(ctx context.Context, server string, first bool) (clusterID string, err error) {
 	conn, err := grpc.NewClient(server, grpc.WithTransportCredentials(j.credentials), grpc.WithNoProxy())
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", server, err)
@@ -86,12 +86,12 @@ func (j *joining) askOne(ctx context.Context, server string, first bool) (cluste
 	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, joinAttempt)
 	defer cancel()
-	answer, err := gatekeeperv1.NewClusterServiceClient(conn).AddMember(ctx, &gatekeeperv1.AddMemberRequest{
+	resp, err := gatekeeperv1.NewClusterServiceClient(conn).AddMember(ctx, &gatekeeperv1.AddMemberRequest{
 		Id: j.id, PeerAddress: j.peerAddress, NonVoter: j.nonVoter, Joining: first,
 	})
 	switch status.Code(err) {
 	case codes.OK:
-		return answer.GetClusterId(), nil
+		return resp.GetClusterId(), nil
 	case codes.InvalidArgument, codes.AlreadyExists, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented:
 		return "", fmt.Errorf("%w: %s: %s", ErrJoinRefused, server, status.Convert(err).Message())
 	}

@@ -21,12 +21,12 @@ type membership interface {
 // askForVote asks each term's leader once for a vote, until this server has one or ctx ends. A leader promotes a joiner
 // to voter when its log has caught up, but does not hand this task over to the next leader. Without askForVote, a
 // failover would leave the joiner without a vote, and the cluster with one voter fewer than its operator expects.
-func (j *joining) askForVote(ctx context.Context, m membership, every time.Duration) {
-	tick := time.NewTicker(every)
+func (j *joiner) askForVote(ctx context.Context, m membership, interval time.Duration) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	for asked := uint64(0); !j.votes(m); {
-		if leader := m.Leader(); leader.ID != "" && leader.Term > asked && j.askAny(ctx) {
-			asked = leader.Term
+	for lastAsked := uint64(0); !j.hasVote(m); {
+		if leader := m.Leader(); leader.ID != "" && leader.Term > lastAsked && j.sendToAny(ctx) {
+			lastAsked = leader.Term
 		}
 		select {
 		case <-tick.C:
@@ -36,8 +36,8 @@ func (j *joining) askForVote(ctx context.Context, m membership, every time.Durat
 	}
 }
 
-// votes reports whether this server has a vote, as far as it knows.
-func (j *joining) votes(m membership) bool {
+// hasVote reports whether this server has a vote, as far as it knows.
+func (j *joiner) hasVote(m membership) bool {
 	members, err := m.Members()
 	if err != nil {
 		return false // an extra request is harmless
@@ -50,14 +50,14 @@ func (j *joining) votes(m membership) bool {
 	return false
 }
 
-// askAny asks each server in turn until one responds. A refusal counts as a response.
-func (j *joining) askAny(ctx context.Context) bool {
+// sendToAny asks each server in turn until one responds. A refusal counts as a response.
+func (j *joiner) sendToAny(ctx context.Context) bool {
 	for _, server := range j.servers {
-		_, err := j.askOne(ctx, server, false)
+		_, err := j.sendRequest(ctx, server, false)
 		switch {
 		case err == nil:
 			return true
-		case refused(err):
+		case joinRefused(err):
 			j.log.Warn("this member has no vote, and its request for one was refused", slog.Any("error", err))
 			return true
 		case ctx.Err() != nil:

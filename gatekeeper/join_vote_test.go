@@ -20,19 +20,19 @@ import (
 // elections simulates the cluster that a joining member sees. It has a new leader after a number of calls to Leader.
 type elections struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
-	// looksPerTerm is how many calls to Leader a term lasts.
-	looksPerTerm uint64
-	// giving is the term whose leader grants requested votes.
-	giving uint64
-	refuse bool
+	// callsPerTerm is how many calls to Leader a term lasts.
+	callsPerTerm uint64
+	// grantingTerm is the term whose leader grants requested votes.
+	grantingTerm uint64
+	refuse       bool
 
-	mu    sync.Mutex // guards the fields below
-	looks uint64
-	asked map[uint64]int // AddMember requests by term
-	voter bool
+	mu       sync.Mutex // guards the fields below
+	calls    uint64
+	requests map[uint64]int // AddMember requests by term
+	voter    bool
 }
 
-func (e *elections) term() uint64 { return 1 + e.looks/e.looksPerTerm }
+func (e *elections) term() uint64 { return 1 + e.calls/e.callsPerTerm }
 
 func (e *elections) Members() ([]consensus.Member, error) {
 	e.mu.Lock()
@@ -43,7 +43,7 @@ func (e *elections) Members() ([]consensus.Member, error) {
 func (e *elections) Leader() consensus.Leader {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.looks++
+	e.calls++
 	return consensus.Leader{ID: "gk1", Term: e.term()}
 }
 
@@ -53,11 +53,11 @@ func (e *elections) AddMember(_ context.Context, r *gatekeeperv1.AddMemberReques
 	if r.GetId() != "gk4" || r.GetPeerAddress() != "127.0.0.1:4" || r.GetNonVoter() {
 		return nil, status.Error(codes.InvalidArgument, "not the request of gk4")
 	}
-	e.asked[e.term()]++
+	e.requests[e.term()]++
 	if e.refuse {
 		return nil, status.Error(codes.FailedPrecondition, "no")
 	}
-	e.voter = e.term() == e.giving // a new leader does not continue what earlier leaders started
+	e.voter = e.term() == e.grantingTerm // a new leader does not continue what earlier leaders started
 	return &gatekeeperv1.AddMemberResponse{}, nil
 }
 
@@ -76,7 +76,7 @@ func (e *elections) run(t *testing.T, terms uint64) {
 	defer running.Wait()
 	defer server.Stop()
 	defer cancel()
-	j := &joining{
+	j := &joiner{
 		servers: []string{"127.0.0.1:1", l.Addr().String()}, // nothing listens on the first
 		id:      "gk4", peerAddress: "127.0.0.1:4", credentials: insecure.NewCredentials(), log: slog.New(slog.DiscardHandler),
 	}
@@ -99,24 +99,24 @@ func (e *elections) run(t *testing.T, terms uint64) {
 	<-done
 }
 
-func TestJoiner_LeaderLostBeforeThePromotion_AsksEachNextLeaderOnce(t *testing.T) {
+func TestJoiner_LeaderLostBeforePromotion_AsksEachNewLeaderOnce(t *testing.T) {
 	t.Parallel()
-	e := &elections{looksPerTerm: 20, giving: 3, asked: map[uint64]int{}}
+	e := &elections{callsPerTerm: 20, grantingTerm: 3, requests: map[uint64]int{}}
 	e.run(t, 5)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.voter || len(e.asked) != 3 || e.asked[1] != 1 || e.asked[2] != 1 || e.asked[3] != 1 {
-		t.Errorf("voter = %v, requests by term = %v, want one request in each of 3 terms", e.voter, e.asked)
+	if !e.voter || len(e.requests) != 3 || e.requests[1] != 1 || e.requests[2] != 1 || e.requests[3] != 1 {
+		t.Errorf("voter = %v, requests by term = %v, want one request in each of 3 terms", e.voter, e.requests)
 	}
 }
 
-func TestJoiner_VoteRefused_DoesNotAskAgainInThatTerm(t *testing.T) {
+func TestJoiner_VoteRefused_DoesNotAskAgainInSameTerm(t *testing.T) {
 	t.Parallel()
-	e := &elections{looksPerTerm: 20, refuse: true, asked: map[uint64]int{}}
+	e := &elections{callsPerTerm: 20, refuse: true, requests: map[uint64]int{}}
 	e.run(t, 2)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.asked[1] != 1 || e.asked[2] != 1 {
-		t.Errorf("requests by term = %v, want one per term", e.asked)
+	if e.requests[1] != 1 || e.requests[2] != 1 {
+		t.Errorf("requests by term = %v, want one per term", e.requests)
 	}
 }

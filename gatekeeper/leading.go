@@ -18,9 +18,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// leading notifies the keeper when this server starts and stops leading, and runs the tasks of a new leader: it
+// leaderTasks notifies the keeper when this server starts and stops leading, and runs the tasks of a new leader: it
 // declares this server's configured definitions (other servers may have different ones), and raises the feature level.
-type leading struct {
+type leaderTasks struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State
 	log         *slog.Logger
@@ -32,29 +32,29 @@ type leading struct {
 	audit   *audit.Log // nil if off
 	// id is this member's id. admin is the subject of the first administrator, empty if callers are not authenticated.
 	id, admin string
-	chores    sync.WaitGroup
+	wg        sync.WaitGroup
 	// declared is set once the definitions have been declared or found invalid.
 	declared atomic.Bool
 }
 
-var _ consensus.Leading = (*leading)(nil)
+var _ consensus.Leading = (*leaderTasks)(nil)
 
-func (l *leading) Promote(term uint64, done <-chan struct{}) {
+func (l *leaderTasks) Promote(term uint64, done <-chan struct{}) {
 	l.keeper.Promote(term, done)
 	ctx, cancel := context.WithCancel(context.Background())
-	l.chores.Go(func() { <-done; cancel() })
-	l.chores.Go(func() { l.raise(done) })
-	l.chores.Go(func() { l.clocks.watch(ctx, term) })
+	l.wg.Go(func() { <-done; cancel() })
+	l.wg.Go(func() { l.raise(done) })
+	l.wg.Go(func() { l.clocks.watch(ctx, term) })
 	if l.admin != "" {
-		l.chores.Go(func() { l.bindFirst(done) })
+		l.wg.Go(func() { l.bindFirstAdmin(done) })
 	}
-	if left, recovering := l.keeper.Recovering(); recovering {
-		l.chores.Go(func() { l.waitOut(left, done) })
+	if remaining, recovering := l.keeper.Recovering(); recovering {
+		l.wg.Go(func() { l.logQuarantine(remaining, done) })
 	}
 	if len(l.definitions) == 0 {
 		return
 	}
-	l.chores.Go(func() {
+	l.wg.Go(func() {
 		l.declare(ctx)
 		if ctx.Err() == nil {
 			l.declared.Store(true)
@@ -62,14 +62,14 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	})
 }
 
-// waitOutEvery is how often a leader checks whether the quarantine after a recovery has ended.
-const waitOutEvery = 100 * time.Millisecond
+// quarantineCheckInterval is how often a leader checks whether the quarantine after a recovery has ended.
+const quarantineCheckInterval = 100 * time.Millisecond
 
-// waitOut logs that nothing is granted during the quarantine after a recovery, and later that grants have resumed.
-func (l *leading) waitOut(left time.Duration, done <-chan struct{}) {
+// logQuarantine logs that nothing is granted during the quarantine after a recovery, and later that grants have resumed.
+func (l *leaderTasks) logQuarantine(remaining time.Duration, done <-chan struct{}) {
 	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every earlier permit has certainly ended; "+
-		"definitions can be edited in the meantime", slog.Duration("wait", left))
-	tick := time.NewTicker(waitOutEvery)
+		"definitions can be edited in the meantime", slog.Duration("wait", remaining))
+	tick := time.NewTicker(quarantineCheckInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -84,13 +84,13 @@ func (l *leading) waitOut(left time.Duration, done <-chan struct{}) {
 	}
 }
 
-// raiseEvery is how often a leader checks whether every member supports a newer feature level.
-const raiseEvery = 200 * time.Millisecond
+// raiseInterval is how often a leader checks whether every member supports a newer feature level.
+const raiseInterval = 200 * time.Millisecond
 
 // raise enables newer commands once every member supports them. It returns when the cluster is at the newest level that
 // this server supports.
-func (l *leading) raise(done <-chan struct{}) {
-	tick := time.NewTicker(raiseEvery)
+func (l *leaderTasks) raise(done <-chan struct{}) {
+	tick := time.NewTicker(raiseInterval)
 	defer tick.Stop()
 	var proposed atomic.Bool // whether a proposal is in flight
 	for {
@@ -114,9 +114,9 @@ func (l *leading) raise(done <-chan struct{}) {
 	}
 }
 
-// bindFirst creates the first administrator of a cluster as soon as the feature level allows it.
-func (l *leading) bindFirst(done <-chan struct{}) {
-	tick := time.NewTicker(raiseEvery)
+// bindFirstAdmin creates the first administrator of a cluster as soon as the feature level allows it.
+func (l *leaderTasks) bindFirstAdmin(done <-chan struct{}) {
+	tick := time.NewTicker(raiseInterval)
 	defer tick.Stop()
 	var proposed atomic.Bool // whether a proposal is in flight
 	for l.state().AccessRevision() == 0 {
@@ -146,7 +146,7 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 
 // ready returns an error if this server leads and has not yet declared its configured definitions, because clients
 // would get "no such semaphore". A follower does not wait, since the leader may be configured with other definitions.
-func (l *leading) ready(leads bool) error {
+func (l *leaderTasks) ready(leads bool) error {
 	// An established cluster remains usable while a member is too old to support bindings.
 	if l.admin != "" && l.state().AccessRevision() == 0 && (l.state().FeatureLevel() >= fsm.AccessLevel || l.state().Revision() == 0) {
 		return errors.New("the cluster has no administrator yet")
@@ -160,7 +160,7 @@ func (l *leading) ready(leads bool) error {
 // member is a node whose Ready also waits for the first declaration.
 type member struct {
 	*consensus.Node
-	leading *leading
+	leaderTasks *leaderTasks
 }
 
 // Ready returns nil if this server can serve calls.
@@ -168,10 +168,10 @@ func (m member) Ready() error {
 	if err := m.Node.Ready(); err != nil {
 		return err
 	}
-	return m.leading.ready(m.leading.keeper.Leads())
+	return m.leaderTasks.ready(m.leaderTasks.keeper.Leads())
 }
 
-func (l *leading) Demote(term uint64) {
+func (l *leaderTasks) Demote(term uint64) {
 	l.keeper.Demote(term)
-	l.chores.Wait() // they stop when leadership ends
+	l.wg.Wait() // they stop when leadership ends
 }

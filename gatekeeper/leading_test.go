@@ -11,9 +11,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestReady_LeaderWithDefinitions_WaitsUntilTheyAreDeclared(t *testing.T) {
+func TestReady_LeaderWithDefinitions_WaitsForDeclaration(t *testing.T) {
 	t.Parallel()
-	l := &leading{definitions: []*semaphore.Definition{{Name: "a"}}}
+	l := &leaderTasks{definitions: []*semaphore.Definition{{Name: "a"}}}
 	if err := l.ready(false); err != nil {
 		t.Errorf("ready() of a follower = %v, want nil", err)
 	}
@@ -24,21 +24,21 @@ func TestReady_LeaderWithDefinitions_WaitsUntilTheyAreDeclared(t *testing.T) {
 	if err := l.ready(true); err != nil {
 		t.Errorf("ready() of a leader after declaring = %v, want nil", err)
 	}
-	if err := new(leading).ready(true); err != nil {
+	if err := new(leaderTasks).ready(true); err != nil {
 		t.Errorf("ready() without definitions = %v, want nil", err)
 	}
 }
 
 // Two leaders may propose the same change, and the second proposal changes nothing.
-func TestLeading_ChoresOfTheCluster_LogOnlyWhatChanged(t *testing.T) {
+func TestLeading_ClusterMaintenance_LogsOnlyChanges(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name string
-		run  func(l *leading, done chan struct{})
+		run  func(l *leaderTasks, done chan struct{})
 		text string
 	}{
-		{"the feature level", func(l *leading, done chan struct{}) { l.raise(done) }, "newer feature level"},
-		{"the first administrator", func(l *leading, done chan struct{}) { l.bindFirst(done) }, "first administrator"},
+		{"the feature level", func(l *leaderTasks, done chan struct{}) { l.raise(done) }, "newer feature level"},
+		{"the first administrator", func(l *leaderTasks, done chan struct{}) { l.bindFirstAdmin(done) }, "first administrator"},
 	} {
 		for _, unchanged := range []bool{false, true} {
 			var log bytes.Buffer
@@ -46,15 +46,15 @@ func TestLeading_ChoresOfTheCluster_LogOnlyWhatChanged(t *testing.T) {
 			if tc.name == "the first administrator" {
 				apply(t, machine, fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
 			}
-			l := &leading{
+			l := &leaderTasks{
 				state: machine.State, log: slog.New(slog.NewTextHandler(&log, nil)), level: func() uint32 { return fsm.SupportedLevel },
 				id: "gk1", admin: "cert:ann",
 			}
-			l.propose = func(c fsm.Command, answer func(batcher.Outcome)) {
+			l.propose = func(c fsm.Command, callback func(batcher.Outcome)) {
 				if unchanged {
 					apply(t, machine, c)
 				}
-				answer(batcher.Outcome{Result: apply(t, machine, c)})
+				callback(batcher.Outcome{Result: apply(t, machine, c)})
 				close(done)
 			}
 			tc.run(l, done)

@@ -49,13 +49,13 @@ func (l *Listeners) close() {
 type addresses struct{ api, peer, http, admin net.Addr }
 
 func (l *Listeners) addresses() addresses {
-	of := func(l net.Listener) net.Addr {
+	addr := func(l net.Listener) net.Addr {
 		if l == nil {
 			return nil
 		}
 		return l.Addr()
 	}
-	return addresses{of(l.API), of(l.Peer), of(l.HTTP), of(l.Admin)}
+	return addresses{addr(l.API), addr(l.Peer), addr(l.HTTP), addr(l.Admin)}
 }
 
 // resolve returns the addresses on which listen would listen, if they can be resolved.

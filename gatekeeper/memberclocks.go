@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// clocksEvery is how often a leader compares the members' clocks.
-	clocksEvery = 30 * time.Second
-	// finestTolerance is the lower bound of the tolerance. A clock reading is assumed to be half a round trip old, and
+	// clockCheckInterval is how often a leader compares the members' clocks.
+	clockCheckInterval = 30 * time.Second
+	// minTolerance is the lower bound of the tolerance. A clock reading is assumed to be half a round trip old, and
 	// a busy member can throw that estimate off by up to this much.
-	finestTolerance = time.Second
-	// handOverTimeout bounds one attempt to transfer leadership.
-	handOverTimeout = 10 * time.Second
+	minTolerance = time.Second
+	// handoverTimeout bounds one attempt to transfer leadership.
+	handoverTimeout = 10 * time.Second
 )
 
 // clocks compares the members' wall clocks while this server leads. Only the leader's clock decides whether a firing is
 // due too far ahead (FIRING_TOO_FAR_AHEAD). A leader whose clock is off therefore transfers leadership to a member
 // whose clock is correct.
 type clocks struct {
-	id    string
-	every time.Duration
-	node  interface {
+	id       string
+	interval time.Duration
+	node     interface {
 		Clocks() (clocks []consensus.MemberClock, members int, err error)
 		Transfer(ctx context.Context, id string) error
 	}
@@ -53,9 +53,9 @@ func (c *clocks) watch(ctx context.Context, term uint64) {
 	c.mu.Lock()
 	c.term = max(c.term, term)
 	c.mu.Unlock()
-	tick := time.NewTicker(c.every)
+	tick := time.NewTicker(c.interval)
 	defer tick.Stop()
-	defer c.note(term, nil, 0)
+	defer c.recordOff(term, nil, 0)
 	for {
 		c.compare(ctx, term)
 		select {
@@ -73,21 +73,21 @@ func (c *clocks) compare(ctx context.Context, term uint64) {
 	}
 	tolerance := c.tolerance()
 	off := outliers(all, members, tolerance)
-	c.note(term, off, tolerance)
-	if !holds(off, c.id) {
+	c.recordOff(term, off, tolerance)
+	if !includes(off, c.id) {
 		return
 	}
-	better := slices.IndexFunc(all, func(m consensus.MemberClock) bool { return m.Voter && m.ID != c.id && !holds(off, m.ID) })
-	if better < 0 {
+	successor := slices.IndexFunc(all, func(m consensus.MemberClock) bool { return m.Voter && m.ID != c.id && !includes(off, m.ID) })
+	if successor < 0 {
 		return // already logged
 	}
-	ctx, cancel := context.WithTimeout(ctx, handOverTimeout)
+	ctx, cancel := context.WithTimeout(ctx, handoverTimeout)
 	defer cancel()
-	if err := c.node.Transfer(ctx, all[better].ID); err != nil {
-		c.log.Warn("could not transfer leadership to a member whose clock is correct, retrying", slog.String("to", all[better].ID), slog.Any("error", err))
+	if err := c.node.Transfer(ctx, all[successor].ID); err != nil {
+		c.log.Warn("could not transfer leadership to a member whose clock is correct, retrying", slog.String("to", all[successor].ID), slog.Any("error", err))
 		return
 	}
-	c.log.Warn("transferred leadership because this server's clock is off", slog.String("to", all[better].ID))
+	c.log.Warn("transferred leadership because this server's clock is off", slog.String("to", all[successor].ID))
 }
 
 // tolerance returns half of the smallest limit that a definition sets on how far ahead a firing may be due, but at most
@@ -99,7 +99,7 @@ func (c *clocks) tolerance() time.Duration {
 			bound = min(bound, limit)
 		}
 	}
-	return max(bound/2, finestTolerance)
+	return max(bound/2, minTolerance)
 }
 
 // outliers returns the clocks that differ from the median by more than tolerance, and by how much. It returns none
@@ -124,12 +124,12 @@ func outliers(all []consensus.MemberClock, members int, tolerance time.Duration)
 	return off
 }
 
-func holds(clocks []consensus.MemberClock, id string) bool {
+func includes(clocks []consensus.MemberClock, id string) bool {
 	return slices.ContainsFunc(clocks, func(m consensus.MemberClock) bool { return m.ID == id })
 }
 
-// note records which clocks are off, and logs the changes.
-func (c *clocks) note(term uint64, off []consensus.MemberClock, tolerance time.Duration) {
+// recordOff records which clocks are off, and logs the changes.
+func (c *clocks) recordOff(term uint64, off []consensus.MemberClock, tolerance time.Duration) {
 	c.mu.Lock()
 	if term != c.term {
 		c.mu.Unlock()
@@ -146,7 +146,7 @@ func (c *clocks) note(term uint64, off []consensus.MemberClock, tolerance time.D
 		}
 	}
 	for _, m := range old {
-		if tolerance > 0 && !holds(off, m.ID) {
+		if tolerance > 0 && !includes(off, m.ID) {
 			c.log.Info("a member's clock agrees with the others again", slog.String("member", m.ID))
 		}
 	}

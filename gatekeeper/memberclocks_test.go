@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestAstray(t *testing.T) {
+func TestOutliers(t *testing.T) {
 	t.Parallel()
 	const h = time.Hour
 	for _, tt := range []struct {
@@ -52,37 +52,37 @@ func TestAstray(t *testing.T) {
 
 // slowClocks delays its first response until the test allows it. Later ones are immediate.
 type slowClocks struct {
-	asked atomic.Bool
-	let   chan struct{}
+	called  atomic.Bool
+	unblock chan struct{}
 }
 
 func (c *slowClocks) Clocks() ([]consensus.MemberClock, int, error) {
-	if !c.asked.Swap(true) {
-		<-c.let
+	if !c.called.Swap(true) {
+		<-c.unblock
 	}
 	return []consensus.MemberClock{{ID: "a", Voter: true}, {ID: "b", Voter: true}, {ID: "c", Voter: true, Ahead: time.Hour}}, 3, nil
 }
 
 func (c *slowClocks) Transfer(context.Context, string) error { return nil }
 
-func TestClocks_EndOfAnEarlierLeadershipIsLate_KeepsTheNewResults(t *testing.T) {
+func TestClocks_EarlierTermEndsLate_KeepsNewResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		node := &slowClocks{let: make(chan struct{})}
-		c := &clocks{id: "a", every: time.Hour, node: node, state: fsm.New("").State, log: slog.New(slog.DiscardHandler)}
-		first, end := context.WithCancel(t.Context())
+		node := &slowClocks{unblock: make(chan struct{})}
+		c := &clocks{id: "a", interval: time.Hour, node: node, state: fsm.New("").State, log: slog.New(slog.DiscardHandler)}
+		first, endFirst := context.WithCancel(t.Context())
 		go c.watch(first, 1)
 		synctest.Wait()
-		end()
-		second, stop := context.WithCancel(t.Context())
+		endFirst()
+		second, endSecond := context.WithCancel(t.Context())
 		go c.watch(second, 2)
 		synctest.Wait()
-		close(node.let)
+		close(node.unblock)
 		synctest.Wait()
-		if !holds(c.list(), "c") {
+		if !includes(c.list(), "c") {
 			t.Errorf("list() = %v, want member c", c.list())
 		}
-		stop()
+		endSecond()
 		synctest.Wait()
 		if off := c.list(); len(off) > 0 {
 			t.Errorf("list() after leadership ended = %v, want none", off)
@@ -95,32 +95,32 @@ type wallClock struct{ ahead atomic.Int64 }
 
 func (c *wallClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// clocked opens three servers whose clocks can be set, and returns the clocks by server id.
-func clocked(t *testing.T) ([]*Server, map[string]*wallClock) {
+// openWithClocks opens three servers whose clocks can be set, and returns the clocks by server id.
+func openWithClocks(t *testing.T) ([]*Server, map[string]*wallClock) {
 	t.Helper()
 	var mu sync.Mutex
-	set := make(map[string]*wallClock)
+	wallClocks := make(map[string]*wallClock)
 	servers := clusterWith(t, func(cfg *Config) {
 		mu.Lock()
 		defer mu.Unlock()
-		set[cfg.ID] = &wallClock{}
-		cfg.wallClock, cfg.clocksEvery = set[cfg.ID].now, 20*time.Millisecond
+		wallClocks[cfg.ID] = &wallClock{}
+		cfg.wallClock, cfg.clockCheckInterval = wallClocks[cfg.ID].now, 20*time.Millisecond
 	}, "gk1", "gk2", "gk3")
-	return servers, set
+	return servers, wallClocks
 }
 
-func TestClocks_LeaderClockIsOff_AnotherMemberLeads(t *testing.T) {
+func TestClocks_LeaderClockOff_AnotherMemberLeads(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(ahead.String(), func(t *testing.T) {
-			servers, set := clocked(t)
-			leader, others := leaderOf(t, servers)
-			callerOf(t, leader).create(t, "job")
-			set[leader.cfg.ID].ahead.Store(int64(ahead))
-			c := callerOf(t, others[0])
+			servers, wallClocks := openWithClocks(t)
+			leader, others := findLeader(t, servers)
+			newCaller(t, leader).create(t, "job")
+			wallClocks[leader.cfg.ID].ahead.Store(int64(ahead))
+			c := newCaller(t, others[0])
 			eventually(t, func() bool { // another member leads, and reports the clock that is off
 				for _, s := range others {
-					st, err := callerOf(t, s).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+					st, err := newCaller(t, s).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 					if err == nil && st.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && slices.ContainsFunc(st.GetMemberClocks(), func(m *gatekeeperv1.MemberClock) bool {
 						return m.GetId() == leader.cfg.ID && m.GetAhead().AsDuration().Round(time.Hour) == ahead
 					}) {
@@ -131,39 +131,39 @@ func TestClocks_LeaderClockIsOff_AnotherMemberLeads(t *testing.T) {
 			})
 			// A firing that is due now is granted, and one that is due in an hour is refused.
 			for request, due := range map[string]time.Time{"r1": time.Now(), "r2": time.Now().Add(time.Hour)} {
-				answer, err := withRetry(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
+				resp, err := withRetry(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 					Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a", HolderId: request}, RequestId: request,
 					Firing: &gatekeeperv1.Firing{Name: "job", Due: timestamppb.New(due)},
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				tooFar := answer.GetDenial().GetReason() == gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD
+				tooFar := resp.GetDenial().GetReason() == gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD
 				if tooFar != (request == "r2") {
-					t.Errorf("acquire of a firing due at %v = %v", due, answer)
+					t.Errorf("acquire of a firing due at %v = %v", due, resp)
 				}
-				if answer.GetGrant() != nil {
-					if _, err := withRetry(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: answer.GetGrant().GetPermit().GetToken()}); err != nil {
+				if resp.GetGrant() != nil {
+					if _, err := withRetry(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: resp.GetGrant().GetPermit().GetToken()}); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			set[leader.cfg.ID].ahead.Store(0)
+			wallClocks[leader.cfg.ID].ahead.Store(0)
 			eventually(t, func() bool { // all clocks agree again
-				now, _ := leaderOf(t, servers)
-				st, err := callerOf(t, now).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+				now, _ := findLeader(t, servers)
+				st, err := newCaller(t, now).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 				return err == nil && st.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && len(st.GetMemberClocks()) == 0
 			})
 		})
 	}
 }
 
-func TestHostClocks_ShowInTheStatusOfTheLeader(t *testing.T) {
+func TestHostClocks_AppearInLeaderStatus(t *testing.T) {
 	t.Parallel()
-	servers, _ := clocked(t)
-	leader, others := leaderOf(t, servers)
-	c := callerOf(t, others[0]) // the follower forwards the caller's time
-	callerOf(t, leader).create(t, "job")
+	servers, _ := openWithClocks(t)
+	leader, others := findLeader(t, servers)
+	c := newCaller(t, others[0]) // the follower forwards the caller's time
+	newCaller(t, leader).create(t, "job")
 	for host, ahead := range map[string]time.Duration{"fast": time.Hour, "slow": -time.Hour, "right": 0} {
 		if _, err := withRetry(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 			Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: host}, RequestId: host, SentAt: timestamppb.New(time.Now().Add(ahead)),
@@ -171,7 +171,7 @@ func TestHostClocks_ShowInTheStatusOfTheLeader(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	st, err := callerOf(t, leader).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	st, err := newCaller(t, leader).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

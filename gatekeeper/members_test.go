@@ -12,26 +12,26 @@ import (
 
 // Every server lists all members, with TLS and roles. Each member is queried on behalf of the caller that requested the
 // list.
-func TestListMembers_OneServerIsDown_HasItsErrorAndTheOthersStatus(t *testing.T) {
+func TestListMembers_OneServerDown_ReturnsItsErrorAndOthersStatus(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
-	s.bind("wall", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
-	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_VIEWER, "mine-*"))
+	s := newSecuredCluster(t, nil)
+	s.bind("wall", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("app", roleGrant(gatekeeperv1.Role_ROLE_VIEWER, "mine-*"))
 	// This semaphore has no definition, and only callers that may view everything can see it.
 	s.named(0, "client").try(t, "secret", "host-1")
-	list := func(server int, name string) (answer *gatekeeperv1.ListMembersResponse) {
+	list := func(server int, name string) (resp *gatekeeperv1.ListMembersResponse) {
 		t.Helper()
 		eventually(t, func() bool { // a follower may not have the binding yet, nor a server the address of another one
 			var err error
-			answer, err = s.named(server, name).ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
-			for _, m := range answer.GetMembers() {
+			resp, err = s.named(server, name).ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
+			for _, m := range resp.GetMembers() {
 				if m.GetError() != "" && strings.Contains(m.GetError(), "not known") {
 					return false
 				}
 			}
 			return err == nil
 		})
-		return answer
+		return resp
 	}
 	for i := range s.servers {
 		leaders := 0

@@ -38,8 +38,8 @@ func (s *Server) ExpireNow(ctx context.Context, token uint64) error {
 		return ErrNotInMemory
 	}
 	_, err := s.keeper.ExpireNow(ctx, token)
-	if no, ok := errors.AsType[*keeper.NoSuchPermitError](err); ok {
-		return fmt.Errorf("%w: %w", ErrNoSuchPermit, no)
+	if noPermit, ok := errors.AsType[*keeper.NoSuchPermitError](err); ok {
+		return fmt.Errorf("%w: %w", ErrNoSuchPermit, noPermit)
 	}
 	return err
 }
@@ -56,8 +56,8 @@ func (c *Config) timeouts() consensus.Timeouts {
 	return c.Profile.timeouts()
 }
 
-// where returns the data directory as shown in logs.
-func (c *Config) where() string {
+// location returns the data directory as shown in logs.
+func (c *Config) location() string {
 	if c.Memory != nil {
 		return "memory"
 	}

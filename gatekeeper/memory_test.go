@@ -7,17 +7,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// inMemory returns the configuration of an in-memory server.
-func inMemory(t *testing.T) Config {
-	cfg, _ := configOf(t, "")
+// inMemoryConfig returns the configuration of an in-memory server.
+func inMemoryConfig(t *testing.T) Config {
+	cfg, _ := testConfig(t, "")
 	cfg.DataDir, cfg.Memory = "", NewMemory()
 	return cfg
 }
 
-func TestMemory_ServerOpenedAgain_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
+func TestMemory_ServerReopened_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
 	t.Parallel()
-	cfg := inMemory(t)
-	s, c := serving(t, cfg)
+	cfg := inMemoryConfig(t)
+	s, c := openReady(t, cfg)
 	c.create(t, "job")
 	p, clusterID := c.grant(t, "job", "app1"), s.ClusterID()
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrDataDirLocked) {
@@ -25,12 +25,12 @@ func TestMemory_ServerOpenedAgain_KeepsDefinitionsPermitsAndIdentity(t *testing.
 	}
 	closeServer(t, s)
 
-	wantRestarted(t, cfg, clusterID, p)
+	checkRestarted(t, cfg, clusterID, p)
 }
 
 func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
 	t.Parallel()
-	s, c := serving(t, inMemory(t))
+	s, c := openReady(t, inMemoryConfig(t))
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if err := s.ExpireNow(bounded(t), p.GetToken()); err != nil {
@@ -47,10 +47,10 @@ func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
 	}
 }
 
-func TestExpireNow_OnDisk_IsRefused(t *testing.T) {
+func TestExpireNow_OnDisk_IsRejected(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
-	s, c := serving(t, cfg)
+	cfg, _ := testConfig(t, "")
+	s, c := openReady(t, cfg)
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if err := s.ExpireNow(bounded(t), p.GetToken()); !errors.Is(err, ErrNotInMemory) {

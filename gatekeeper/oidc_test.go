@@ -21,37 +21,37 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// withOIDC is a cluster of three servers that accept JWTs from an issuer with the key k1.
-type withOIDC struct {
-	*secured
+// oidcCluster is a cluster of three servers that accept JWTs from an issuer with the key k1.
+type oidcCluster struct {
+	*securedCluster
 	issuer *oidctest.Issuer
 	key    *oidctest.Key
 }
 
-func newWithOIDC(t *testing.T) *withOIDC {
+func newOIDCCluster(t *testing.T) *oidcCluster {
 	key := oidctest.NewRSAKey("k1")
-	w := &withOIDC{issuer: oidctest.New(t, key), key: key}
-	w.secured = newSecured(t, func(c *Config) {
+	w := &oidcCluster{issuer: oidctest.New(t, key), key: key}
+	w.securedCluster = newSecuredCluster(t, func(c *Config) {
 		c.OIDC = OIDC{Issuer: w.issuer.URL, Audience: "gatekeeper", CAFile: w.issuer.CAFile}
 	})
 	return w
 }
 
 // claims returns the claims of the service account jobs/reports.
-func (w *withOIDC) claims() oidctest.Claims {
+func (w *oidcCluster) claims() oidctest.Claims {
 	return oidctest.ServiceAccount(w.issuer.URL, "gatekeeper", "jobs", "reports")
 }
 
 const reports = "oidc:sub=system:serviceaccount:jobs:reports"
 
-// showing returns a caller that presents a token and no certificate.
-func (w *withOIDC) showing(server int, token string) caller {
+// withToken returns a caller that presents a token and no certificate.
+func (w *oidcCluster) withToken(server int, token string) caller {
 	w.t.Helper()
-	return callerOf(w.t, w.servers[server], w.withoutCertificate(), grpc.WithPerRPCCredentials(bearer(token)))
+	return newCaller(w.t, w.servers[server], w.withoutCertificate(), grpc.WithPerRPCCredentials(bearer(token)))
 }
 
-// bindTo binds subjects.
-func (w *withOIDC) bindTo(name string, subjects []string, grants ...*gatekeeperv1.AccessGrant) {
+// bindSubjects binds subjects.
+func (w *oidcCluster) bindSubjects(name string, subjects []string, grants ...*gatekeeperv1.AccessGrant) {
 	w.t.Helper()
 	if _, err := withRetry(w.t, w.admin.SetBinding, &gatekeeperv1.SetBindingRequest{
 		Binding: &gatekeeperv1.Binding{Name: name, Subjects: subjects, Grants: grants},
@@ -67,20 +67,20 @@ func whoAmI(t *testing.T, c caller) (*gatekeeperv1.WhoAmIResponse, error) {
 }
 
 // A pod presents the token of its service account to any server.
-func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
+func TestOIDC_ServiceAccount_GetsBindingGrants(t *testing.T) {
 	t.Parallel()
-	w := newWithOIDC(t)
+	w := newOIDCCluster(t)
 	w.named(0, "client").create(t, "report")
 	token := w.key.Sign(w.claims())
 	for i := range w.servers {
-		_, err := withRetry(t, w.showing(i, token).TryAcquire, &gatekeeperv1.TryAcquireRequest{Semaphore: "report", Identity: &gatekeeperv1.Identity{Acquirer: "pod"}})
+		_, err := withRetry(t, w.withToken(i, token).TryAcquire, &gatekeeperv1.TryAcquireRequest{Semaphore: "report", Identity: &gatekeeperv1.Identity{Acquirer: "pod"}})
 		if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), reports+": no binding names it") || strings.Contains(err.Error(), "eyJ") {
 			t.Errorf("server %d: call before the subject is bound = %v, want Unauthenticated without the JWT", i, err)
 		}
 	}
-	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "report"))
+	w.bindSubjects("reports", []string{reports}, roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER, "report"))
 	for i := range w.servers { // two of them forward the calls
-		pod := w.showing(i, token)
+		pod := w.withToken(i, token)
 		held := pod.grant(t, "report", "pod")
 		if got := held.GetIdentity().GetAcquirer(); got != "pod" {
 			t.Errorf("server %d: the permit belongs to acquirer %q, want pod", i, got)
@@ -88,7 +88,7 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 		if _, err := withRetry(t, pod.Release, &gatekeeperv1.ReleaseRequest{Token: held.GetToken()}); err != nil {
 			t.Errorf("server %d: Release() = %v", i, err)
 		}
-		if _, err := withRetry(t, pod.Pause, &gatekeeperv1.PauseRequest{Selector: named("report")}); status.Code(err) != codes.PermissionDenied {
+		if _, err := withRetry(t, pod.Pause, &gatekeeperv1.PauseRequest{Selector: byName("report")}); status.Code(err) != codes.PermissionDenied {
 			t.Errorf("server %d: Pause() by an acquirer = %v, want PermissionDenied", i, err)
 		}
 		var r *gatekeeperv1.WhoAmIResponse
@@ -100,10 +100,10 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 	}
 }
 
-func TestOIDC_HostileToken_IsRefusedByEveryServer(t *testing.T) {
+func TestOIDC_HostileToken_IsRejectedByEveryServer(t *testing.T) {
 	t.Parallel()
-	w := newWithOIDC(t)
-	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	w := newOIDCCluster(t)
+	w.bindSubjects("reports", []string{reports}, roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	good := w.key.Sign(w.claims())
 	at := func(d time.Duration) int64 { return time.Now().Add(d).Unix() }
 	parts := strings.Split(good, ".")
@@ -121,53 +121,53 @@ func TestOIDC_HostileToken_IsRefusedByEveryServer(t *testing.T) {
 	}
 	for i := range w.servers {
 		for what, token := range hostile {
-			_, err := w.showing(i, token).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
+			_, err := w.withToken(i, token).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
 			if what == "unknown key" && status.Code(err) == codes.Unavailable {
 				continue // keys were just fetched, and the issuer may have added this one since
 			}
-			if !refusedToken(err) || strings.Contains(err.Error(), "eyJ") {
+			if !tokenRejected(err) || strings.Contains(err.Error(), "eyJ") {
 				t.Errorf("server %d: call with %s = %v, want it rejected", i, what, err)
 			}
 		}
 		// gRPC rejects headers larger than 16 KiB before the server sees them.
-		if _, err := w.showing(i, strings.Repeat("x", 20<<10)).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err == nil {
+		if _, err := w.withToken(i, strings.Repeat("x", 20<<10)).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err == nil {
 			t.Errorf("server %d: a call with 20 KiB of headers succeeded", i)
 		}
-		pod := w.showing(i, good)
+		pod := w.withToken(i, good)
 		if _, err := withRetry(t, pod.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
 			t.Errorf("server %d: call with a valid JWT: %v", i, err)
 		}
 		long := w.key.Sign(w.claims().With("pad", strings.Repeat("x", 5000)))
-		if _, err := withRetry(t, w.showing(i, long).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil || len(long) < 7500 {
+		if _, err := withRetry(t, w.withToken(i, long).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil || len(long) < 7500 {
 			t.Errorf("server %d: call with a JWT of %d bytes: %v", i, len(long), err)
 		}
 		twice := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+good)
-		if _, err := pod.ListDefinitions(twice, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
+		if _, err := pod.ListDefinitions(twice, &gatekeeperv1.ListDefinitionsRequest{}); !tokenRejected(err) {
 			t.Errorf("server %d: call with two authorization headers = %v, want it rejected", i, err)
 		}
 		basic := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+good)
-		if _, err := callerOf(t, w.servers[i], w.withoutCertificate()).ListDefinitions(basic, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
+		if _, err := newCaller(t, w.servers[i], w.withoutCertificate()).ListDefinitions(basic, &gatekeeperv1.ListDefinitionsRequest{}); !tokenRejected(err) {
 			t.Errorf("server %d: call with another scheme = %v, want it rejected", i, err)
 		}
 	}
 }
 
-// refusedToken reports whether a server rejected a token, or rejected the address because of earlier invalid tokens. A
+// tokenRejected reports whether a server rejected a token, or rejected the address because of earlier invalid tokens. A
 // valid JWT is accepted even from such an address.
-func refusedToken(err error) bool {
+func tokenRejected(err error) bool {
 	return status.Code(err) == codes.Unauthenticated || status.Code(err) == codes.ResourceExhausted
 }
 
-func (w *withOIDC) withoutCertificate() grpc.DialOption {
+func (w *oidcCluster) withoutCertificate() grpc.DialOption {
 	return grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: w.a.api.Pool(), ServerName: "127.0.0.1", MinVersion: tls.VersionTLS13}))
 }
 
 func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 	t.Parallel()
-	w := newWithOIDC(t)
-	w.bindTo("ops", []string{"oidc:groups=operators", "oidc:groups=oncall"}, grantOf(gatekeeperv1.Role_ROLE_OPERATOR))
-	w.bindTo("editors", []string{"oidc:groups=editors"}, grantOf(gatekeeperv1.Role_ROLE_EDITOR))
-	w.bindTo("ann", []string{"oidc:email=ann@example.com"}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	w := newOIDCCluster(t)
+	w.bindSubjects("ops", []string{"oidc:groups=operators", "oidc:groups=oncall"}, roleGrant(gatekeeperv1.Role_ROLE_OPERATOR))
+	w.bindSubjects("editors", []string{"oidc:groups=editors"}, roleGrant(gatekeeperv1.Role_ROLE_EDITOR))
+	w.bindSubjects("ann", []string{"oidc:email=ann@example.com"}, roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	ann := w.claims().With("sub", "ann").With("email", "ann@example.com")
 	in := func(c oidctest.Claims, groups ...string) oidctest.Claims { return c.With("groups", groups) }
 	for what, c := range map[string]struct {
@@ -189,7 +189,7 @@ func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 		for i := range w.servers {
 			var r *gatekeeperv1.WhoAmIResponse
 			var err error
-			me := w.showing(i, w.key.Sign(c.claims))
+			me := w.withToken(i, w.key.Sign(c.claims))
 			if c.principal != "" { // a follower may not have the bindings yet
 				eventually(t, func() bool { r, err = whoAmI(t, me); return err == nil })
 			} else {
@@ -203,14 +203,14 @@ func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 }
 
 // A JWT replaces the certificate of its connection, even when a member forwards the call.
-func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
+func TestOIDC_TokenAndCertificate_TokenTakesPrecedence(t *testing.T) {
 	t.Parallel()
-	w := newWithOIDC(t)
-	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	w := newOIDCCluster(t)
+	w.bindSubjects("reports", []string{reports}, roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
 	for i := range w.servers {
 		admin := w.named(i, "client")
-		with := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims()))
-		if _, err := admin.SetSettings(with, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.PermissionDenied {
+		withJWT := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims()))
+		if _, err := admin.SetSettings(withJWT, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.PermissionDenied {
 			t.Errorf("server %d: SetSettings() by an administrator with another caller's JWT = %v, want PermissionDenied", i, err)
 		}
 		bad := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims().With("aud", "x")))
@@ -220,13 +220,13 @@ func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
 	}
 }
 
-func TestOIDC_TokenExpires_ItsStreamsEnd(t *testing.T) {
+func TestOIDC_TokenExpires_StreamsEnd(t *testing.T) {
 	t.Parallel()
-	w := newWithOIDC(t)
-	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
-	for life := 3 * time.Second; ; life *= 2 {
-		token := w.key.Sign(w.claims().With("exp", time.Now().Add(life).Unix()))
-		streams := w.watching(token)
+	w := newOIDCCluster(t)
+	w.bindSubjects("reports", []string{reports}, roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
+	for lifetime := 3 * time.Second; ; lifetime *= 2 {
+		token := w.key.Sign(w.claims().With("exp", time.Now().Add(lifetime).Unix()))
+		streams := w.openWatches(token)
 		if streams == nil {
 			continue // this machine was too slow to open them before the token expired
 		}
@@ -243,11 +243,11 @@ func TestOIDC_TokenExpires_ItsStreamsEnd(t *testing.T) {
 	}
 }
 
-// watching opens a stream to each server. It returns nil if the token expires in the meantime.
-func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) {
+// openWatches opens a stream to each server. It returns nil if the token expires in the meantime.
+func (w *oidcCluster) openWatches(token string) (all []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) {
 	w.t.Helper()
 	for i := range w.servers {
-		c := w.showing(i, token)
+		c := w.withToken(i, token)
 		var s grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]
 		var err error
 		eventually(w.t, func() bool {
@@ -270,10 +270,10 @@ func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gate
 // The issuer rotates its keys, and then goes down.
 func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	t.Parallel()
-	w := newWithOIDC(t)
-	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	w := newOIDCCluster(t)
+	w.bindSubjects("reports", []string{reports}, roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	list := func(server int, token string) error {
-		_, err := withRetry(t, w.showing(server, token).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{})
+		_, err := withRetry(t, w.withToken(server, token).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{})
 		return err
 	}
 	for i := range w.servers {
@@ -297,7 +297,7 @@ func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	}
 }
 
-func TestOpen_OIDC_EachMistakeIsNamed(t *testing.T) {
+func TestOpen_OIDC_EachMistakeIsReported(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	good := OIDC{Issuer: "https://issuer.example.com", Audience: "gatekeeper"}
@@ -319,7 +319,7 @@ func TestOpen_OIDC_EachMistakeIsNamed(t *testing.T) {
 		"a duplicate claim": {func(c *Config) { c.OIDC.Claims = []string{"sub", "sub"} }, "OIDC.Claims"},
 		"no claim":          {func(c *Config) { c.OIDC.Claims = []string{"a=b"} }, "OIDC.Claims"},
 	} {
-		cfg, _ := configOf(t, "gk1")
+		cfg, _ := testConfig(t, "gk1")
 		a.secure(&cfg)
 		cfg.OIDC = good
 		c.change(&cfg)
@@ -338,16 +338,16 @@ func TestOpen_OIDCWithoutClientCA_ServesOtherMachines(t *testing.T) {
 	t.Parallel()
 	a, key := newAuthorities(t), oidctest.NewRSAKey("k1")
 	i := oidctest.New(t, key)
-	cfg, log := configOf(t, "gk1")
+	cfg, log := testConfig(t, "gk1")
 	a.secure(&cfg)
 	cfg.TLS.CAFile = ""
 	cfg.APIAddress, cfg.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
 	cfg.Admin, cfg.OIDC = reports, OIDC{Issuer: i.URL, Audience: "gatekeeper", KeysURL: i.URL + "/keys", CAFile: i.CAFile}
 	s := open(t, cfg)
-	ready(t, s)
-	w := &withOIDC{secured: &secured{t: t, a: a, servers: []*Server{s}}, issuer: i, key: key}
-	w.showing(0, key.Sign(w.claims())).create(t, "job")
-	_, err := w.showing(0, key.Sign(w.claims().With("aud", "vault"))).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
+	waitReady(t, s)
+	w := &oidcCluster{securedCluster: &securedCluster{t: t, a: a, servers: []*Server{s}}, issuer: i, key: key}
+	w.withToken(0, key.Sign(w.claims())).create(t, "job")
+	_, err := w.withToken(0, key.Sign(w.claims().With("aud", "vault"))).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
 	if status.Code(err) != codes.Unauthenticated {
 		t.Error(err)
 	}

@@ -40,7 +40,7 @@ func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	definitions, err := definitionsOf(cfg.Definitions)
+	definitions, err := convertDefinitions(cfg.Definitions)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 		done: make(chan struct{}),
 	}
 	if err := s.open(ctx, definitions); err != nil {
-		s.end(ErrClosed)
+		s.closeDone(ErrClosed)
 		return nil, errors.Join(err, s.release(context.WithoutCancel(ctx)))
 	}
 	return s, nil
@@ -70,7 +70,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	if s.listeners, err = cfg.listen(); err != nil {
 		return err
 	}
-	s.opens(func(context.Context) error { s.listeners.close(); return nil })
+	s.onClose(func(context.Context) error { s.listeners.close(); return nil })
 	if err := cfg.requireAuthentication(s.listeners.addresses(), s.log); err != nil {
 		return err
 	}
@@ -78,80 +78,80 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	if s.jwts != nil {
-		s.opens(func(context.Context) error { s.jwts.Close(); return nil })
+		s.onClose(func(context.Context) error { s.jwts.Close(); return nil })
 	}
 
 	peerAddress := advertised(cfg.AdvertisePeer, cfg.PeerAddress, cfg.Listeners.Peer, s.listeners.Peer)
-	folder, err := cfg.prepareDataDir(ctx, peerAddress, credentials)
+	dataDir, err := cfg.prepareDataDir(ctx, peerAddress, credentials)
 	if err != nil {
 		return err
 	}
-	s.opens(func(context.Context) error {
+	s.onClose(func(context.Context) error {
 		if s.node != nil { // closing the node closes the directory, unless a hung disk call still needs it
 			return nil
 		}
-		return folder.Close()
+		return dataDir.Close()
 	})
-	if err := s.agree(ctx, folder); err != nil {
+	if err := s.agree(ctx, dataDir); err != nil {
 		return err
 	}
-	measures, err := metrics.New(cfg.Registerer)
+	serverMetrics, err := metrics.New(cfg.Registerer)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	s.opens(func(context.Context) error { measures.Close(); return nil })
+	s.onClose(func(context.Context) error { serverMetrics.Close(); return nil })
 
-	s.machine = fsm.New(folder.ClusterID().String())
+	s.machine = fsm.New(dataDir.ClusterID().String())
 	hub := watch.New(0)
 	s.machine.Subscribe(hub.Applied) // before consensus applies anything
-	s.machine.Subscribe(measures.Applied)
-	if err := s.openConsensus(folder, peerAddress, measures); err != nil {
+	s.machine.Subscribe(serverMetrics.Applied)
+	if err := s.openConsensus(dataDir, peerAddress, serverMetrics); err != nil {
 		return err
 	}
-	audited, err := s.openAudit()
+	auditLog, err := s.openAudit()
 	if err != nil {
 		return err
 	}
-	s.openKeeper(definitions, audited, measures)
-	admitted, guesses := admission.New(admission.NewLimits(cfg.MaxCalls)), guessing.New(guessing.Config{})
-	measures.Attach(metrics.Sources{
-		State:      s.machine.State,
-		Leading:    func() bool { return s.node.Role() == consensus.RoleLeader },
-		Waiters:    s.keeper.WaiterCount,
-		Deadlines:  s.keeper.Leases,
-		Watchers:   hub.Watchers,
-		Waiting:    s.batcher.Waiting,
-		Recovering: s.keeper.Recovering,
-		Missing:    s.keeper.Missing,
-		HostClocks: func() int { return len(s.keeper.HostClocks()) },
-		ClocksOff:  func() int { return len(s.leading.clocks.list()) },
-		Admission:  admitted,
+	s.openKeeper(definitions, auditLog, serverMetrics)
+	admissionControl, guesses := admission.New(admission.NewLimits(cfg.MaxCalls)), guessing.New(guessing.Config{})
+	serverMetrics.Attach(metrics.Sources{
+		State:        s.machine.State,
+		Leading:      func() bool { return s.node.Role() == consensus.RoleLeader },
+		Waiters:      s.keeper.WaiterCount,
+		Deadlines:    s.keeper.Leases,
+		Watchers:     hub.Watchers,
+		Waiting:      s.batcher.Waiting,
+		Recovering:   s.keeper.Recovering,
+		Missing:      s.keeper.Missing,
+		HostClocks:   func() int { return len(s.keeper.HostClocks()) },
+		SkewedClocks: func() int { return len(s.leaderTasks.clocks.list()) },
+		Admission:    admissionControl,
 
 		Certificates: cfg.expiries,
 		Insecure:     cfg.Insecure,
-		AuditLost:    audited.Lost,
+		AuditLost:    auditLog.Lost,
 		Blocked:      guesses.Refused,
 	})
-	if err := s.openAPI(hub, admitted, guesses, audited, measures); err != nil {
+	if err := s.openAPI(hub, admissionControl, guesses, auditLog, serverMetrics); err != nil {
 		return err
 	}
-	admin, err := s.secured(s.listeners.Admin)
+	admin, err := s.secureListener(s.listeners.Admin)
 	if err != nil {
 		return err
 	}
 	if err := s.openWeb(); err != nil {
 		return err
 	}
-	s.serve(measures, admin)
+	s.serve(serverMetrics, admin)
 	if len(cfg.Join) > 0 && !cfg.NonVoter {
-		s.askForVote(cfg.joining(peerAddress, credentials))
+		s.askForVote(cfg.joiner(peerAddress, credentials))
 	}
-	s.bindAdmin(folder)
+	s.bindAdmin(dataDir)
 
 	if members, err := s.node.Members(); err == nil {
-		cfg.warnOfMembers(peerAddress, members)
+		cfg.warnIfMembersDiffer(peerAddress, members)
 	}
-	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.where()),
+	s.log.Info("started", slog.String("version", Version()), slog.String("cluster_id", s.ClusterID()), slog.String("data_dir", cfg.location()),
 		slog.String("api", s.APIAddress()), slog.String("peer", s.PeerAddress()),
 		slog.String("http", s.HTTPAddress()), slog.String("admin", s.AdminAddress()))
 	return nil
@@ -159,27 +159,27 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 
 // agree waits until the members of a new cluster have agreed on its id. It does nothing if the directory already has
 // one.
-func (s *Server) agree(ctx context.Context, folder *consensus.DataDir) error {
-	if !folder.ClusterID().IsZero() {
+func (s *Server) agree(ctx context.Context, dataDir *consensus.DataDir) error {
+	if !dataDir.ClusterID().IsZero() {
 		return nil
 	}
-	listener, err := folder.Agree(ctx, consensus.Agreement{
+	listener, err := dataDir.Agree(ctx, consensus.Agreement{
 		Listener: s.listeners.Peer,
 		Dial:     s.cfg.dial(),
 		TLS:      s.cfg.PeerTLS.files(),
 		Logger:   s.log,
 	})
 	if err != nil {
-		return s.cfg.folderError(err)
+		return s.cfg.dataDirError(err)
 	}
 	s.listeners.Peer = listener
 	return nil
 }
 
-func (s *Server) openConsensus(folder *consensus.DataDir, peerAddress string, measures *metrics.Metrics) (err error) {
+func (s *Server) openConsensus(dataDir *consensus.DataDir, peerAddress string, serverMetrics *metrics.Metrics) (err error) {
 	cfg := &s.cfg
 	s.node, err = consensus.Open(consensus.Config{
-		DataDir:       folder,
+		DataDir:       dataDir,
 		LogStore:      consensus.LogStore(cfg.LogStore),
 		Machine:       s.machine,
 		PeerListener:  s.listeners.Peer,
@@ -194,33 +194,33 @@ func (s *Server) openConsensus(folder *consensus.DataDir, peerAddress string, me
 		Retire:        s.retire,
 		WallClock:     cfg.wallClock,
 		Logger:        s.log,
-		Registerer:    measures.Registerer(),
+		Registerer:    serverMetrics.Registerer(),
 	})
 	if err != nil {
-		return cfg.folderError(err)
+		return cfg.dataDirError(err)
 	}
-	s.opens(s.node.Close)
+	s.onClose(s.node.Close)
 	return nil
 }
 
-func (s *Server) openKeeper(definitions []*semaphore.Definition, audited *audit.Log, measures *metrics.Metrics) {
-	s.batcher = batcher.New(s.node, func() uint32 { return s.machine.State().FeatureLevel() }, batcher.WithObserver(measures.Entry))
-	s.opens(func(context.Context) error { s.batcher.Close(); return nil })
+func (s *Server) openKeeper(definitions []*semaphore.Definition, auditLog *audit.Log, serverMetrics *metrics.Metrics) {
+	s.batcher = batcher.New(s.node, func() uint32 { return s.machine.State().FeatureLevel() }, batcher.WithObserver(serverMetrics.Entry))
+	s.onClose(func(context.Context) error { s.batcher.Close(); return nil })
 	s.keeper = keeper.New(keeper.Config{
 		Machine:    s.machine,
-		Leadership: measures.Leadership(s.node),
+		Leadership: serverMetrics.Leadership(s.node),
 		Proposer:   s.batcher,
-		Metrics:    measures,
+		Metrics:    serverMetrics,
 		Logger:     s.log,
 		WallClock:  s.cfg.wallClock,
 	})
-	s.opens(func(context.Context) error { s.keeper.Close(); return nil })
-	s.leading = &leading{
+	s.onClose(func(context.Context) error { s.keeper.Close(); return nil })
+	s.leaderTasks = &leaderTasks{
 		keeper: s.keeper, state: s.machine.State, log: s.log, definitions: definitions,
-		level: s.node.Level, propose: s.batcher.Go, audit: audited, id: s.cfg.ID, admin: s.cfg.firstAdmin(),
-		clocks: &clocks{id: s.cfg.ID, every: s.cfg.clocksEvery, node: s.node, state: s.machine.State, log: s.log},
+		level: s.node.Level, propose: s.batcher.Go, audit: auditLog, id: s.cfg.ID, admin: s.cfg.firstAdmin(),
+		clocks: &clocks{id: s.cfg.ID, interval: s.cfg.clockCheckInterval, node: s.node, state: s.machine.State, log: s.log},
 	}
-	s.node.Lead(s.leading)
+	s.node.Lead(s.leaderTasks)
 }
 
 // openAudit opens the audit log, unless it is off.
@@ -233,11 +233,11 @@ func (s *Server) openAudit() (*audit.Log, error) {
 	if err != nil {
 		return nil, &ConfigError{"AuditLog", path, "cannot be used: " + err.Error()}
 	}
-	s.opens(func(context.Context) error { return log.Close() })
+	s.onClose(func(context.Context) error { return log.Close() })
 	return log, nil
 }
 
-func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *guessing.Limit, audited *audit.Log, measures *metrics.Metrics) (err error) {
+func (s *Server) openAPI(hub *watch.Hub, admissionControl *admission.Control, guesses *guessing.Limit, auditLog *audit.Log, serverMetrics *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
 		ID:                  s.cfg.ID,
 		ClusterName:         s.cfg.ClusterName,
@@ -251,31 +251,31 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *g
 		OptionalClientCerts: s.cfg.optionalCerts(),
 		OIDC:                s.jwts,
 		Insecure:            s.cfg.Insecure,
-		Audit:               audited,
+		Audit:               auditLog,
 		Guesses:             guesses,
 		Dial:                s.cfg.dial(),
 		Version:             Version(),
 		Started:             time.Now(),
 
-		ClocksOff:        s.leading.clocks.list,
-		SmallestDuration: s.cfg.timeouts().SmallestDuration(),
+		SkewedClocks: s.leaderTasks.clocks.list,
+		MinDuration:  s.cfg.timeouts().MinDuration(),
 
-		Admission: admitted,
-		Metrics:   measures,
+		Admission: admissionControl,
+		Metrics:   serverMetrics,
 		Logger:    s.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the API: %w", err)
 	}
-	s.opens(func(context.Context) error { s.api.Close(); return nil })
+	s.onClose(func(context.Context) error { s.api.Close(); return nil })
 	return nil
 }
 
-// opens records how to close a component that has just been opened.
-func (s *Server) opens(closeIt func(context.Context) error) { s.opened = append(s.opened, closeIt) }
+// onClose records how to close a component that has just been opened.
+func (s *Server) onClose(closeFn func(context.Context) error) { s.closers = append(s.closers, closeFn) }
 
 // serve starts the servers and the background tasks.
-func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
+func (s *Server) serve(serverMetrics *metrics.Metrics, admin net.Listener) {
 	s.grpc = s.api.NewServer()
 	s.running.Go(func() { s.serveAPI(s.listeners.API) })
 	if s.web != nil {
@@ -287,7 +287,7 @@ func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
 		})
 	}
 	if s.listeners.Admin != nil {
-		s.admin = s.adminServer(measures)
+		s.admin = s.adminServer(serverMetrics)
 		s.running.Go(func() {
 			if err := s.admin.Serve(admin); !errors.Is(err, http.ErrServerClosed) {
 				s.fail(fmt.Errorf("serve the admin port: %w", err))
@@ -310,7 +310,7 @@ func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
 		}
 	})
 	if s.cfg.DumpInterval > 0 {
-		s.running.Go(s.dumps)
+		s.running.Go(s.dumpPeriodically)
 	}
 }
 
@@ -321,7 +321,7 @@ func (s *Server) serveAPI(l net.Listener) {
 }
 
 // askForVote asks for a vote in the background until this server has one or stops.
-func (s *Server) askForVote(j *joining) {
+func (s *Server) askForVote(j *joiner) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.running.Go(func() {
 		defer cancel()

@@ -17,14 +17,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// operated returns a server at the newest feature level.
-func operated(t *testing.T) (*Server, caller) {
+// openAtNewestLevel returns a server at the newest feature level.
+func openAtNewestLevel(t *testing.T) (*Server, caller) {
 	t.Helper()
-	cfg, _ := configOf(t, "")
+	cfg, _ := testConfig(t, "")
 	s := open(t, cfg)
-	ready(t, s)
+	waitReady(t, s)
 	eventually(t, func() bool { return s.machine.State().FeatureLevel() == fsm.SupportedLevel })
-	return s, callerOf(t, s)
+	return s, newCaller(t, s)
 }
 
 func (c caller) createFor(t *testing.T, name, group string) {
@@ -47,15 +47,15 @@ func (c caller) grantIn(t *testing.T, name, group string) *gatekeeperv1.Permit {
 	return a.GetGrant().GetPermit()
 }
 
-func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
+func byName(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
 
 // A move is made through a follower: the plan is carried out as shown, holders drain, and an undo reverts the move.
-func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
+func TestOperator_MoveThroughFollower_DrainsAndCanBeUndone(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
-	_, followers := leaderOf(t, servers)
+	_, followers := findLeader(t, servers)
 	eventually(t, func() bool { return followers[0].machine.State().FeatureLevel() == fsm.SupportedLevel })
-	c := callerOf(t, followers[0])
+	c := newCaller(t, followers[0])
 	for _, name := range []string{"a", "b", "c"} {
 		c.createFor(t, name, "prod")
 	}
@@ -126,15 +126,15 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 }
 
 // Every call is forwarded to the leader.
-func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
+func TestOperator_EveryCallThroughFollower_IsServed(t *testing.T) {
 	t.Parallel()
-	_, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
+	_, followers := findLeader(t, cluster(t, "gk1", "gk2", "gk3"))
 	eventually(t, func() bool { return followers[0].machine.State().FeatureLevel() == fsm.SupportedLevel })
-	c := callerOf(t, followers[0])
+	c := newCaller(t, followers[0])
 	c.createFor(t, "job", "prod")
 	p := c.grantIn(t, "job", "prod")
 	ctx := bounded(t)
-	paused, err := c.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: named("j*"), Stop: true, Drain: durationpb.New(time.Hour), Reason: "disks"})
+	paused, err := c.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: byName("j*"), Stop: true, Drain: durationpb.New(time.Hour), Reason: "disks"})
 	if err != nil || !slices.Equal(paused.GetNames(), []string{"job"}) {
 		t.Fatalf("Pause() = %v, %v, want job", paused, err)
 	}
@@ -144,7 +144,7 @@ func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
 	if resumed, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}}); err != nil || resumed.GetRevision() == 0 {
 		t.Errorf("Resume() = %v, %v, want a change", resumed, err)
 	}
-	if again, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: named("job")}); err != nil || again.GetRevision() != 0 {
+	if again, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: byName("job")}); err != nil || again.GetRevision() != 0 {
 		t.Errorf("second Resume() = %v, %v, want no change", again, err)
 	}
 	cordon, err := c.Cordon(ctx, &gatekeeperv1.CordonRequest{AcquirerPattern: "host", Reason: "disks"})
@@ -174,9 +174,9 @@ func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
 	}
 }
 
-func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
+func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	s, c := operated(t)
+	s, c := openAtNewestLevel(t)
 	c.createFor(t, "job", "prod")
 	pause := func(m *gatekeeperv1.PauseRequest) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -209,22 +209,22 @@ func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 	for name, x := range map[string]struct {
 		call func(context.Context) error
 		code codes.Code
-		has  string
+		text string
 	}{
 		"no selector":               {pause(&gatekeeperv1.PauseRequest{}), codes.InvalidArgument, "must specify which definitions"},
 		"all and names":             {pause(&gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true, Names: []string{"job"}}}), codes.InvalidArgument, "must not combine"},
-		"unknown name":              {pause(&gatekeeperv1.PauseRequest{Selector: named("job", "jbo")}), codes.NotFound, `"jbo"`},
-		"drain without stop":        {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
-		"drain too long":            {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
-		"pause ends in the past":    {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
-		"pause lasts 0":             {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
+		"unknown name":              {pause(&gatekeeperv1.PauseRequest{Selector: byName("job", "jbo")}), codes.NotFound, `"jbo"`},
+		"drain without stop":        {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
+		"drain too long":            {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
+		"pause ends in the past":    {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
+		"pause lasts 0":             {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
 		"no patterns":               {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be given"},
 		"broken pattern":            {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
 		"cordon ends in the past":   {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
 		"undo of change 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
 		"undo of an unknown change": {undo(1 << 60), codes.NotFound, "no change"},
 		"move to itself": {func(ctx context.Context) error {
-			_, err := c.Move(ctx, &gatekeeperv1.MoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: named("job")})
+			_, err := c.Move(ctx, &gatekeeperv1.MoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: byName("job")})
 			return err
 		}, codes.InvalidArgument, "must differ from from_group"},
 		"empty preview": {func(ctx context.Context) error {
@@ -240,8 +240,8 @@ func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 		}, codes.FailedPrecondition, "only a replacement can be temporary"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := x.call(bounded(t)); status.Code(err) != x.code || !strings.Contains(err.Error(), x.has) {
-				t.Errorf("got %v, want %v with %q", err, x.code, x.has)
+			if err := x.call(bounded(t)); status.Code(err) != x.code || !strings.Contains(err.Error(), x.text) {
+				t.Errorf("got %v, want %v with %q", err, x.code, x.text)
 			}
 		})
 	}
@@ -251,15 +251,15 @@ func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 }
 
 // No entry is listed twice or omitted, even though entries are added while the pages are read.
-func TestListHistory_WhileEntriesAreAdded_ListsEachOnce(t *testing.T) {
+func TestListHistory_WhileEntriesAreAdded_ListsEachExactlyOnce(t *testing.T) {
 	t.Parallel()
-	_, c := operated(t)
+	_, c := openAtNewestLevel(t)
 	var names []string
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		c.createFor(t, name, "prod")
 		names = append(names, name)
 	}
-	if _, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named(names...)}); err != nil { // five entries of one change
+	if _, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: byName(names...)}); err != nil { // five entries of one change
 		t.Fatal(err)
 	}
 	seen := make(map[string]int)
@@ -278,7 +278,7 @@ func TestListHistory_WhileEntriesAreAdded_ListsEachOnce(t *testing.T) {
 		if pages == 20 {
 			t.Fatal("ListHistory() returns more than 20 pages")
 		}
-		if _, err := c.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: named(names[pages%5])}); err != nil {
+		if _, err := c.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: byName(names[pages%5])}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -291,9 +291,9 @@ func TestListHistory_WhileEntriesAreAdded_ListsEachOnce(t *testing.T) {
 	}
 }
 
-func TestListHolders_AtATime_ListsTheHoldersOfThatTime(t *testing.T) {
+func TestListHolders_AtTime_ListsHoldersAtThatTime(t *testing.T) {
 	t.Parallel()
-	_, c := operated(t)
+	_, c := openAtNewestLevel(t)
 	c.createFor(t, "job", "prod")
 	first := c.grantIn(t, "job", "prod")
 	between := timestamppb.New(first.GetGrantedAt().AsTime().Add(time.Nanosecond))
@@ -315,9 +315,9 @@ func TestListHolders_AtATime_ListsTheHoldersOfThatTime(t *testing.T) {
 }
 
 // An edit has the effects that its preview shows.
-func TestPreview_OfAnEdit_EqualsItsEffects(t *testing.T) {
+func TestPreview_Edit_MatchesItsEffects(t *testing.T) {
 	t.Parallel()
-	s, c := operated(t)
+	s, c := openAtNewestLevel(t)
 	c.createFor(t, "job", ".*")
 	p := c.grantIn(t, "job", "prod")
 	eventually(t, func() bool { return s.machine.State().SightingCount() == 1 })
@@ -352,7 +352,7 @@ func TestPreview_OfAnEdit_EqualsItsEffects(t *testing.T) {
 // A watcher that resumes gets the events it missed.
 func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 	t.Parallel()
-	s, c := operated(t)
+	s, c := openAtNewestLevel(t)
 	c.createFor(t, "job", "prod")
 	c.grantIn(t, "job", "prod")
 	from := s.machine.State().Revision() + 1
@@ -381,22 +381,22 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 		gatekeeperv1.EventKind_EVENT_KIND_REVERTED: 1,
 		gatekeeperv1.EventKind_EVENT_KIND_CORDONED: 1, gatekeeperv1.EventKind_EVENT_KIND_UNCORDONED: 1,
 	}
-	left := 7
-	for left > 0 { // each batch of events comes from a new watch that resumes where the last one stopped
+	remaining := 7
+	for remaining > 0 { // each batch of events comes from a new watch that resumes where the last one stopped
 		ctx, cancel := context.WithCancel(bounded(t))
 		watch, err := c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for news := false; !news; {
+		for gotEvents := false; !gotEvents; {
 			m, err := watch.Recv()
 			if err != nil || m.GetMissed() {
 				t.Fatalf("Watch stream = %v, %v, still expected: %v", m, err, want)
 			}
 			for _, e := range m.GetEvents() {
 				want[e.GetKind()]--
-				left--
-				news = true
+				remaining--
+				gotEvents = true
 			}
 			from = m.GetRevision() + 1
 		}
@@ -412,11 +412,11 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 // Exactly what was shown for confirmation is paused or resumed, or nothing at all.
 func TestOperator_PauseAndResume_ApplyOnlyToWhatWasShown(t *testing.T) {
 	t.Parallel()
-	c := callerOf(t, cluster(t, "gk1")[0])
+	c := newCaller(t, cluster(t, "gk1")[0])
 	c.createFor(t, "a", "prod")
 	all := &gatekeeperv1.Selector{All: true}
 	pause, resume := &gatekeeperv1.PauseRequest{Selector: all}, &gatekeeperv1.ResumeRequest{Selector: all}
-	look := func(m *gatekeeperv1.PreviewRequest) string {
+	previewDigest := func(m *gatekeeperv1.PreviewRequest) string {
 		t.Helper()
 		r, err := c.Preview(bounded(t), m)
 		if err != nil || r.GetDigest() == "" {
@@ -424,31 +424,31 @@ func TestOperator_PauseAndResume_ApplyOnlyToWhatWasShown(t *testing.T) {
 		}
 		return r.GetDigest()
 	}
-	changed := func(err error, text string) {
+	wantAborted := func(err error, text string) {
 		t.Helper()
 		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), text) {
 			t.Errorf("got %v, want Aborted with %q", err, text)
 		}
 	}
 
-	ofPause := &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: pause}}
-	pause.Expected = look(ofPause)
+	pausePreview := &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: pause}}
+	pause.Expected = previewDigest(pausePreview)
 	c.createFor(t, "b", "prod")
 	_, err := c.Pause(bounded(t), pause)
-	changed(err, "edited since the dry run: b by ")
-	pause.Expected = look(ofPause)
+	wantAborted(err, "edited since the dry run: b by ")
+	pause.Expected = previewDigest(pausePreview)
 	if r, err := c.Pause(bounded(t), pause); err != nil || len(r.GetNames()) != 2 {
 		t.Fatal(r, err)
 	}
 
-	ofResume := &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: resume}}
-	resume.Expected = look(ofResume)
+	resumePreview := &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: resume}}
+	resume.Expected = previewDigest(resumePreview)
 	if r, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{"b"}}, Author: "bob"}); err != nil {
 		t.Fatal(r, err)
 	}
 	_, err = c.Resume(bounded(t), resume)
-	changed(err, "edited since the dry run: b by bob")
-	resume.Expected = look(ofResume)
+	wantAborted(err, "edited since the dry run: b by bob")
+	resume.Expected = previewDigest(resumePreview)
 	if r, err := c.Resume(bounded(t), resume); err != nil || len(r.GetNames()) != 2 {
 		t.Fatal(r, err)
 	}

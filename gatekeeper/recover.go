@@ -101,12 +101,12 @@ func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	r := &recovering{cfg: cfg, out: &Recovery{}}
+	r := &recoverer{cfg: cfg, out: &Recovery{}}
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	if err := r.make(); err != nil {
+	if err := r.create(); err != nil {
 		return nil, err
 	}
 	return r.out, nil
@@ -116,8 +116,8 @@ func (c *RecoverConfig) validate() error {
 	if len(c.From) == 0 {
 		return &ConfigError{"From", "", "must be given: the remaining data directories of the old cluster"}
 	}
-	next := founding{c.DataDir, c.ID, c.LogStore, c.MaxDuration, c.UnsafeGrantAfter}
-	if err := next.validate(); err != nil {
+	newServer := newServerConfig{c.DataDir, c.ID, c.LogStore, c.MaxDuration, c.UnsafeGrantAfter}
+	if err := newServer.validate(); err != nil {
 		return err
 	}
 	var seen []os.FileInfo
@@ -131,18 +131,18 @@ func (c *RecoverConfig) validate() error {
 		}
 		seen = append(seen, info)
 	}
-	return next.checkEmpty()
+	return newServer.checkEmpty()
 }
 
-// founding is the configuration that Recover and Restore share.
-type founding struct {
+// newServerConfig is the configuration that Recover and Restore share.
+type newServerConfig struct {
 	dataDir, id      string
 	logStore         LogStore
 	maxDuration      time.Duration
 	unsafeGrantAfter *time.Duration
 }
 
-func (f *founding) validate() error {
+func (f *newServerConfig) validate() error {
 	switch {
 	case f.dataDir == "":
 		return &ConfigError{"DataDir", "", "must be given: the directory to create"}
@@ -158,22 +158,22 @@ func (f *founding) validate() error {
 	return nil
 }
 
-func (f *founding) checkEmpty() error {
+func (f *newServerConfig) checkEmpty() error {
 	if err := consensus.CheckEmpty(f.dataDir); err != nil {
 		return fmt.Errorf("%w: %s: the new cluster needs a new directory: %w", ErrDataDir, f.dataDir, err)
 	}
 	return nil
 }
 
-// recovering is the state of one call to Recover.
-type recovering struct {
+// recoverer is the state of one call to Recover.
+type recoverer struct {
 	cfg    RecoverConfig
 	out    *Recovery
-	found  []*consensus.Remains
-	latest *consensus.Remains
+	found  []*consensus.OfflineDir
+	latest *consensus.OfflineDir
 }
 
-func (r *recovering) close() error {
+func (r *recoverer) close() error {
 	errs := make([]error, len(r.found))
 	for i, found := range r.found {
 		errs[i] = found.Close()
@@ -182,7 +182,7 @@ func (r *recovering) close() error {
 }
 
 // read reads all directories and chooses one.
-func (r *recovering) read() error {
+func (r *recoverer) read() error {
 	for _, dir := range r.cfg.From {
 		if err := r.readOne(filepath.Clean(dir)); err != nil {
 			return err
@@ -201,7 +201,7 @@ func (r *recovering) read() error {
 	return nil
 }
 
-func (r *recovering) readOne(dir string) error {
+func (r *recoverer) readOne(dir string) error {
 	found, err := consensus.ReadDataDir(dir, newMachine)
 	switch {
 	case errors.Is(err, consensus.ErrDataDirDamaged):
@@ -210,14 +210,14 @@ func (r *recovering) readOne(dir string) error {
 	case errors.Is(err, consensus.ErrDataDirInUse):
 		return fmt.Errorf("%w: stop its server first, and never start it again: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignDataDir):
-		return &noDataDirError{err}
+		return &notDataDirError{err}
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	r.found = append(r.found, found)
-	if found.Succeeded != "" && !r.cfg.Again {
+	if found.SuccessorReason != "" && !r.cfg.Again {
 		return fmt.Errorf("%w: %s: %s. Recovering from this directory again creates a second cluster, and both would grant the same permits: recover from the directories of the recovered cluster, "+
-			"or confirm that it is permanently lost (gatekeeperd recover --again)", ErrSucceeded, dir, found.Succeeded)
+			"or confirm that it is permanently lost (gatekeeperd recover --again)", ErrSucceeded, dir, found.SuccessorReason)
 	}
 	r.out.DataDirs = append(r.out.DataDirs, RecoveredDataDir{
 		Dir: dir, MemberID: found.MemberID, LastTerm: found.LastTerm, LastIndex: found.LastIndex,
@@ -235,13 +235,13 @@ func (r *recovering) readOne(dir string) error {
 	return nil
 }
 
-// make creates the new data directory.
-func (r *recovering) make() error {
+// create creates the new data directory.
+func (r *recoverer) create() error {
 	now := time.Now()
 	old, out := r.latest, r.out
-	if now.Before(old.Appended) {
+	if now.Before(old.AppendedAt) {
 		return fmt.Errorf("%w: this machine's clock reads %s, before the last entry in %s, which was written at %s: set the clock, otherwise tokens could be issued twice",
-			ErrDataDir, now.UTC().Format(time.RFC3339), old.Dir, old.Appended.UTC().Format(time.RFC3339))
+			ErrDataDir, now.UTC().Format(time.RFC3339), old.Dir, old.AppendedAt.UTC().Format(time.RFC3339))
 	}
 	id := old.ClusterID.Next(now)
 	out.ClusterID, out.OldClusterID, out.ClusterName = id.String(), old.ClusterID.String(), old.ClusterName
@@ -268,7 +268,7 @@ func (r *recovering) make() error {
 }
 
 // recovered returns the state of the new cluster.
-func (r *recovering) recovered(id consensus.ClusterID, now time.Time) (*fsm.State, error) {
+func (r *recoverer) recovered(id consensus.ClusterID, now time.Time) (*fsm.State, error) {
 	return r.out.recovered(r.latest.State, fsm.Recovery{
 		ClusterID: id.String(), At: now, Author: r.cfg.Author, Reason: r.cfg.Reason, Retired: r.out.Retired, KeepPermits: r.out.PermitsKept,
 		MaxDuration: r.cfg.MaxDuration,
@@ -277,21 +277,21 @@ func (r *recovering) recovered(id consensus.ClusterID, now time.Time) (*fsm.Stat
 
 // recovered converts the old state as specified by how, and records what happened to the permits. It ignores
 // unsafeAfter if they are kept.
-func (out *Recovery) recovered(old *fsm.State, how fsm.Recovery, unsafeAfter *time.Duration) (*fsm.State, error) {
-	out.FullQuarantine = how.FullQuarantine(old)
-	if unsafeAfter != nil && !how.KeepPermits {
+func (out *Recovery) recovered(old *fsm.State, spec fsm.Recovery, unsafeAfter *time.Duration) (*fsm.State, error) {
+	out.FullQuarantine = spec.FullQuarantine(old)
+	if unsafeAfter != nil && !spec.KeepPermits {
 		if *unsafeAfter > out.FullQuarantine {
 			return nil, &ConfigError{"UnsafeGrantAfter", unsafeAfter.String(),
 				fmt.Sprintf("is longer than %v, which is the safe value anyway: omit it", out.FullQuarantine)}
 		}
-		how.UnsafeGrantAfter = unsafeAfter
+		spec.UnsafeGrantAfter = unsafeAfter
 	}
-	state, err := old.Recovered(how)
+	state, err := old.Recovered(spec)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	out.Permits, out.PermitsLost = state.PermitCount(), old.PermitCount()-state.PermitCount()
-	if !how.KeepPermits {
+	if !spec.KeepPermits {
 		for p := range old.Permits(0) {
 			if p.State == semaphore.Cooling {
 				out.PermitsCooled++
@@ -304,10 +304,10 @@ func (out *Recovery) recovered(old *fsm.State, how fsm.Recovery, unsafeAfter *ti
 }
 
 // oldIDs returns the sorted ids of all old members that appear in the directories.
-func (r *recovering) oldIDs() []string {
+func (r *recoverer) oldIDs() []string {
 	var ids []string
 	for _, found := range r.found {
-		ids = append(append(ids, found.MemberID), found.Met...)
+		ids = append(append(ids, found.MemberID), found.KnownMembers...)
 		for _, m := range found.Members {
 			ids = append(ids, m.ID)
 		}
@@ -317,10 +317,10 @@ func (r *recovering) oldIDs() []string {
 }
 
 // freeID returns an id that no known member has used.
-func (r *recovering) freeID() string {
-	stem := strings.TrimRight(r.latest.MemberID, "0123456789")
+func (r *recoverer) freeID() string {
+	prefix := strings.TrimRight(r.latest.MemberID, "0123456789")
 	for n := 1; ; n++ {
-		id := fmt.Sprintf("%s%d", stem, n)
+		id := fmt.Sprintf("%s%d", prefix, n)
 		if !slices.Contains(r.out.Retired, id) && !r.latest.State.Retired(id) {
 			return id
 		}
@@ -329,7 +329,7 @@ func (r *recovering) freeID() string {
 
 // peerAddress returns the address of the member whose directory was chosen, since the new server most likely runs on
 // the same machine.
-func (r *recovering) peerAddress() string {
+func (r *recoverer) peerAddress() string {
 	for _, m := range r.latest.Members {
 		if m.ID == r.latest.MemberID {
 			return m.PeerAddress
@@ -339,7 +339,7 @@ func (r *recovering) peerAddress() string {
 }
 
 // term returns the newest term in any of the directories.
-func (r *recovering) term() uint64 {
+func (r *recoverer) term() uint64 {
 	term := uint64(0)
 	for _, found := range r.found {
 		term = max(term, found.Term)

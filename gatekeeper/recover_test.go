@@ -19,11 +19,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ruin returns a stopped cluster of three servers with a definition and a permit.
-func ruin(t *testing.T) (folders []string, servers []*Server, held *gatekeeperv1.Permit) {
+// stoppedCluster returns a stopped cluster of three servers with a definition and a permit.
+func stoppedCluster(t *testing.T) (dirs []string, servers []*Server, held *gatekeeperv1.Permit) {
 	t.Helper()
 	servers = cluster(t, "gk1", "gk2", "gk3")
-	c := callerOf(t, servers[0])
+	c := newCaller(t, servers[0])
 	c.create(t, "job")
 	held = c.grant(t, "job", "app1")
 	for _, s := range servers { // so that each data directory contains the permit
@@ -31,35 +31,35 @@ func ruin(t *testing.T) (folders []string, servers []*Server, held *gatekeeperv1
 	}
 	for _, s := range servers {
 		closeServer(t, s)
-		folders = append(folders, s.cfg.DataDir)
+		dirs = append(dirs, s.cfg.DataDir)
 	}
-	return folders, servers, held
+	return dirs, servers, held
 }
 
-// recovered creates gk4 from the data directories, and starts it.
-func recovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
+// openRecovered creates gk4 from the data directories, and starts it.
+func openRecovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
 	t.Helper()
-	server, _ := configOf(t, "gk4")
+	server, _ := testConfig(t, "gk4")
 	cfg.DataDir, cfg.ID, cfg.Author = server.DataDir, "gk4", "ann"
 	r, err := Recover(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, server)
-	ready(t, s)
+	waitReady(t, s)
 	if s.ClusterID() != r.ClusterID {
 		t.Errorf("ClusterID() = %s, want %s", s.ClusterID(), r.ClusterID)
 	}
-	return r, s, callerOf(t, s)
+	return r, s, newCaller(t, s)
 }
 
-func soon(d time.Duration) *time.Duration { return &d }
+func durationPtr(d time.Duration) *time.Duration { return &d }
 
 func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
 	t.Parallel()
-	folders, _, held := ruin(t)
-	before := contents(t, folders[2])
-	r, s, c := recovered(t, RecoverConfig{From: folders[2:], Reason: "the site is gone"})
+	dirs, _, held := stoppedCluster(t)
+	before := contents(t, dirs[2])
+	r, s, c := openRecovered(t, RecoverConfig{From: dirs[2:], Reason: "the site is gone"})
 
 	if r.PermitsKept || r.VotersRead != 1 || r.Voters != 3 || r.PermitsLost != 1 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour {
 		t.Errorf("Recover() = %+v, want one of three voters read and one permit lost", r)
@@ -85,7 +85,7 @@ func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) 
 	if state.LastToken() <= held.GetToken() || state.LastToken() < uint64(time.Now().Add(-time.Hour).Unix())<<20 {
 		t.Errorf("LastToken() = %d, want more than the earlier token %d", state.LastToken(), held.GetToken())
 	}
-	if after := contents(t, folders[2]); !maps.Equal(before, after) {
+	if after := contents(t, dirs[2]); !maps.Equal(before, after) {
 		t.Errorf("the old data directory was changed: before\n%v\nafter\n%v", before, after)
 	}
 }
@@ -112,10 +112,10 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-func TestRecover_UnsafeGrantAfter_GrantsAfterThatTimeWithAHigherToken(t *testing.T) {
+func TestRecover_UnsafeGrantAfter_GrantsThenWithHigherToken(t *testing.T) {
 	t.Parallel()
-	folders, _, held := ruin(t)
-	r, _, c := recovered(t, RecoverConfig{From: folders[:1], UnsafeGrantAfter: soon(100 * time.Millisecond)})
+	dirs, _, held := stoppedCluster(t)
+	r, _, c := openRecovered(t, RecoverConfig{From: dirs[:1], UnsafeGrantAfter: durationPtr(100 * time.Millisecond)})
 	if r.Quarantine != 100*time.Millisecond {
 		t.Errorf("Recover() = %+v, want a quarantine of 100ms", r)
 	}
@@ -135,8 +135,8 @@ func TestRecover_UnsafeGrantAfter_GrantsAfterThatTimeWithAHigherToken(t *testing
 
 func TestRecover_MajorityOfDirectories_CarriesPermitsOver(t *testing.T) {
 	t.Parallel()
-	folders, _, held := ruin(t)
-	r, _, c := recovered(t, RecoverConfig{From: folders[1:], UnsafeGrantAfter: soon(0)})
+	dirs, _, held := stoppedCluster(t)
+	r, _, c := openRecovered(t, RecoverConfig{From: dirs[1:], UnsafeGrantAfter: durationPtr(0)})
 	if !r.PermitsKept || r.VotersRead != 2 || r.Permits != 1 || r.Quarantine != 0 {
 		t.Errorf("Recover() = %+v, want the permit kept", r)
 	}
@@ -153,31 +153,31 @@ func TestRecover_MajorityOfDirectories_CarriesPermitsOver(t *testing.T) {
 	}
 }
 
-func TestRecover_Backups_CarryNoPermitsOver(t *testing.T) {
+func TestRecover_Backups_CarryOverNoPermits(t *testing.T) {
 	t.Parallel()
-	folders, _, _ := ruin(t)
-	if r, _, _ := recovered(t, RecoverConfig{From: folders, Backup: true, MaxDuration: 3 * time.Hour}); r.PermitsKept || r.Quarantine != r.FullQuarantine ||
+	dirs, _, _ := stoppedCluster(t)
+	if r, _, _ := openRecovered(t, RecoverConfig{From: dirs, Backup: true, MaxDuration: 3 * time.Hour}); r.PermitsKept || r.Quarantine != r.FullQuarantine ||
 		r.Quarantine <= 3*time.Hour {
 		t.Errorf("Recover() = %+v, want a quarantine of more than three hours", r)
 	}
 }
 
-func TestRecover_ChoosesTheDirectoryWithTheNewestEntry(t *testing.T) {
+func TestRecover_ChoosesDirectoryWithNewestEntry(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
-	_, followers := leaderOf(t, servers)
-	late := followers[0]
-	closeServer(t, late) // it misses the following entries
-	c := callerOf(t, followers[1])
+	_, followers := findLeader(t, servers)
+	lagging := followers[0]
+	closeServer(t, lagging) // it misses the following entries
+	c := newCaller(t, followers[1])
 	c.create(t, "job")
-	var folders []string
+	var dirs []string
 	for _, s := range servers {
 		closeServer(t, s)
-		folders = append(folders, s.cfg.DataDir)
+		dirs = append(dirs, s.cfg.DataDir)
 	}
-	r, s, _ := recovered(t, RecoverConfig{From: folders})
+	r, s, _ := openRecovered(t, RecoverConfig{From: dirs})
 	for _, f := range r.DataDirs {
-		if f.MemberID == late.cfg.ID && f.Chosen {
+		if f.MemberID == lagging.cfg.ID && f.Chosen {
 			t.Errorf("the outdated directory %+v was chosen", f)
 		}
 	}
@@ -188,16 +188,16 @@ func TestRecover_ChoosesTheDirectoryWithTheNewestEntry(t *testing.T) {
 
 // Two of three servers are restarted on their data directories. Without the new cluster, they would have a majority and
 // grant the same permits.
-func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
+func TestRecover_OldServersEncounteringNewOne_Stop(t *testing.T) {
 	t.Parallel()
-	folders, old, _ := ruin(t)
-	server, _ := configOf(t, "gk4")
-	r, err := Recover(RecoverConfig{From: folders[2:], DataDir: server.DataDir, ID: "gk4"})
+	dirs, old, _ := stoppedCluster(t)
+	server, _ := testConfig(t, "gk4")
+	r, err := Recover(RecoverConfig{From: dirs[2:], DataDir: server.DataDir, ID: "gk4"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server.PeerAddress = r.PeerAddress // the address that the other members know for gk3
-	ready(t, open(t, server))
+	waitReady(t, open(t, server))
 	for _, s := range old[:2] {
 		cfg := s.cfg
 		cfg.Listeners, cfg.PeerAddress = Listeners{}, ""
@@ -207,7 +207,7 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 			if err := again.Err(); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
 				t.Errorf("Err of %s = %v, want ErrSucceeded mentioning cluster %s", cfg.ID, err, r.ClusterID)
 			}
-		case <-time.After(within):
+		case <-time.After(testTimeout):
 			t.Errorf("%s did not stop", cfg.ID)
 		}
 		// The server must remember this, because the new cluster may not be reachable at its next start.
@@ -216,28 +216,28 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 			t.Errorf("Open of %s = %v, want ErrSucceeded mentioning cluster %s", cfg.ID, err, r.ClusterID)
 		}
 	}
-	once := RecoverConfig{From: folders[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk5"}
-	if _, err := Recover(once); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), "--again") {
+	second := RecoverConfig{From: dirs[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk5"}
+	if _, err := Recover(second); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), "--again") {
 		t.Errorf("second Recover() = %v, want ErrSucceeded", err)
 	}
-	once.Again = true
-	if _, err := Recover(once); err != nil {
+	second.Again = true
+	if _, err := Recover(second); err != nil {
 		t.Errorf("second Recover() with Again: %v", err)
 	}
 }
 
 func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 	t.Parallel()
-	folders, _, _ := ruin(t)
-	_, s, c := recovered(t, RecoverConfig{From: folders[2:]})
-	retired, _ := configOf(t, "gk1")
+	dirs, _, _ := stoppedCluster(t)
+	_, s, c := openRecovered(t, RecoverConfig{From: dirs[2:]})
+	retired, _ := testConfig(t, "gk1")
 	retired.Join = []string{s.APIAddress()}
 	if _, err := Open(bounded(t), retired); !errors.Is(err, ErrJoinRefused) {
 		t.Errorf("Open of a joiner with an old id = %v, want ErrJoinRefused", err)
 	}
-	cfg, _ := configOf(t, "gk5")
+	cfg, _ := testConfig(t, "gk5")
 	cfg.Join = []string{s.APIAddress()}
-	ready(t, open(t, cfg))
+	waitReady(t, open(t, cfg))
 	eventually(t, func() bool {
 		a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		return err == nil && len(a.GetMembers()) == 2 && a.GetMembers()[1].GetVoter()
@@ -252,7 +252,7 @@ func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 
 func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 	t.Parallel()
-	folders, _, _ := ruin(t)
+	dirs, _, _ := stoppedCluster(t)
 	for name, damage := range map[string]func(path string) error{
 		"truncated": func(path string) error { return os.Truncate(path, 9000) },
 		"empty":     func(path string) error { return os.Truncate(path, 0) },
@@ -261,26 +261,26 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "copy")
-			if err := os.CopyFS(dir, os.DirFS(folders[0])); err != nil {
+			if err := os.CopyFS(dir, os.DirFS(dirs[0])); err != nil {
 				t.Fatal(err)
 			}
 			if err := damage(filepath.Join(dir, "raft.db")); err != nil {
 				t.Fatal(err)
 			}
 			target := filepath.Join(t.TempDir(), "data")
-			r, err := Recover(RecoverConfig{From: []string{dir, folders[1]}, DataDir: target, ID: "gk4"})
+			r, err := Recover(RecoverConfig{From: []string{dir, dirs[1]}, DataDir: target, ID: "gk4"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.DataDirs[0].Err == nil || r.DataDirs[0].Chosen || !r.DataDirs[1].Chosen || r.VotersRead != 1 || r.PermitsKept {
 				t.Errorf("Recover() = %+v, want the damaged directory lost", r)
 			}
-			unmade := filepath.Join(t.TempDir(), "data")
-			_, err = Recover(RecoverConfig{From: []string{dir}, DataDir: unmade, ID: "gk4"})
+			notCreated := filepath.Join(t.TempDir(), "data")
+			_, err = Recover(RecoverConfig{From: []string{dir}, DataDir: notCreated, ID: "gk4"})
 			if !errors.Is(err, ErrDataDir) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("Recover() from only a damaged directory = %v, want ErrDataDir mentioning it", err)
 			}
-			if _, err := os.Stat(unmade); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(notCreated); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the data directory was created: %v", err)
 			}
 		})
@@ -288,17 +288,17 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 }
 
 // The new directory gets the requested log store, by default that of the chosen directory, and keeps it.
-func TestRecover_LogStore_IsThatOfTheDirectoryOrTheRequestedOne(t *testing.T) {
+func TestRecover_LogStore_MatchesDirectoryOrRequest(t *testing.T) {
 	t.Parallel()
-	old, _ := configOf(t, "gk1")
+	old, _ := testConfig(t, "gk1")
 	old.LogStore = LogStoreWAL
 	s := open(t, old)
-	ready(t, s)
-	callerOf(t, s).create(t, "job")
+	waitReady(t, s)
+	newCaller(t, s).create(t, "job")
 	closeServer(t, s)
-	for want, asked := range map[LogStore]LogStore{LogStoreWAL: "", LogStoreBolt: LogStoreBolt} {
-		server, _ := configOf(t, "gk4")
-		_, err := Recover(RecoverConfig{From: []string{old.DataDir}, DataDir: server.DataDir, ID: "gk4", LogStore: asked})
+	for want, requested := range map[LogStore]LogStore{LogStoreWAL: "", LogStoreBolt: LogStoreBolt} {
+		server, _ := testConfig(t, "gk4")
+		_, err := Recover(RecoverConfig{From: []string{old.DataDir}, DataDir: server.DataDir, ID: "gk4", LogStore: requested})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -307,14 +307,14 @@ func TestRecover_LogStore_IsThatOfTheDirectoryOrTheRequestedOne(t *testing.T) {
 			server.LogStore = LogStoreWAL
 		}
 		if _, err := Open(t.Context(), server); !errors.Is(err, ErrLogStore) || errors.Is(err, ErrDataDir) {
-			t.Errorf("after Recover() with %q: Open() with %q = %v, want ErrLogStore", asked, server.LogStore, err)
+			t.Errorf("after Recover() with %q: Open() with %q = %v, want ErrLogStore", requested, server.LogStore, err)
 		}
 		for _, same := range []LogStore{"", want} {
 			server.LogStore = same
 			s := open(t, server)
-			ready(t, s)
+			waitReady(t, s)
 			if s.machine.State().DefinitionCount() != 1 {
-				t.Errorf("recovered with %q: got %d definitions, want 1", asked, s.machine.State().DefinitionCount())
+				t.Errorf("recovered with %q: got %d definitions, want 1", requested, s.machine.State().DefinitionCount())
 			}
 			closeServer(t, s)
 		}
@@ -323,23 +323,23 @@ func TestRecover_LogStore_IsThatOfTheDirectoryOrTheRequestedOne(t *testing.T) {
 
 func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 	t.Parallel()
-	folders, _, _ := ruin(t)
-	alone, _ := configOf(t, "gk1")
-	stranger := open(t, alone)
-	ready(t, stranger)
-	running := alone.DataDir
-	other, _ := configOf(t, "gk1")
+	dirs, _, _ := stoppedCluster(t)
+	otherServerConfig, _ := testConfig(t, "gk1")
+	otherServer := open(t, otherServerConfig)
+	waitReady(t, otherServer)
+	running := otherServerConfig.DataDir
+	other, _ := testConfig(t, "gk1")
 	s := open(t, other)
-	ready(t, s)
+	waitReady(t, s)
 	closeServer(t, s)
 	full, missing := t.TempDir(), filepath.Join(t.TempDir(), "none")
 	if err := os.WriteFile(filepath.Join(full, "notes"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
-		change func(*RecoverConfig)
-		is     error  // nil means a *ConfigError
-		text   string // in the error text
+		change  func(*RecoverConfig)
+		wantErr error  // nil means a *ConfigError
+		text    string // in the error text
 	}{
 		"no source directory":         {func(c *RecoverConfig) { c.From = nil }, nil, "From must be given"},
 		"no data directory":           {func(c *RecoverConfig) { c.DataDir = "" }, nil, "DataDir must be given"},
@@ -348,8 +348,8 @@ func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 		"id of an old member":         {func(c *RecoverConfig) { c.ID = "gk2" }, nil, "for example gk4"},
 		"the same directory twice":    {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "listed twice"},
 		"max_duration too short":      {func(c *RecoverConfig) { c.MaxDuration = time.Millisecond }, nil, "MaxDuration \"1ms\" must be"},
-		"negative wait":               {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
-		"longer than the safe wait":   {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "omit it"},
+		"negative wait":               {func(c *RecoverConfig) { c.UnsafeGrantAfter = durationPtr(-1) }, nil, "negative"},
+		"longer than the safe wait":   {func(c *RecoverConfig) { c.UnsafeGrantAfter = durationPtr(100 * time.Hour) }, nil, "omit it"},
 		"no such directory":           {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
 		"not a data directory":        {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
 		"another cluster's directory": {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "a single cluster"},
@@ -358,31 +358,31 @@ func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 		"the target is a source":      {func(c *RecoverConfig) { c.DataDir = c.From[0] }, ErrDataDir, "not empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := RecoverConfig{From: folders[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}
+			cfg := RecoverConfig{From: dirs[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}
 			cfg.From = append([]string(nil), cfg.From...)
 			tc.change(&cfg)
 			_, err := Recover(cfg)
-			if _, config := errors.AsType[*ConfigError](err); tc.is == nil && !config || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(fmt.Sprint(err), tc.text) {
+			if _, config := errors.AsType[*ConfigError](err); tc.wantErr == nil && !config || tc.wantErr != nil && !errors.Is(err, tc.wantErr) || !strings.Contains(fmt.Sprint(err), tc.text) {
 				t.Errorf("Recover() = %v, want an error containing %q", err, tc.text)
 			}
-			if cfg.DataDir != "" && cfg.DataDir != full && cfg.DataDir != folders[0] {
+			if cfg.DataDir != "" && cfg.DataDir != full && cfg.DataDir != dirs[0] {
 				if _, err := os.Stat(cfg.DataDir); !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("the data directory was created: %v", err)
 				}
 			}
 		})
 	}
-	if _, err := Recover(RecoverConfig{From: folders, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}); err != nil {
+	if _, err := Recover(RecoverConfig{From: dirs, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}); err != nil {
 		t.Errorf("Recover() after the failed attempts: %v", err)
 	}
 }
 
 // An interrupted recovery leaves a directory that no server accepts as a data directory.
-func TestRecover_Unfinished_NoServerStartsFromIt(t *testing.T) {
+func TestRecover_Unfinished_NoServerStarts(t *testing.T) {
 	t.Parallel()
-	folders, _, _ := ruin(t)
-	cfg, _ := configOf(t, "gk4")
-	if _, err := Recover(RecoverConfig{From: folders[:1], DataDir: cfg.DataDir, ID: "gk4"}); err != nil {
+	dirs, _, _ := stoppedCluster(t)
+	cfg, _ := testConfig(t, "gk4")
+	if _, err := Recover(RecoverConfig{From: dirs[:1], DataDir: cfg.DataDir, ID: "gk4"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(cfg.DataDir, "cluster.json")); err != nil { // the file that is written last

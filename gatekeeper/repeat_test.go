@@ -23,10 +23,10 @@ func errorInfo(err error) *errdetails.ErrorInfo {
 	return nil
 }
 
-// remembering returns a server with limits on its request memory.
-func remembering(t *testing.T, bounds fsm.RequestBounds) (*Server, caller) {
+// openWithRequestBounds returns a server with limits on its request memory.
+func openWithRequestBounds(t *testing.T, bounds fsm.RequestBounds) (*Server, caller) {
 	t.Helper()
-	s, c := operated(t)
+	s, c := openAtNewestLevel(t)
 	settings := s.machine.State().Settings()
 	settings.Requests = bounds
 	if o := s.batcher.Do(bounded(t), fsm.Configure{Settings: settings}); o.Err != nil {
@@ -35,12 +35,12 @@ func remembering(t *testing.T, bounds fsm.RequestBounds) (*Server, caller) {
 	return s, c
 }
 
-func once(name, id string) *gatekeeperv1.TryAcquireRequest {
+func acquireRequest(name, id string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: name, Identity: &gatekeeperv1.Identity{Acquirer: "app1", HolderId: "h"}, RequestId: id}
 }
 
-// run acquires and releases.
-func (c caller) run(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeperv1.Permit {
+// acquireAndRelease acquires and releases.
+func (c caller) acquireAndRelease(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeperv1.Permit {
 	t.Helper()
 	a, err := c.TryAcquire(bounded(t), m)
 	if err != nil || a.GetGrant() == nil {
@@ -54,17 +54,17 @@ func (c caller) run(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeper
 // memory is.
 func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	t.Parallel()
-	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 8192})
+	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 8192})
 	c.create(t, "quiet")
 	c.create(t, "busy")
-	c.run(t, once("quiet", "first"))
+	c.acquireAndRelease(t, acquireRequest("quiet", "first"))
 	for i := range 300 {
-		c.run(t, once("busy", fmt.Sprint(i)))
+		c.acquireAndRelease(t, acquireRequest("busy", fmt.Sprint(i)))
 	}
 	if requests, _, bytes, _ := s.machine.State().RequestMemory(); requests > 40 || bytes > 8192 {
 		t.Fatalf("got %d remembered requests in %d bytes, want at most 40 in 8192", requests, bytes)
 	}
-	_, err := c.TryAcquire(bounded(t), once("quiet", "first"))
+	_, err := c.TryAcquire(bounded(t), acquireRequest("quiet", "first"))
 	if info := errorInfo(err); status.Code(err) != codes.FailedPrecondition || info.GetReason() != "REQUEST_ENDED" {
 		t.Errorf("retried request = %v, want REQUEST_ENDED", err)
 	}
@@ -72,39 +72,39 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 
 // A forgotten request is rejected if its caller states how old it is. The response allows the caller to generate a new
 // request id.
-func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
+func TestRequestID_Forgotten_IsRejectedAsTooOld(t *testing.T) {
 	t.Parallel()
-	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
+	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 4096})
 	c.create(t, "job")
-	drawn := s.machine.State().Revision()
-	first := once("job", "first")
-	first.RequestRevision = drawn
-	c.run(t, first)
+	baseRevision := s.machine.State().Revision()
+	first := acquireRequest("job", "first")
+	first.RequestRevision = baseRevision
+	c.acquireAndRelease(t, first)
 	for i := range 50 {
-		m := once("job", fmt.Sprint(i))
+		m := acquireRequest("job", fmt.Sprint(i))
 		m.RequestRevision = s.machine.State().Revision()
-		c.run(t, m)
+		c.acquireAndRelease(t, m)
 	}
 	_, err := c.TryAcquire(bounded(t), first)
 	info := errorInfo(err)
 	if status.Code(err) != codes.FailedPrecondition || info.GetReason() != "REQUEST_TOO_OLD" {
 		t.Fatalf("forgotten request = %v, want REQUEST_TOO_OLD", err)
 	}
-	now := once("job", "again")
+	now := acquireRequest("job", "again")
 	if _, err := fmt.Sscan(info.GetMetadata()["revision"], &now.RequestRevision); err != nil {
 		t.Fatal(err)
 	}
-	c.run(t, now)
+	c.acquireAndRelease(t, now)
 	first.RequestRevision, first.RequestId = 0, "unaware"
-	c.run(t, first)
+	c.acquireAndRelease(t, first)
 }
 
-func TestRequestID_UsedForAnotherRequest_IsRefusedAsReused(t *testing.T) {
+func TestRequestID_UsedForAnotherRequest_IsRejectedAsReused(t *testing.T) {
 	t.Parallel()
-	_, c := operated(t)
+	_, c := openAtNewestLevel(t)
 	c.create(t, "job")
-	c.run(t, once("job", "r"))
-	other := once("job", "r")
+	c.acquireAndRelease(t, acquireRequest("job", "r"))
+	other := acquireRequest("job", "r")
 	other.Firing = &gatekeeperv1.Firing{Name: "f"}
 	if _, err := c.TryAcquire(bounded(t), other); status.Code(err) != codes.InvalidArgument || errorInfo(err).GetReason() != "REQUEST_REUSED" {
 		t.Errorf("request id with another request = %v, want REQUEST_REUSED", err)
@@ -114,7 +114,7 @@ func TestRequestID_UsedForAnotherRequest_IsRefusedAsReused(t *testing.T) {
 // A request that has waited for a long time does not count as too old when its turn comes.
 func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 	t.Parallel()
-	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
+	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 4096})
 	permits := uint32(2)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: "job", Permits: &permits},
@@ -122,9 +122,9 @@ func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := c.grant(t, "job", "holder")
-	drawn := s.machine.State().Revision()
+	baseRevision := s.machine.State().Revision()
 	waiting, err := c.Acquire(bounded(t), &gatekeeperv1.AcquireRequest{
-		Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "patient"}, Weight: 2, RequestId: "w", RequestRevision: drawn,
+		Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "patient"}, Weight: 2, RequestId: "w", RequestRevision: baseRevision,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 			}
 		}
 	}
-	if s.machine.State().Forgotten("job") <= drawn {
+	if s.machine.State().Forgotten("job") <= baseRevision {
 		t.Fatal("no requests were forgotten in the meantime")
 	}
 	c.release(t, held)
@@ -174,9 +174,9 @@ func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeep
 }
 
 // An edit e1 is followed by another client's edit e2. A client that then retries e1 must not overwrite e2.
-func TestEdit_RepeatedAfterAnother_ReturnsItsFirstOutcome(t *testing.T) {
+func TestEdit_RetriedAfterAnother_ReturnsFirstOutcome(t *testing.T) {
 	t.Parallel()
-	_, c := operated(t)
+	_, c := openAtNewestLevel(t)
 	c.create(t, "job")
 	got, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"})
 	if err != nil {
@@ -199,22 +199,22 @@ func TestEdit_RepeatedAfterAnother_ReturnsItsFirstOutcome(t *testing.T) {
 	}
 	deletion := &gatekeeperv1.DeleteDefinitionRequest{Name: "job", ExpectedVersion: first.GetRecord().GetVersion() + 1, RequestId: "d"}
 	c.grant(t, "job", "holder")
-	gone, err := c.DeleteDefinition(bounded(t), deletion)
-	if err != nil || gone.GetLivePermits() != 1 {
-		t.Fatalf("DeleteDefinition() = %v, %v, want one live permit", gone, err)
+	deleted, err := c.DeleteDefinition(bounded(t), deletion)
+	if err != nil || deleted.GetLivePermits() != 1 {
+		t.Fatalf("DeleteDefinition() = %v, %v, want one live permit", deleted, err)
 	}
 	c.create(t, "job")
-	if again, err := c.DeleteDefinition(bounded(t), deletion); err != nil || again.GetRevision() != gone.GetRevision() || again.GetLivePermits() != 1 {
+	if again, err := c.DeleteDefinition(bounded(t), deletion); err != nil || again.GetRevision() != deleted.GetRevision() || again.GetLivePermits() != 1 {
 		t.Errorf("retried DeleteDefinition() = %v, %v, want the first response", again, err)
 	}
 }
 
-func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
+func TestResume_NothingPaused_RetryDoesNotLiftLaterPause(t *testing.T) {
 	t.Parallel()
-	_, c := operated(t)
+	_, c := openAtNewestLevel(t)
 	c.create(t, "job")
 	all := &gatekeeperv1.Selector{All: true}
-	for _, selector := range []*gatekeeperv1.Selector{all, named("job"), named("j*")} {
+	for _, selector := range []*gatekeeperv1.Selector{all, byName("job"), byName("j*")} {
 		resume := &gatekeeperv1.ResumeRequest{Selector: selector, RequestId: fmt.Sprint("r", selector)}
 		if r, err := c.Resume(bounded(t), resume); err != nil || r.GetRevision() != 0 {
 			t.Fatalf("Resume() without a pause = %v, %v, want no change", r, err)
@@ -236,12 +236,12 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 }
 
 // All attempts at a resume get the same response, no matter which arrives first.
-func TestResume_RetriedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
+func TestResume_RetriedWhileInProgress_ReturnsSameResponse(t *testing.T) {
 	t.Parallel()
-	_, c := operated(t)
+	_, c := openAtNewestLevel(t)
 	c.create(t, "job")
 	for i := range 30 {
-		paused, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named("job")})
+		paused, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: byName("job")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestResume_RetriedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
 		for n := range responses {
 			attempts.Go(func() {
 				var err error
-				if responses[n], err = c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: named("job"), RequestId: fmt.Sprint("r", i)}); err != nil {
+				if responses[n], err = c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: byName("job"), RequestId: fmt.Sprint("r", i)}); err != nil {
 					t.Error(err)
 				}
 			})

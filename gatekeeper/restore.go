@@ -49,11 +49,11 @@ func Restore(cfg RestoreConfig) (*Recovery, error) {
 	if cfg.File == "" {
 		return nil, &ConfigError{"File", "", "must be given: the backup to restore"}
 	}
-	next := founding{cfg.DataDir, cfg.ID, cfg.LogStore, cfg.MaxDuration, cfg.UnsafeGrantAfter}
-	if err := next.validate(); err != nil {
+	newServer := newServerConfig{cfg.DataDir, cfg.ID, cfg.LogStore, cfg.MaxDuration, cfg.UnsafeGrantAfter}
+	if err := newServer.validate(); err != nil {
 		return nil, err
 	}
-	if err := next.checkEmpty(); err != nil {
+	if err := newServer.checkEmpty(); err != nil {
 		return nil, err
 	}
 	from, err := backup.Read(filepath.Clean(cfg.File))

@@ -39,10 +39,10 @@ func save(t *testing.T, c caller) (string, error) {
 	return path, os.WriteFile(path, file.Bytes(), 0o600)
 }
 
-// restored creates a server from a backup, and starts it.
-func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery, *Server) {
+// openRestored creates a server from a backup, and starts it.
+func openRestored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery, *Server) {
 	t.Helper()
-	server, _ := configOf(t, "gk1")
+	server, _ := testConfig(t, "gk1")
 	if change != nil {
 		change(&server)
 	}
@@ -52,7 +52,7 @@ func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery,
 		t.Fatal(err)
 	}
 	s := open(t, server)
-	ready(t, s)
+	waitReady(t, s)
 	if s.ClusterID() != r.ClusterID {
 		t.Errorf("ClusterID() = %s, want %s", s.ClusterID(), r.ClusterID)
 	}
@@ -64,7 +64,7 @@ func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery,
 func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
-	c := callerOf(t, servers[0])
+	c := newCaller(t, servers[0])
 	c.create(t, "job")
 	c.create(t, "busy")
 	c.create(t, "work")
@@ -75,13 +75,13 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 	}
 
 	// The concurrent load runs until loading is cancelled.
-	loading, end := context.WithCancel(bounded(t))
+	loading, stopLoad := context.WithCancel(bounded(t))
 	ended := make(chan uint64)
 	go func() {
 		last := uint64(0)
 		for n := 0; loading.Err() == nil; n++ {
 			id := &gatekeeperv1.Identity{Acquirer: "load"}
-			a, err := c.TryAcquire(loading, &gatekeeperv1.TryAcquireRequest{Semaphore: "busy", Identity: id, RequestId: decimalOf(uint64(n))})
+			a, err := c.TryAcquire(loading, &gatekeeperv1.TryAcquireRequest{Semaphore: "busy", Identity: id, RequestId: decimal(uint64(n))})
 			if token := a.GetGrant().GetPermit().GetToken(); err == nil && token != 0 {
 				last = token
 				_, _ = c.Release(loading, &gatekeeperv1.ReleaseRequest{Token: token, Identity: id}) // unreleased permits are load too
@@ -93,7 +93,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 	for i, s := range servers {
 		name := "before-" + s.cfg.ID
 		c.create(t, name)
-		file, err := saveWithRetry(t, callerOf(t, s))
+		file, err := saveWithRetry(t, newCaller(t, s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,13 +110,13 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 		files = append(files, file)
 	}
 	later := c.grant(t, "before-gk1", "after the backup")
-	end()
+	stopLoad()
 	last := max(<-ended, later.GetToken())
 	for _, s := range servers {
 		closeServer(t, s)
 	}
 
-	r, s := restored(t, RestoreConfig{File: files[0], Reason: "a drill"}, nil)
+	r, s := openRestored(t, RestoreConfig{File: files[0], Reason: "a drill"}, nil)
 	if r.PermitsKept || r.PermitsLost == 0 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour || r.OldClusterID != servers[0].ClusterID() {
 		t.Errorf("Restore() = %+v, want the permits lost and the full quarantine", r)
 	}
@@ -124,7 +124,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 	if now, errNow := consensus.ParseClusterID(r.ClusterID); err != nil || errNow != nil || now.Seed == old.Seed || now.Succeeds(old) {
 		t.Errorf("cluster %s was restored from %s, want a different seed: %v, %v", r.ClusterID, r.OldClusterID, err, errNow)
 	}
-	n := callerOf(t, s)
+	n := newCaller(t, s)
 	if s.machine.State().Definition("before-gk1") == nil || s.machine.State().Job("j") == nil || s.machine.State().LastToken() <= last {
 		t.Errorf("the restored state lacks a definition or a job, or LastToken() = %d is not above %d", s.machine.State().LastToken(), last)
 	}
@@ -147,8 +147,8 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 	}
 
 	// A restored cluster that grants immediately, as in a drill, also issues larger tokens.
-	_, s = restored(t, RestoreConfig{File: files[2], UnsafeGrantAfter: soon(0)}, nil)
-	if again := callerOf(t, s).grant(t, "job", "app2"); again.GetToken() <= last {
+	_, s = openRestored(t, RestoreConfig{File: files[2], UnsafeGrantAfter: durationPtr(0)}, nil)
+	if again := newCaller(t, s).grant(t, "job", "app2"); again.GetToken() <= last {
 		t.Errorf("got token %d after %d, want a larger one", again.GetToken(), last)
 	}
 }
@@ -160,10 +160,10 @@ func saveWithRetry(t *testing.T, c caller) (string, error) {
 	}, nil)
 }
 
-func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {
+func TestRestore_DamagedForeignOrLateBackup_IsRejected(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "gk1")
-	_, c := serving(t, cfg)
+	cfg, _ := testConfig(t, "gk1")
+	_, c := openReady(t, cfg)
 	c.create(t, "job")
 	file, err := saveWithRetry(t, c)
 	if err != nil {
@@ -205,7 +205,7 @@ func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {
 		"taken in the future":    {RestoreConfig{File: write(late.Bytes())}, ErrBackup, "set the clock"},
 		"no such file":           {RestoreConfig{File: file + "x"}, os.ErrNotExist, "no such file"},
 		"a directory with files": {RestoreConfig{File: file, DataDir: full}, ErrDataDir, "not empty"},
-		"wait too long":          {RestoreConfig{File: file, UnsafeGrantAfter: soon(3 * time.Hour)}, nil, "which is the safe value"},
+		"wait too long":          {RestoreConfig{File: file, UnsafeGrantAfter: durationPtr(3 * time.Hour)}, nil, "which is the safe value"},
 	} {
 		if c.cfg.DataDir == "" {
 			c.cfg.DataDir = filepath.Join(t.TempDir(), "new")
@@ -220,14 +220,14 @@ func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {
 	}
 }
 
-func TestAccess_Backup_NeedsTheRoleAdmin(t *testing.T) {
+func TestAccess_Backup_NeedsAdminRole(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, nil)
+	s := newSecuredCluster(t, nil)
 	for _, role := range []gatekeeperv1.Role{
 		gatekeeperv1.Role_ROLE_VIEWER, gatekeeperv1.Role_ROLE_ACQUIRER, gatekeeperv1.Role_ROLE_VERIFIER, gatekeeperv1.Role_ROLE_OPERATOR, gatekeeperv1.Role_ROLE_EDITOR,
 	} {
 		name := strings.ToLower(role.String())
-		s.bind(name, grantOf(role))
+		s.bind(name, roleGrant(role))
 		for i := range s.servers {
 			if _, err := save(t, s.named(i, name)); status.Code(err) != codes.PermissionDenied {
 				t.Errorf("server %d: backup by %s = %v, want PermissionDenied", i, name, err)

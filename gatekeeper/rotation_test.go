@@ -19,15 +19,15 @@ import (
 
 // rotation is a cluster whose certificates, CA files and tokens are replaced while clients use it.
 type rotation struct {
-	*secured
+	*securedCluster
 	// certificate and token are the clients' files.
 	certificate authority.Files
 	token       string
 	// ca is the CA file with which clients verify servers.
-	ca      string
-	turns   []*atomic.Uint64 // for each client, the number of completed iterations
-	running sync.WaitGroup
-	conn    *grpc.ClientConn // the administrator's
+	ca         string
+	iterations []*atomic.Uint64 // for each client, the number of completed iterations
+	running    sync.WaitGroup
+	conn       *grpc.ClientConn // the administrator's
 }
 
 // write replaces a file atomically, as a renewal should.
@@ -42,8 +42,8 @@ func (r *rotation) write(path string, data []byte) {
 	}
 }
 
-// take replaces a certificate and its key with issued files.
-func (r *rotation) take(from, to authority.Files) {
+// install replaces a certificate and its key with issued files.
+func (r *rotation) install(from, to authority.Files) {
 	r.t.Helper()
 	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
 		data, err := os.ReadFile(f[0])
@@ -59,17 +59,17 @@ func (r *rotation) renew(api, members *authoritytest.Authority) {
 	r.t.Helper()
 	for _, s := range r.servers {
 		for _, f := range []struct {
-			by   *authoritytest.Authority
-			leaf authority.Leaf
-			of   TLS
+			by    *authoritytest.Authority
+			leaf  authority.Leaf
+			files TLS
 		}{
 			{api, authority.Leaf{Name: "server-" + s.cfg.ID, Server: true, Hosts: []string{"127.0.0.1"}}, s.cfg.TLS},
 			{members, authority.Leaf{Name: s.cfg.ID, Server: true, Client: true, Hosts: []string{"127.0.0.1"}}, s.cfg.PeerTLS},
 		} {
-			r.take(f.by.Issue(f.leaf), authority.Files{Cert: f.of.CertFile, Key: f.of.KeyFile})
+			r.install(f.by.Issue(f.leaf), authority.Files{Cert: f.files.CertFile, Key: f.files.KeyFile})
 		}
 	}
-	r.take(api.Issue(authority.Leaf{Name: "app", Client: true}), r.certificate)
+	r.install(api.Issue(authority.Leaf{Name: "app", Client: true}), r.certificate)
 }
 
 // replaceToken gives the clients a new token, and revokes the old one.
@@ -96,9 +96,9 @@ func (r *rotation) replaceToken() {
 	}
 }
 
-// works starts a client that acquires and releases permits until the context ends, and holds one more permit
+// startClient starts a client that acquires and releases permits until the context ends, and holds one more permit
 // throughout. If short is set, each iteration uses a new client, and therefore new connections.
-func (r *rotation) works(ctx context.Context, name string, short bool, opts ...client.Option) {
+func (r *rotation) startClient(ctx context.Context, name string, short bool, opts ...client.Option) {
 	r.t.Helper()
 	var endpoints []string
 	for _, s := range r.servers {
@@ -115,7 +115,7 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	turn := func() error {
+	iterate := func() error {
 		c := kept
 		if short {
 			var err error
@@ -137,11 +137,11 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 		return nil
 	}
 	done := new(atomic.Uint64)
-	r.turns = append(r.turns, done)
+	r.iterations = append(r.iterations, done)
 	r.running.Go(func() {
 		defer kept.Close()
 		for ctx.Err() == nil {
-			if err := turn(); err != nil {
+			if err := iterate(); err != nil {
 				r.t.Errorf("%s failed after %d iterations: %v", name, done.Load(), err)
 				return
 			}
@@ -150,30 +150,30 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 	})
 }
 
-// settles waits until every client has made progress over new connections between the servers.
-func (r *rotation) settles() {
+// settle waits until every client has made progress over new connections between the servers.
+func (r *rotation) settle() {
 	r.t.Helper()
 	_, err := withRetry(r.t, gatekeeperv1.NewClusterServiceClient(r.conn).TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for _, done := range r.turns {
-		least := done.Load() + 5
-		eventually(r.t, func() bool { return done.Load() >= least || r.t.Failed() })
+	for _, done := range r.iterations {
+		goal := done.Load() + 5
+		eventually(r.t, func() bool { return done.Load() >= goal || r.t.Failed() })
 	}
 }
 
 // Clients authenticate with certificates and tokens, some over long-lived connections and some over new ones. All
 // certificates, the CAs and the token are replaced in the meantime. No call may fail, and no permit may be lost.
-func TestRotation_OfEverythingUnderLoad_NoCallFails(t *testing.T) {
+func TestRotation_UnderLoad_NoCallFails(t *testing.T) {
 	t.Parallel()
-	r := &rotation{secured: newSecured(t, func(c *Config) { c.BearerTokens = true })}
+	r := &rotation{securedCluster: newSecuredCluster(t, func(c *Config) { c.BearerTokens = true })}
 	dir := t.TempDir()
 	r.token, r.ca = filepath.Join(dir, "token"), filepath.Join(dir, "ca.crt")
 	r.certificate = authority.Files{Cert: filepath.Join(dir, "app.crt"), Key: filepath.Join(dir, "app.key")}
 	r.write(r.ca, r.a.api.CertPEM())
 	r.renew(r.a.api, r.a.members)
-	r.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
+	r.bind("app", roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER))
 	r.replaceToken()
 	admin := r.named(0, "client")
 	r.conn = admin.conn
@@ -186,17 +186,17 @@ func TestRotation_OfEverythingUnderLoad_NoCallFails(t *testing.T) {
 	for name, opts := range map[string][]client.Option{
 		"certificate": {byCertificate}, "token": {byToken, client.WithBearerTokenFile(r.token)},
 	} {
-		for _, how := range []string{"long-lived", "new"} {
-			client := how + "-" + name
+		for _, kind := range []string{"long-lived", "new"} {
+			client := kind + "-" + name
 			admin.create(t, "kept/"+client)
 			admin.create(t, "pair/"+client)
-			r.works(ctx, client, how == "new", opts...)
+			r.startClient(ctx, client, kind == "new", opts...)
 		}
 	}
 	for range 2 {
 		r.renew(r.a.api, r.a.members)
 		r.replaceToken()
-		r.settles()
+		r.settle()
 	}
 	// To replace the CAs, first accept both, then present new certificates, then drop the old CAs.
 	api, members := authoritytest.New(t), authoritytest.New(t)
@@ -209,20 +209,20 @@ func TestRotation_OfEverythingUnderLoad_NoCallFails(t *testing.T) {
 		r.replaceToken,
 	} {
 		next()
-		r.settles()
+		r.settle()
 	}
 }
 
 // trust makes servers and clients accept these CAs.
 func (r *rotation) trust(api, members []*authoritytest.Authority) {
 	r.t.Helper()
-	text := func(all []*authoritytest.Authority) (pem []byte) {
+	bundle := func(all []*authoritytest.Authority) (pem []byte) {
 		for _, a := range all {
 			pem = append(pem, a.CertPEM()...)
 		}
 		return pem
 	}
-	r.write(r.a.api.File, text(api))
-	r.write(r.a.members.File, text(members))
-	r.write(r.ca, text(api))
+	r.write(r.a.api.File, bundle(api))
+	r.write(r.a.members.File, bundle(members))
+	r.write(r.ca, bundle(api))
 }

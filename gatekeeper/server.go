@@ -21,22 +21,22 @@ import (
 
 // Server is one member of a cluster. Its methods may be called from any goroutine.
 type Server struct {
-	cfg       Config
-	log       *slog.Logger
-	listeners Listeners
-	machine   *fsm.Machine
-	node      *consensus.Node
-	batcher   *batcher.Batcher
-	keeper    *keeper.Keeper
-	leading   *leading
-	jwts      *oidc.Verifier // nil if JWTs are not accepted
-	api       *api.API
-	grpc      *grpc.Server
-	web       *web         // nil if off
-	admin     *http.Server // nil if off
+	cfg         Config
+	log         *slog.Logger
+	listeners   Listeners
+	machine     *fsm.Machine
+	node        *consensus.Node
+	batcher     *batcher.Batcher
+	keeper      *keeper.Keeper
+	leaderTasks *leaderTasks
+	jwts        *oidc.Verifier // nil if JWTs are not accepted
+	api         *api.API
+	grpc        *grpc.Server
+	web         *web         // nil if off
+	admin       *http.Server // nil if off
 
-	// opened lists the functions that close the components, in opening order.
-	opened  []func(context.Context) error
+	// closers lists the functions that close the components, in opening order.
+	closers []func(context.Context) error
 	running sync.WaitGroup // goroutines of this package
 	stop    chan struct{}  // closed when those goroutines must stop
 
@@ -48,7 +48,7 @@ type Server struct {
 	done chan struct{}
 }
 
-func (s *Server) member() member { return member{s.node, s.leading} }
+func (s *Server) member() member { return member{s.node, s.leaderTasks} }
 
 // Ready waits until this server leads and has declared its Definitions, or follows a leader. It fails when ctx ends, or
 // with ErrClosed and any fault when the server stops.
@@ -82,8 +82,8 @@ func (s *Server) Err() error {
 	return s.err
 }
 
-// end closes Done. Only the first call has an effect.
-func (s *Server) end(err error) {
+// closeDone closes Done. Only the first call has an effect.
+func (s *Server) closeDone(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -99,7 +99,7 @@ func (s *Server) end(err error) {
 func (s *Server) fail(err error) {
 	s.log.Error("stopping after a fault", slog.Any("error", err))
 	s.api.Drain()
-	s.end(err)
+	s.closeDone(err)
 }
 
 // APIAddress returns the address on which the API listens, with the actual port.

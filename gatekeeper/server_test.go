@@ -30,39 +30,39 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// within bounds every wait in these tests. It is generous for the sake of busy machines.
-const within = 60 * time.Second
+// testTimeout bounds every wait in these tests. It is generous for the sake of busy machines.
+const testTimeout = 60 * time.Second
 
 // bounded returns a context that bounds the waits of a test.
 func bounded(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// logbook collects log output.
-type logbook struct {
+// logBuffer collects log output.
+type logBuffer struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
 }
 
-func (l *logbook) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *logbook) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
-// configOf returns the configuration of a server on free ports. If the test fails, the log is printed.
-func configOf(t *testing.T, id string) (Config, *logbook) {
+// testConfig returns the configuration of a server on free ports. If the test fails, the log is printed.
+func testConfig(t *testing.T, id string) (Config, *logBuffer) {
 	t.Helper()
-	log := &logbook{}
+	log := &logBuffer{}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("log of %s:\n%s", id, log)
@@ -86,7 +86,7 @@ func open(t *testing.T, cfg Config) *Server {
 	return s
 }
 
-func ready(t *testing.T, servers ...*Server) {
+func waitReady(t *testing.T, servers ...*Server) {
 	t.Helper()
 	for _, s := range servers {
 		if err := s.Ready(bounded(t)); err != nil {
@@ -95,17 +95,17 @@ func ready(t *testing.T, servers ...*Server) {
 	}
 }
 
-// serving opens a server, waits until it is ready, and returns it with a caller.
-func serving(t *testing.T, cfg Config) (*Server, caller) {
+// openReady opens a server, waits until it is ready, and returns it with a caller.
+func openReady(t *testing.T, cfg Config) (*Server, caller) {
 	t.Helper()
 	s := open(t, cfg)
-	ready(t, s)
-	return s, callerOf(t, s)
+	waitReady(t, s)
+	return s, newCaller(t, s)
 }
 
 func closeServer(t *testing.T, s *Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	if err := s.Close(ctx); err != nil {
 		t.Errorf("Close(%s): %v", s.cfg.ID, err)
@@ -139,12 +139,12 @@ func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
 	}
 	configs := make([]Config, len(ids))
 	for i, id := range ids {
-		configs[i], _ = configOf(t, id)
+		configs[i], _ = testConfig(t, id)
 		configs[i].Members, configs[i].Listeners.Peer, configs[i].PeerAddress = members, listeners[i], ""
 		change(&configs[i])
 	}
 	servers := openAll(t, configs...)
-	ready(t, servers...)
+	waitReady(t, servers...)
 	return servers
 }
 
@@ -170,10 +170,10 @@ func openAll(t *testing.T, configs ...Config) []*Server {
 	return servers
 }
 
-// leaderOf returns the leader and the other servers.
-func leaderOf(t *testing.T, servers []*Server) (leader *Server, others []*Server) {
+// findLeader returns the leader and the other servers.
+func findLeader(t *testing.T, servers []*Server) (leader *Server, others []*Server) {
 	t.Helper()
-	found, err := withRetry(t, callerOf(t, servers[0]).GetStatus, &gatekeeperv1.GetStatusRequest{})
+	found, err := withRetry(t, newCaller(t, servers[0]).GetStatus, &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ type caller struct {
 	conn *grpc.ClientConn
 }
 
-func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
+func newCaller(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	t.Helper()
 	if options == nil {
 		options = []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}

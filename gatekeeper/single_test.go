@@ -23,8 +23,8 @@ import (
 
 func TestServer_Single_ServesPermitCalls(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
-	_, c := serving(t, cfg)
+	cfg, _ := testConfig(t, "")
+	_, c := openReady(t, cfg)
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if p.GetToken() == 0 || p.GetDuration().AsDuration() != time.Minute {
@@ -45,19 +45,19 @@ func TestServer_Single_ServesPermitCalls(t *testing.T) {
 
 func TestServer_Restarted_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
-	s, c := serving(t, cfg)
+	cfg, _ := testConfig(t, "")
+	s, c := openReady(t, cfg)
 	c.create(t, "job")
 	p, clusterID := c.grant(t, "job", "app1"), s.ClusterID()
 	closeServer(t, s)
 
-	wantRestarted(t, cfg, clusterID, p)
+	checkRestarted(t, cfg, clusterID, p)
 }
 
-// wantRestarted opens a server again and checks that it still has its cluster id and the permit of "job".
-func wantRestarted(t *testing.T, cfg Config, clusterID string, p *gatekeeperv1.Permit) {
+// checkRestarted opens a server again and checks that it still has its cluster id and the permit of "job".
+func checkRestarted(t *testing.T, cfg Config, clusterID string, p *gatekeeperv1.Permit) {
 	t.Helper()
-	s, c := serving(t, cfg)
+	s, c := openReady(t, cfg)
 	if s.ClusterID() != clusterID {
 		t.Errorf("ClusterID() after a restart = %s, want %s", s.ClusterID(), clusterID)
 	}
@@ -71,19 +71,19 @@ func wantRestarted(t *testing.T, cfg Config, clusterID string, p *gatekeeperv1.P
 
 func TestServer_Definitions_AreDeclaredButNotOverwrittenOrRestored(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
+	cfg, _ := testConfig(t, "")
 	cfg.Definitions = []*gatekeeperv1.Definition{{Name: "a", Permits: proto.Uint32(1)}, {Name: "b"}}
 	s := open(t, cfg)
-	c := callerOf(t, s)
-	ready(t, s)
+	c := newCaller(t, s)
+	waitReady(t, s)
 	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "b"}); err != nil {
 		t.Errorf("GetDefinition() of a declared definition once ready: %v", err)
 	}
-	created := waitFor(t, s, c, "a", 1)
+	created := waitForDefinition(t, s, c, "a", 1)
 	if created.GetUpdatedBy() != "gatekeeperd" || created.GetReason() != "definitions file" {
 		t.Errorf("got author %q, reason %q, want gatekeeperd, definitions file", created.GetUpdatedBy(), created.GetReason())
 	}
-	b := waitFor(t, s, c, "b", 1)
+	b := waitForDefinition(t, s, c, "b", 1)
 	_, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{Author: "ann", Edits: []*gatekeeperv1.Edit{
 		{Change: &gatekeeperv1.Edit_Replace{Replace: &gatekeeperv1.Definition{Name: "a", Permits: proto.Uint32(7)}}, ExpectedVersion: created.GetVersion()},
 		{Change: &gatekeeperv1.Edit_Delete{Delete: "b"}, ExpectedVersion: b.GetVersion()},
@@ -95,18 +95,18 @@ func TestServer_Definitions_AreDeclaredButNotOverwrittenOrRestored(t *testing.T)
 
 	cfg.Definitions = append(cfg.Definitions, &gatekeeperv1.Definition{Name: "new", Permits: proto.Uint32(2)})
 	s = open(t, cfg)
-	c = callerOf(t, s)
-	waitFor(t, s, c, "new", 2) // declared in the same batch as the others
-	waitFor(t, s, c, "a", 7)
+	c = newCaller(t, s)
+	waitForDefinition(t, s, c, "new", 2) // declared in the same batch as the others
+	waitForDefinition(t, s, c, "a", 7)
 	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "b"}); status.Code(err) != codes.NotFound {
 		t.Errorf("GetDefinition() of the deleted b = %v, want NotFound", err)
 	}
 }
 
-// waitFor waits for a definition and checks that it has the given number of permits.
-func waitFor(t *testing.T, s *Server, c caller, name string, permits uint32) *gatekeeperv1.DefinitionRecord {
+// waitForDefinition waits for a definition and checks that it has the given number of permits.
+func waitForDefinition(t *testing.T, s *Server, c caller, name string, permits uint32) *gatekeeperv1.DefinitionRecord {
 	t.Helper()
-	ready(t, s)
+	waitReady(t, s)
 	ctx := bounded(t)
 	watch, err := c.Watch(ctx, &gatekeeperv1.WatchRequest{Names: []string{name}})
 	if err != nil {
@@ -129,11 +129,11 @@ func waitFor(t *testing.T, s *Server, c caller, name string, permits uint32) *ga
 	}
 }
 
-func TestServer_Dumps_WriteTheState(t *testing.T) {
+func TestServer_Dumps_WriteState(t *testing.T) {
 	t.Parallel()
-	cfg, log := configOf(t, "")
+	cfg, log := testConfig(t, "")
 	cfg.DumpInterval = time.Second
-	_, c := serving(t, cfg)
+	_, c := openReady(t, cfg)
 	c.create(t, "job")
 	c.grant(t, "job", "app1")
 	line := regexp.MustCompile(`level=INFO msg="state of permit" id=gk1 semaphore=job group=default acquirer=app1 .* state=live .* expires_in=`)
@@ -160,10 +160,10 @@ func eventually(t *testing.T, ok func() bool) {
 
 func TestServer_AdminPort_ServesMetricsAndHealth(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
+	cfg, _ := testConfig(t, "")
 	cfg.AdminAddress = "127.0.0.1:0"
 	s := open(t, cfg)
-	ready(t, s)
+	waitReady(t, s)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for path, want := range map[string]string{"/metrics": "gatekeeper_", "/healthz": "", "/readyz": "", "/debug/pprof/goroutine?debug=1": "goroutine"} {
 		r, err := client.Get("http://" + s.AdminAddress() + path)
@@ -190,7 +190,7 @@ func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
 		"HTTP":  func(c *Config, a string) { c.HTTPAddress = a },
 		"admin": func(c *Config, a string) { c.AdminAddress = a },
 	} {
-		cfg, _ := configOf(t, "")
+		cfg, _ := testConfig(t, "")
 		set(&cfg, taken.Addr().String())
 		_, err := Open(bounded(t), cfg)
 		if !errors.Is(err, ErrListen) || !strings.Contains(err.Error(), what+" address "+taken.Addr().String()) {
@@ -202,9 +202,9 @@ func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-func TestOpen_DataDir_InUseForeignOrUnusable_IsAnError(t *testing.T) {
+func TestOpen_DataDirInUseForeignOrUnusable_Fails(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
+	cfg, _ := testConfig(t, "")
 	s := open(t, cfg)
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrDataDirLocked) {
 		t.Errorf("Open with a directory in use = %v, want ErrDataDirLocked", err)
@@ -226,12 +226,12 @@ func TestOpen_DataDir_InUseForeignOrUnusable_IsAnError(t *testing.T) {
 	if _, err := Open(bounded(t), other); !errors.Is(err, ErrDataDir) {
 		t.Errorf("Open with a path below a file = %v, want ErrDataDir", err)
 	}
-	ready(t, open(t, cfg)) // the failed attempts had no effect
+	waitReady(t, open(t, cfg)) // the failed attempts had no effect
 }
 
-func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
+func TestOpen_BadTLSFiles_AreReported(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
+	cfg, _ := testConfig(t, "")
 	cfg.TLS = TLS{CertFile: "no-such-cert", KeyFile: "no-such-key", CAFile: "no-such-ca"}
 	_, err := Open(bounded(t), cfg)
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "TLS" || !strings.Contains(err.Error(), "no-such-cert") {
@@ -239,9 +239,9 @@ func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
 	}
 }
 
-func TestClose_Again_SucceedsAndDoneIsClosed(t *testing.T) {
+func TestClose_Twice_SucceedsAndDoneIsClosed(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
+	cfg, _ := testConfig(t, "")
 	s := open(t, cfg)
 	closeServer(t, s)
 	closeServer(t, s)
@@ -258,10 +258,10 @@ func TestClose_Again_SucceedsAndDoneIsClosed(t *testing.T) {
 	}
 }
 
-func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
+func TestClose_OpenStream_EndsItAndStops(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
-	s, c := serving(t, cfg)
+	cfg, _ := testConfig(t, "")
+	s, c := openReady(t, cfg)
 	watch, err := c.Watch(bounded(t), &gatekeeperv1.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 	}
 	closed := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(t.Context(), within)
+		ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 		defer cancel()
 		closed <- s.Close(ctx)
 	}()
@@ -292,13 +292,13 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 
 func TestClose_WithEndedContext_StillCloses(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
+	cfg, _ := testConfig(t, "")
 	s, err := Open(bounded(t), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready(t, s)
-	c := callerOf(t, s)
+	waitReady(t, s)
+	c := newCaller(t, s)
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	ended, cancel := context.WithCancel(t.Context())
@@ -306,8 +306,8 @@ func TestClose_WithEndedContext_StillCloses(t *testing.T) {
 	_ = s.Close(ended) // calls may or may not have been cut off
 
 	s = open(t, cfg) // the data directory is unlocked
-	ready(t, s)
-	if r := callerOf(t, s).refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+	waitReady(t, s)
+	if r := newCaller(t, s).refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		t.Errorf("refresh = %v, want REFRESHED", r)
 	}
 }

@@ -20,22 +20,22 @@ func (c *Config) requireAuthentication(at addresses, log *slog.Logger) error {
 	for _, port := range []struct {
 		what, field string
 		address     net.Addr
-		trouble     string // why it does not authenticate callers; empty if it does
+		authProblem string // why it does not authenticate callers; empty if it does
 	}{
-		{"API", "APIAddress", at.api, c.apiTrouble()},
-		{"peer", "PeerAddress", at.peer, c.PeerTLS.trouble()},
-		{"HTTP", "HTTPAddress", at.http, c.apiTrouble()}, // the HTTP and the admin port use the API's TLS
-		{"admin", "AdminAddress", at.admin, c.apiTrouble()},
+		{"API", "APIAddress", at.api, c.apiAuthProblem()},
+		{"peer", "PeerAddress", at.peer, c.PeerTLS.authProblem()},
+		{"HTTP", "HTTPAddress", at.http, c.apiAuthProblem()}, // the HTTP and the admin port use the API's TLS
+		{"admin", "AdminAddress", at.admin, c.apiAuthProblem()},
 	} {
-		if port.address == nil || loopback(port.address) || port.trouble == "" {
+		if port.address == nil || loopback(port.address) || port.authProblem == "" {
 			continue
 		}
 		if !c.Insecure {
-			return &ConfigError{port.field, port.address.String(), "can be reached by other machines, and " + port.trouble + ": " + remedy +
+			return &ConfigError{port.field, port.address.String(), "can be reached by other machines, and " + port.authProblem + ": " + remedy +
 				", or allow it with --insecure if all those machines may do everything"}
 		}
 		log.Warn("a port that other machines can reach does not authenticate callers", slog.String("port", port.what), slog.String("address", port.address.String()),
-			slog.String("reason", port.trouble), slog.String("remedy", remedy))
+			slog.String("reason", port.authProblem), slog.String("remedy", remedy))
 	}
 	return nil
 }
@@ -55,17 +55,17 @@ func (c *Config) sameAuthority() bool {
 	return err == nil && clients.Equal(members)
 }
 
-// apiTrouble returns the reason why the API, HTTP and admin ports do not authenticate callers, or "" if they do. On
+// apiAuthProblem returns the reason why the API, HTTP and admin ports do not authenticate callers, or "" if they do. On
 // these ports, tokens can replace client certificates.
-func (c *Config) apiTrouble() string {
+func (c *Config) apiAuthProblem() string {
 	if c.TLS.CertFile != "" && c.optionalCerts() {
 		return ""
 	}
-	return c.TLS.trouble()
+	return c.TLS.authProblem()
 }
 
-// trouble returns the reason why a port with this configuration does not authenticate callers, or "" if it does.
-func (t TLS) trouble() string {
+// authProblem returns the reason why a port with this configuration does not authenticate callers, or "" if it does.
+func (t TLS) authProblem() string {
 	switch {
 	case t == TLS{}:
 		return "it has no TLS"

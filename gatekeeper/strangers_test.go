@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
+func TestOpen_PortWithoutAuthentication_RequiresInsecure(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	withoutCA := func(c *Config) {
@@ -41,7 +41,7 @@ func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
 		{"only loopback", plain, func(c *Config) { c.AdminAddress = "localhost:0" }, "", ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			cfg, log := configOf(t, "gk1")
+			cfg, log := testConfig(t, "gk1")
 			c.secure(&cfg)
 			c.listen(&cfg)
 			if c.field == "" {
@@ -78,11 +78,11 @@ func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
 func TestGetStatus_Insecure_IsReported(t *testing.T) {
 	t.Parallel()
 	for _, insecure := range []bool{false, true} {
-		cfg, _ := configOf(t, "gk1")
+		cfg, _ := testConfig(t, "gk1")
 		cfg.Insecure = insecure
 		registry := prometheus.NewRegistry()
 		cfg.Registerer = registry
-		s, c := serving(t, cfg)
+		s, c := openReady(t, cfg)
 		st, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		if err != nil || st.GetInsecure() != insecure {
 			t.Errorf("%s: Insecure = %t, %v, want %t", s.cfg.ID, st.GetInsecure(), err, insecure)

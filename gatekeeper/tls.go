@@ -22,7 +22,7 @@ func (c *Config) checkFiles() error {
 	if c.PeerTLS == (TLS{}) {
 		return nil
 	}
-	check := c.PeerTLS.files().Issued
+	check := c.PeerTLS.files().CheckIssuer
 	if c.PeerTLS == c.TLS && len(c.Members) < 2 && len(c.Join) == 0 { // it may never have other members
 		check = func() error { _, err := c.PeerTLS.files().Peer(); return err }
 	}
@@ -37,7 +37,7 @@ func (c *Config) joinCredentials() (credentials.TransportCredentials, error) {
 	if c.TLS == (TLS{}) {
 		return insecure.NewCredentials(), nil
 	}
-	creds, err := certs.Hop(c.TLS.files(), c.PeerTLS.files()).Credentials()
+	creds, err := certs.ForwardingFiles(c.TLS.files(), c.PeerTLS.files()).Credentials()
 	if err != nil {
 		return nil, unusable("TLS", err)
 	}

@@ -34,11 +34,11 @@ func newAuthorities(t *testing.T) *authorities {
 // secure gives a server certificates like those from `gkctl cert server` and `gkctl cert peer`.
 func (a *authorities) secure(c *Config) {
 	c.Admin = "cert:client"
-	c.TLS = tlsOf(a.api, authority.Leaf{Name: "server-" + c.ID, Server: true, Hosts: []string{"127.0.0.1"}})
-	c.PeerTLS = tlsOf(a.members, authority.Leaf{Name: c.ID, Server: true, Client: true, Hosts: []string{"127.0.0.1"}})
+	c.TLS = issueTLS(a.api, authority.Leaf{Name: "server-" + c.ID, Server: true, Hosts: []string{"127.0.0.1"}})
+	c.PeerTLS = issueTLS(a.members, authority.Leaf{Name: c.ID, Server: true, Client: true, Hosts: []string{"127.0.0.1"}})
 }
 
-func tlsOf(ca *authoritytest.Authority, l authority.Leaf) TLS {
+func issueTLS(ca *authoritytest.Authority, l authority.Leaf) TLS {
 	f := ca.Issue(l)
 	return TLS{CertFile: f.Cert, KeyFile: f.Key, CAFile: ca.File}
 }
@@ -46,11 +46,11 @@ func tlsOf(ca *authoritytest.Authority, l authority.Leaf) TLS {
 // client returns the dial option for a client whose certificate was issued by the given CA at the given time, or for a
 // client without a certificate if the CA is nil. The client presents its certificate even if the server asks only for
 // certificates from other CAs.
-func (a *authorities) client(by *authoritytest.Authority, at time.Time, change func(*tls.Config)) grpc.DialOption {
+func (a *authorities) client(issuer *authoritytest.Authority, at time.Time, change func(*tls.Config)) grpc.DialOption {
 	a.t.Helper()
 	cfg := &tls.Config{RootCAs: a.api.Pool(), MinVersion: tls.VersionTLS12}
-	if by != nil {
-		pair := authoritytest.Pair(a.t, by.IssueAt(at, authority.Leaf{Name: "client", Client: true}))
+	if issuer != nil {
+		pair := authoritytest.Pair(a.t, issuer.IssueAt(at, authority.Leaf{Name: "client", Client: true}))
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	if change != nil {
@@ -65,10 +65,10 @@ func TestCluster_TLS_ServesForwardsAndAddsMembers(t *testing.T) {
 	servers := clusterWith(t, a.secure, "gk1", "gk2", "gk3")
 	good := a.client(a.api, time.Now(), nil)
 	for _, s := range servers {
-		callerOf(t, s, good).try(t, "none", "app1") // two of them forward it
+		newCaller(t, s, good).try(t, "none", "app1") // two of them forward it
 	}
 
-	st, err := callerOf(t, servers[0], good).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	st, err := newCaller(t, servers[0], good).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || c[0].GetPort() != gatekeeperv1.CertificatePort_CERTIFICATE_PORT_API ||
 		!c[0].GetNotAfter().AsTime().After(time.Now()) || c[0].GetError() != "" {
 		t.Errorf("Certificates = %v, %v, want those of both ports", c, err)
@@ -77,10 +77,10 @@ func TestCluster_TLS_ServesForwardsAndAddsMembers(t *testing.T) {
 		t.Errorf("LogWrites = %v, want positive and consistent durations", w)
 	}
 
-	cfg, _ := configOf(t, "gk4")
+	cfg, _ := testConfig(t, "gk4")
 	a.secure(&cfg)
 	cfg.Join = []string{servers[0].APIAddress()}
-	ready(t, open(t, cfg))
+	waitReady(t, open(t, cfg))
 }
 
 // One CA for both ports is sufficient if the certificates of servers are valid for both purposes.
@@ -88,73 +88,73 @@ func TestCluster_OneAuthority_ServesAndForwards(t *testing.T) {
 	t.Parallel()
 	ca := authoritytest.New(t)
 	servers := clusterWith(t, func(c *Config) {
-		c.TLS, c.Admin = tlsOf(ca, authority.Leaf{Name: c.ID, Server: true, Client: true}), "cert:client"
+		c.TLS, c.Admin = issueTLS(ca, authority.Leaf{Name: c.ID, Server: true, Client: true}), "cert:client"
 	}, "gk1", "gk2", "gk3")
 	a := &authorities{t, ca, ca}
 	for _, s := range servers {
-		callerOf(t, s, a.client(ca, time.Now(), nil)).try(t, "none", "app1")
+		newCaller(t, s, a.client(ca, time.Now(), nil)).try(t, "none", "app1")
 	}
 }
 
-func TestAPI_HostileCaller_IsRefusedWithAReason(t *testing.T) {
+func TestAPI_HostileCaller_IsRejectedWithReason(t *testing.T) {
 	t.Parallel()
-	a, strangers := newAuthorities(t), authoritytest.New(t)
-	cfg, _ := configOf(t, "gk1")
+	a, otherCA := newAuthorities(t), authoritytest.New(t)
+	cfg, _ := testConfig(t, "gk1")
 	a.secure(&cfg)
 	s := open(t, cfg)
-	ready(t, s)
+	waitReady(t, s)
 	now := time.Now()
 	for name, c := range map[string]struct {
 		option grpc.DialOption
 		text   string
 	}{
 		"no certificate":              {a.client(nil, now, nil), "certificate required"},
-		"issued by another CA":        {a.client(strangers, now, nil), "unknown certificate authority"},
+		"issued by another CA":        {a.client(otherCA, now, nil), "unknown certificate authority"},
 		"expired":                     {a.client(a.api, now.Add(-90*time.Minute), nil), "expired certificate"},
 		"not yet valid":               {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no other alert for it
 		"issued by the members' CA":   {a.client(a.members, now, nil), "bad certificate"},
-		"a server of another cluster": {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = strangers.Pool() }), "unknown authority"},
+		"a server of another cluster": {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = otherCA.Pool() }), "unknown authority"},
 		"an older TLS version":        {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
 		"no TLS":                      {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
 	} {
 		eventually(t, func() bool { // a client that is still writing when it is refused may see only a closed connection
-			_, err := callerOf(t, s, c.option).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+			_, err := newCaller(t, s, c.option).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 			if status.Code(err) != codes.Unavailable {
 				t.Fatalf("call with certificate %s = %v, want Unavailable", name, err)
 			}
 			return strings.Contains(err.Error(), c.text)
 		})
 	}
-	if _, err := callerOf(t, s, a.client(a.api, now, nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
+	if _, err := newCaller(t, s, a.client(a.api, now, nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
 		t.Errorf("call with a valid certificate: %v", err)
 	}
 }
 
-func TestPeerPort_HostileCaller_IsRefusedWithAReason(t *testing.T) {
+func TestPeerPort_HostileCaller_IsRejectedWithReason(t *testing.T) {
 	t.Parallel()
-	a, strangers := newAuthorities(t), authoritytest.New(t)
-	cfg, _ := configOf(t, "gk1")
+	a, otherCA := newAuthorities(t), authoritytest.New(t)
+	cfg, _ := testConfig(t, "gk1")
 	a.secure(&cfg)
 	s := open(t, cfg)
-	ready(t, s)
+	waitReady(t, s)
 	member := authority.Leaf{Name: "gk2", Server: true, Client: true}
 	for name, c := range map[string]struct {
-		by   *authoritytest.Authority
-		at   time.Time
-		leaf authority.Leaf
-		text string
+		issuer *authoritytest.Authority
+		at     time.Time
+		leaf   authority.Leaf
+		text   string
 	}{
 		"no certificate":               {nil, time.Now(), member, "certificate required"},
 		"a client":                     {a.api, time.Now(), authority.Leaf{Name: "client", Client: true}, "unknown certificate authority"},
 		"issued by the API's CA":       {a.api, time.Now(), authority.Leaf{Name: "server-gk2", Server: true}, "unknown certificate authority"},
-		"a member of another cluster":  {strangers, time.Now(), member, "unknown certificate authority"},
+		"a member of another cluster":  {otherCA, time.Now(), member, "unknown certificate authority"},
 		"a member, expired":            {a.members, time.Now().Add(-90 * time.Minute), member, "expired certificate"},
 		"a member, not yet valid":      {a.members, time.Now().Add(time.Hour), member, "expired certificate"},
 		"a member without both usages": {a.members, time.Now(), authority.Leaf{Name: "gk2", Server: true}, "bad certificate"},
 	} {
 		dial := &tls.Config{RootCAs: a.members.Pool(), ServerName: "127.0.0.1"}
-		if c.by != nil {
-			pair := authoritytest.Pair(t, c.by.IssueAt(c.at, c.leaf))
+		if c.issuer != nil {
+			pair := authoritytest.Pair(t, c.issuer.IssueAt(c.at, c.leaf))
 			dial.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 		}
 		conn, err := tls.Dial("tcp", s.PeerAddress(), dial)
@@ -168,17 +168,17 @@ func TestPeerPort_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 	}
 }
 
-func TestOpen_JoinerWithAServerCertificate_IsRefused(t *testing.T) {
+func TestOpen_JoinerWithServerCertificate_IsRejected(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	server := authority.Leaf{Name: "server-gk1", Server: true}
-	cfg, _ := configOf(t, "gk1")
-	cfg.TLS = tlsOf(a.api, server)
-	alone := open(t, cfg) // a single server dials no other server
-	ready(t, alone)
+	cfg, _ := testConfig(t, "gk1")
+	cfg.TLS = issueTLS(a.api, server)
+	single := open(t, cfg) // a single server dials no other server
+	waitReady(t, single)
 
-	cfg, _ = configOf(t, "gk2")
-	cfg.TLS, cfg.Join = tlsOf(a.api, server), []string{alone.APIAddress()}
+	cfg, _ = testConfig(t, "gk2")
+	cfg.TLS, cfg.Join = issueTLS(a.api, server), []string{single.APIAddress()}
 	_, err := Open(bounded(t), cfg)
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "PeerTLS" || !strings.Contains(e.Rule, "lacks the extended key usage clientAuth") {
 		t.Errorf("Open = %v, want a ConfigError for PeerTLS", err)
@@ -186,7 +186,7 @@ func TestOpen_JoinerWithAServerCertificate_IsRefused(t *testing.T) {
 }
 
 // Without this check, a server with one of these certificates would start, but nothing could connect to it.
-func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
+func TestOpen_UnacceptableCertificate_IsReportedWithFile(t *testing.T) {
 	t.Parallel()
 	a, client := newAuthorities(t), authority.Leaf{Name: "ann", Client: true, Hosts: []string{"127.0.0.1"}}
 	for name, test := range map[string]struct {
@@ -195,13 +195,13 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 		file   func(c *Config) string
 		text   string
 	}{
-		"API: for clients":       {func(c *Config) { c.TLS = tlsOf(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
-		"peer: only for clients": {func(c *Config) { c.PeerTLS = tlsOf(a.members, client) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "serverAuth"},
-		"peer: only for servers": {func(c *Config) { c.PeerTLS = tlsOf(a.members, authority.Leaf{Name: "gk1", Server: true}) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "clientAuth"},
+		"API: for clients":       {func(c *Config) { c.TLS = issueTLS(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
+		"peer: only for clients": {func(c *Config) { c.PeerTLS = issueTLS(a.members, client) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "serverAuth"},
+		"peer: only for servers": {func(c *Config) { c.PeerTLS = issueTLS(a.members, authority.Leaf{Name: "gk1", Server: true}) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "clientAuth"},
 		"peer: from another CA":  {func(c *Config) { c.PeerTLS.CAFile = a.api.File }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, a.api.File},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg, _ := configOf(t, "gk1")
+			cfg, _ := testConfig(t, "gk1")
 			a.secure(&cfg)
 			test.change(&cfg)
 			_, err := Open(bounded(t), cfg)
@@ -220,23 +220,23 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 func TestOpen_PeerCertificateExpired_Starts(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
-	cfg, _ := configOf(t, "gk1")
+	cfg, _ := testConfig(t, "gk1")
 	a.secure(&cfg)
 	f := a.members.IssueAt(time.Now().Add(-90*time.Minute), authority.Leaf{Name: "gk1", Server: true, Client: true})
 	cfg.PeerTLS.CertFile, cfg.PeerTLS.KeyFile = f.Cert, f.Key
-	ready(t, open(t, cfg))
+	waitReady(t, open(t, cfg))
 }
 
 // The port keeps its certificate, and the status reports the unusable file.
 func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
-	cfg, _ := configOf(t, "gk1")
+	cfg, _ := testConfig(t, "gk1")
 	a.secure(&cfg)
 	s := open(t, cfg)
-	ready(t, s)
+	waitReady(t, s)
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Client: true, Hosts: []string{"127.0.0.1"}})
-	st, err := callerOf(t, s, a.client(a.api, time.Now(), nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
+	st, err := newCaller(t, s, a.client(a.api, time.Now(), nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || !strings.Contains(c[0].GetError(), "serverAuth") || !strings.Contains(c[0].GetError(), cfg.TLS.CertFile) {
 		t.Errorf("Certificates = %v, %v, want the kept one and the unusable file", c, err)
 	}
@@ -245,11 +245,11 @@ func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 func TestMetrics_CertificateExpiry_FollowsTheCurrentFiles(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
-	cfg, _ := configOf(t, "gk1")
+	cfg, _ := testConfig(t, "gk1")
 	a.secure(&cfg)
 	cfg.Registerer = prometheus.NewRegistry()
-	ready(t, open(t, cfg))
-	ends := func() map[string]time.Time {
+	waitReady(t, open(t, cfg))
+	gatherExpiries := func() map[string]time.Time {
 		families, err := cfg.Registerer.(*prometheus.Registry).Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -265,24 +265,24 @@ func TestMetrics_CertificateExpiry_FollowsTheCurrentFiles(t *testing.T) {
 		}
 		return all
 	}
-	leafOf := func(t TLS) time.Time {
+	leafExpiry := func(t TLS) time.Time {
 		_, end, err := t.files().Expiry()
 		if err != nil {
 			a.t.Fatal(err)
 		}
 		return end
 	}
-	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["peer"].Equal(leafOf(cfg.PeerTLS)) {
+	if got := gatherExpiries(); !got["api"].Equal(leafExpiry(cfg.TLS)) || !got["peer"].Equal(leafExpiry(cfg.PeerTLS)) {
 		t.Errorf("expiries() = %v, want the dates of the certificates", got)
 	}
-	a.api.Issue(authority.Leaf{Name: "server-gk1", Server: true, Life: 3 * time.Hour})
-	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["api"].After(got["peer"]) {
+	a.api.Issue(authority.Leaf{Name: "server-gk1", Server: true, Lifetime: 3 * time.Hour})
+	if got := gatherExpiries(); !got["api"].Equal(leafExpiry(cfg.TLS)) || !got["api"].After(got["peer"]) {
 		t.Errorf("expiries() after the renewal = %v, want the date of the new certificate", got)
 	}
 	if err := os.Remove(cfg.PeerTLS.CertFile); err != nil {
 		t.Fatal(err)
 	}
-	if got := ends(); got["peer"].Unix() != 0 {
+	if got := gatherExpiries(); got["peer"].Unix() != 0 {
 		t.Errorf("expiries() with a missing file = %v, want 1970 for the peer port", got)
 	}
 }

@@ -14,10 +14,10 @@ import (
 
 // Expiry waits for frames that have already arrived. If a client sends but never reads, its responses back up and its
 // frames are not processed. Other clients' permits must still expire.
-func TestKeepAlive_AnswersAreNotRead_PermitsStillExpire(t *testing.T) {
+func TestKeepAlive_ResponsesNotRead_PermitsStillExpire(t *testing.T) {
 	t.Parallel()
-	cfg, _ := configOf(t, "")
-	s, c := serving(t, cfg)
+	cfg, _ := testConfig(t, "")
+	s, c := openReady(t, cfg)
 	_, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Author: "test", Definition: &gatekeeperv1.Definition{
 		Name: "job", Permits: proto.Uint32(1), Duration: durationpb.New(time.Second),
 	}})

@@ -49,7 +49,7 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
-	_, err := definitionsOf(c.Definitions)
+	_, err := convertDefinitions(c.Definitions)
 	return err
 }
 
@@ -114,7 +114,7 @@ func (c *Config) checkAddresses() error {
 		{"AdvertisePeer", c.AdvertisePeer, c.listenAddress(c.Listeners.Peer, c.PeerAddress)},
 	} {
 		if advertise.address == "" {
-			if everyAddress(advertise.listen) {
+			if isWildcard(advertise.listen) {
 				return &ConfigError{advertise.field, "", fmt.Sprintf("must be given: others cannot reach this server at its listen address %q", advertise.listen)}
 			}
 			continue
@@ -133,9 +133,9 @@ func (c *Config) listenAddress(l net.Listener, configured string) string {
 	return configured
 }
 
-// everyAddress reports whether an address is a wildcard for all of a machine's addresses. A server can listen on it,
+// isWildcard reports whether an address is a wildcard for all of a machine's addresses. A server can listen on it,
 // but others cannot dial it.
-func everyAddress(address string) bool {
+func isWildcard(address string) bool {
 	host, _, err := splitPort(address)
 	return err == nil && (host == "" || net.ParseIP(host).IsUnspecified())
 }
@@ -146,7 +146,7 @@ func checkReachable(field, address string) error {
 	switch {
 	case err != nil || port == 0:
 		return &ConfigError{field, address, "must be host:port"}
-	case everyAddress(address):
+	case isWildcard(address):
 		return &ConfigError{field, address, "must be an address at which others can reach this server, not a wildcard for all of the machine's addresses"}
 	}
 	return nil

@@ -24,11 +24,11 @@ type web struct {
 	conn     *grpc.ClientConn
 }
 
-// memoryBuffer is the buffer size of each direction of the in-memory connection. maxAnswer is the maximum size of an
+// memoryBuffer is the buffer size of each direction of the in-memory connection. maxResponse is the maximum size of an
 // API response, the same as for a forwarded call.
 const (
 	memoryBuffer = 256 << 10
-	maxAnswer    = 64 << 20
+	maxResponse  = 64 << 20
 )
 
 // openWeb opens the HTTP port, unless it is off.
@@ -36,7 +36,7 @@ func (s *Server) openWeb() error {
 	if s.listeners.HTTP == nil {
 		return nil
 	}
-	l, err := s.secured(s.listeners.HTTP)
+	l, err := s.secureListener(s.listeners.HTTP)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *Server) openWeb() error {
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDisableRetry(), // the caller retries
 		grpc.WithDisableServiceConfig(),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxResponse)),
 	)
 	if err != nil {
 		return err
@@ -68,20 +68,20 @@ func (s *Server) openWeb() error {
 		},
 		listener: l, memory: memory, conn: conn,
 	}
-	s.opens(func(context.Context) error { return conn.Close() })
+	s.onClose(func(context.Context) error { return conn.Close() })
 	return nil
 }
 
-// drainRequests is how long requests in progress may take once the streams have ended. Browsers open connections in
+// drainTimeout is how long requests in progress may take once the streams have ended. Browsers open connections in
 // advance, and http.Server.Shutdown would wait five seconds for a request on such a connection.
-const drainRequests = 3 * time.Second
+const drainTimeout = 3 * time.Second
 
 // drain waits for the requests in progress. Streams have already ended, along with the API's streams.
 func (w *web) drain(ctx context.Context) {
 	if w == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, drainRequests)
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	if w.server.Shutdown(ctx) != nil { // ctx has ended
 		_ = w.server.Close()

@@ -20,13 +20,13 @@ import (
 )
 
 // newSecuredWeb returns a single server that also accepts tokens, with an HTTP port that other machines can reach.
-func newSecuredWeb(t *testing.T) *secured {
-	return newSecuredAlone(t, func(c *Config) { c.HTTPAddress, c.BearerTokens = "0.0.0.0:0", true })
+func newSecuredWeb(t *testing.T) *securedCluster {
+	return newSecuredServer(t, func(c *Config) { c.HTTPAddress, c.BearerTokens = "0.0.0.0:0", true })
 }
 
 // browser returns a browser for the HTTP port of a server. It presents a client certificate with the given name, or
 // none if name is "".
-func (s *secured) browser(server int, name string) *browser {
+func (s *securedCluster) browser(server int, name string) *browser {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
 	if name != "" {
@@ -41,34 +41,34 @@ func (s *secured) browser(server int, name string) *browser {
 	return &browser{s.t, "https://127.0.0.1:" + port, client}
 }
 
-func TestWeb_Credentials_AreThoseOfTheAPI(t *testing.T) {
+func TestWeb_Credentials_MatchAPI(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
-	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	secret, _ := s.token("viewer")
 
 	s.browser(0, "client").request("GET", "/v1/whoami", "").expect(t, http.StatusOK, `"principal":"admin"`, `"credential":"cert:client"`)
 	s.browser(0, "viewer").request("GET", "/session", "").expect(t, http.StatusOK, `"principal":"viewer"`, `"authenticates":true`)
-	anybody := s.browser(0, "")
-	p := anybody.request("GET", "/v1/definitions", "")
+	anonymous := s.browser(0, "")
+	p := anonymous.request("GET", "/v1/definitions", "")
 	if p.expect(t, http.StatusUnauthorized, `"reason":"UNAUTHENTICATED"`); p.Header.Get("WWW-Authenticate") != "Bearer" {
 		t.Errorf("headers without a WWW-Authenticate challenge: %v", p.Header)
 	}
-	login := anybody.request("GET", "/", "")
+	login := anonymous.request("GET", "/", "")
 	if login.expect(t, http.StatusOK); login.ProtoMajor != 2 { // with HTTP/1.1, each stream would use one of only six connections
 		t.Errorf("the browser uses %s, want HTTP/2", login.Proto)
 	}
-	anybody.request("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret).expect(t, http.StatusOK, `"principal":"viewer"`)
-	anybody.request("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret+"x").expect(t, http.StatusUnauthorized)
-	anybody.request("GET", "/v1/whoami", "", "Authorization", "Bearer \xff").expect(t, http.StatusUnauthorized)
-	anybody.request("GET", "/v1/whoami", "", "Host", "gatekeeper.example.com", "Authorization", "Bearer "+secret).expect(t, http.StatusOK)
+	anonymous.request("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret).expect(t, http.StatusOK, `"principal":"viewer"`)
+	anonymous.request("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret+"x").expect(t, http.StatusUnauthorized)
+	anonymous.request("GET", "/v1/whoami", "", "Authorization", "Bearer \xff").expect(t, http.StatusUnauthorized)
+	anonymous.request("GET", "/v1/whoami", "", "Host", "gatekeeper.example.com", "Authorization", "Bearer "+secret).expect(t, http.StatusOK)
 }
 
 // Headers in which a caller claims an identity are ignored, by the HTTP port and by the API.
 func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
-	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	certificate := s.browser(0, "client").client.Transport.(*http.Transport).TLSClientConfig.Certificates[0].Certificate[0]
 	inBase64 := base64.StdEncoding.EncodeToString(certificate)
 	for _, prefix := range []string{"", "Grpc-Metadata-", "grpcgateway-"} {
@@ -90,9 +90,9 @@ func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 				expect(t, http.StatusOK, `"principal":"viewer"`)
 		}
 	}
-	stranger := s.as(0, authority.Leaf{})
+	unauthenticated := s.as(0, authority.Leaf{})
 	ctx := metadata.AppendToOutgoingContext(bounded(t), "gatekeeper-certificate-bin", string(certificate), api.SourceHeader, "10.1.2.3:4")
-	if _, err := gatekeeperv1.NewAuthServiceClient(stranger.conn).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{}); status.Code(err) != codes.Unauthenticated {
+	if _, err := gatekeeperv1.NewAuthServiceClient(unauthenticated.conn).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{}); status.Code(err) != codes.Unauthenticated {
 		t.Errorf("WhoAmI() with a certificate in the headers = %v, want Unauthenticated", err)
 	}
 	viewer := s.named(0, "viewer")
@@ -111,10 +111,10 @@ func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 func TestWeb_CallerWithAMemberCertificate_IsNotAMember(t *testing.T) {
 	t.Parallel()
 	separate := newSecuredWeb(t)
-	one := newSecuredAlone(t, func(c *Config) { c.HTTPAddress, c.PeerTLS = "0.0.0.0:0", TLS{} })
-	for _, s := range []*secured{separate, one} {
+	shared := newSecuredServer(t, func(c *Config) { c.HTTPAddress, c.PeerTLS = "0.0.0.0:0", TLS{} })
+	for _, s := range []*securedCluster{separate, shared} {
 		by := s.a.members
-		if s == one {
+		if s == shared {
 			by = s.a.api
 		}
 		leaf := authority.Leaf{Name: "gk1", Server: true, Client: true, Hosts: []string{"127.0.0.1"}}
@@ -123,18 +123,18 @@ func TestWeb_CallerWithAMemberCertificate_IsNotAMember(t *testing.T) {
 		switch p, err := b.tryRequest("GET", "/v1/definitions", ""); {
 		case s == separate && err == nil:
 			p.expect(t, http.StatusUnauthorized) // a TLS client omits a certificate whose CA the server does not list
-		case s == one && err != nil:
+		case s == shared && err != nil:
 			t.Error(err)
-		case s == one:
+		case s == shared:
 			p.expect(t, http.StatusUnauthorized, "cert:gk1")
 		}
 	}
 }
 
-func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
+func TestWeb_Session_LastsUntilTokenIsRevoked(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
-	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	secret, id := s.token("viewer")
 	b := s.browser(0, "")
 	for _, bad := range []string{`{"token":"gk_no"}`, `{"token":` + quoted(secret[:len(secret)-2]+"AB") + `}`} {
@@ -175,11 +175,11 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 	s.audited(t) // checks that no line contains the token
 }
 
-func TestWeb_Edits_NeedARoleAndAreAuditedWithTheirSource(t *testing.T) {
+func TestWeb_Edits_NeedRoleAndAreAuditedWithSource(t *testing.T) {
 	t.Parallel()
-	s := newSecured(t, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" })
-	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
-	s.bind("editor", grantOf(gatekeeperv1.Role_ROLE_EDITOR, "report-*"))
+	s := newSecuredCluster(t, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" })
+	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
+	s.bind("editor", roleGrant(gatekeeperv1.Role_ROLE_EDITOR, "report-*"))
 	for i := range s.servers {
 		name := "report-" + s.servers[i].cfg.ID
 		eventually(t, func() bool { // a lagging server refers the caller to the leader

@@ -40,15 +40,15 @@ func (b *browser) stream(method, path, body string, headers ...string) *events {
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	answer, err := b.client.Do(r)
+	resp, err := b.client.Do(r)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { _ = answer.Body.Close() })
-	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
-		b.t.Fatalf("GET %s = %s with headers %v, want an event stream", path, answer.Status, answer.Header)
+	b.t.Cleanup(func() { _ = resp.Body.Close() })
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
+		b.t.Fatalf("GET %s = %s with headers %v, want an event stream", path, resp.Status, resp.Header)
 	}
-	return &events{t: b.t, lines: bufio.NewReader(answer.Body), cancel: cancel}
+	return &events{t: b.t, lines: bufio.NewReader(resp.Body), cancel: cancel}
 }
 
 // next returns the next event, or false at the end of the stream.
@@ -89,14 +89,14 @@ func (s *events) until(kind, text string) event {
 	}
 }
 
-func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
+func TestWeb_Watch_ResumesWithoutGaps(t *testing.T) {
 	t.Parallel()
 	servers := clusterWith(t, func(c *Config) { c.HTTPAddress = "127.0.0.1:0" }, "gk1", "gk2", "gk3")
-	ready(t, servers...)
-	c := callerOf(t, servers[0])
-	stream := browserOf(t, servers[0]).stream("GET", "/v1/watch?names=job-*", "")
+	waitReady(t, servers...)
+	c := newCaller(t, servers[0])
+	stream := newBrowser(t, servers[0]).stream("GET", "/v1/watch?names=job-*", "")
 	var want, got []string
-	hear := func() {
+	receive := func() {
 		e, ok := stream.next()
 		m := new(gatekeeperv1.WatchResponse)
 		if err := protojson.Unmarshal([]byte(e.data), m); !ok || e.kind != "message" || e.id == "" || err != nil {
@@ -106,7 +106,7 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 			got = append(got, event.GetSemaphore())
 		}
 	}
-	hear()
+	receive()
 	for i := range servers { // the connection breaks, more events follow, and another server resumes the stream
 		for range 5 {
 			want = append(want, "job-"+strconv.Itoa(len(want)))
@@ -115,22 +115,22 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 				break // not received before the connection breaks
 			}
 			for len(got) < len(want) {
-				hear()
+				receive()
 			}
 		}
 		last := stream.last
 		stream.cancel()
 		want = append(want, "job-"+strconv.Itoa(len(want)))
 		c.create(t, want[len(want)-1])
-		stream = browserOf(t, servers[i]).stream("GET", "/v1/watch?names=job-*", "", "Last-Event-ID", last)
+		stream = newBrowser(t, servers[i]).stream("GET", "/v1/watch?names=job-*", "", "Last-Event-ID", last)
 		for len(got) < len(want) {
-			hear()
+			receive()
 		}
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got events about %v, want %v", got, want)
 	}
-	b := browserOf(t, servers[0])
+	b := newBrowser(t, servers[0])
 	b.request("GET", "/v1/watch?labels=%3D%3D", "").expect(t, http.StatusBadRequest, `"reason":"INVALID_FIELD"`)
 	b.request("GET", "/v1/watch?nmaes=job", "").expect(t, http.StatusBadRequest, "nmaes is not a parameter")
 	b.request("GET", "/v1/watch", "", "Last-Event-ID", "x").expect(t, http.StatusBadRequest, "Last-Event-ID")
@@ -139,9 +139,9 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 	live.until("live", `"live":`)
 }
 
-func TestWeb_StreamsOfPermitsJobsAndFirings_DeliverEvents(t *testing.T) {
+func TestWeb_PermitJobAndFiringStreams_DeliverEvents(t *testing.T) {
 	t.Parallel()
-	_, c, b := webbed(t)
+	_, c, b := openWithBrowser(t)
 	c.create(t, "report")
 	first := b.stream("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"a"},"request_id":"r1"}`)
 	if e := first.until("message", `"grant":`); e.id != "r1" {
@@ -173,7 +173,7 @@ func TestWeb_StreamsOfPermitsJobsAndFirings_DeliverEvents(t *testing.T) {
 
 func TestWeb_Close_EndsStreamsWithoutWaitingForIdleConnections(t *testing.T) {
 	t.Parallel()
-	s, c, b := webbed(t)
+	s, c, b := openWithBrowser(t)
 	c.create(t, "report")
 	stream := b.stream("GET", "/v1/watch", "")
 	stream.until("message", `"revision"`)
@@ -196,11 +196,11 @@ func TestWeb_Close_EndsStreamsWithoutWaitingForIdleConnections(t *testing.T) {
 func TestWeb_CallerLosesItsRole_StreamEnds(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
-	bound := s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
+	binding := s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	stream := s.browser(0, "viewer").stream("GET", "/v1/watch", "")
 	stream.until("message", `"revision"`)
-	bound.Grants = []*gatekeeperv1.AccessGrant{grantOf(gatekeeperv1.Role_ROLE_VERIFIER)}
-	if _, err := s.admin.SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{Binding: bound, ExpectedRevision: bound.GetRevision()}); err != nil {
+	binding.Grants = []*gatekeeperv1.AccessGrant{roleGrant(gatekeeperv1.Role_ROLE_VERIFIER)}
+	if _, err := s.admin.SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{Binding: binding, ExpectedRevision: binding.GetRevision()}); err != nil {
 		t.Fatal(err)
 	}
 	stream.until("error", `"code":"PERMISSION_DENIED"`)

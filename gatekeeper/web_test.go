@@ -24,20 +24,20 @@ type browser struct {
 	client *http.Client
 }
 
-func browserOf(t *testing.T, s *Server) *browser {
+func newBrowser(t *testing.T, s *Server) *browser {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	return &browser{t, "http://" + s.HTTPAddress(), client}
 }
 
-// webbed returns a server with an HTTP port, and a browser.
-func webbed(t *testing.T) (*Server, caller, *browser) {
+// openWithBrowser returns a server with an HTTP port, and a browser.
+func openWithBrowser(t *testing.T) (*Server, caller, *browser) {
 	t.Helper()
-	cfg, _ := configOf(t, "gk1")
+	cfg, _ := testConfig(t, "gk1")
 	cfg.HTTPAddress = "127.0.0.1:0"
-	s, c := serving(t, cfg)
-	return s, c, browserOf(t, s)
+	s, c := openReady(t, cfg)
+	return s, c, newBrowser(t, s)
 }
 
 // page is a response with its body.
@@ -87,16 +87,16 @@ func (b *browser) tryRequest(method, path, body string, headers ...string) (*pag
 			r.Header.Set(headers[i], headers[i+1])
 		}
 	}
-	answer, err := b.client.Do(r)
+	resp, err := b.client.Do(r)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return &page{answer, string(text)}, nil
+	return &page{resp, string(text)}, nil
 }
 
 // expect checks that the response has the given status and contains all the given parts.
@@ -112,8 +112,8 @@ func (p *page) expect(t *testing.T, status int, parts ...string) {
 	}
 }
 
-// jsonOf returns the message as gkctl -o json prints it.
-func jsonOf(t *testing.T, m proto.Message) string {
+// toJSON returns the message as gkctl -o json prints it.
+func toJSON(t *testing.T, m proto.Message) string {
 	t.Helper()
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
@@ -126,9 +126,9 @@ func jsonOf(t *testing.T, m proto.Message) string {
 	return b.String() + "\n"
 }
 
-func TestWeb_Responses_AreTheMessagesOfTheAPI(t *testing.T) {
+func TestWeb_Responses_MatchAPIMessages(t *testing.T) {
 	t.Parallel()
-	_, c, b := webbed(t)
+	_, c, b := openWithBrowser(t)
 	for _, name := range []string{"report", "a/b:edit", "50%", "über all#", "%2F", "x/permits/1"} {
 		b.request("POST", "/v1/definitions", `{"definition":{"name":`+quoted(name)+`,"permits":2,"labels":{"team":"<b>"}},"reason":"test"}`).expect(t, http.StatusOK)
 		r, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
@@ -136,8 +136,8 @@ func TestWeb_Responses_AreTheMessagesOfTheAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := b.request("GET", "/v1/definitions/"+url.PathEscape(name), "")
-		if p.expect(t, http.StatusOK); p.text != jsonOf(t, r) || p.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s: got %s, want %s", name, p.text, jsonOf(t, r))
+		if p.expect(t, http.StatusOK); p.text != toJSON(t, r) || p.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: got %s, want %s", name, p.text, toJSON(t, r))
 		}
 		escaped := strings.NewReplacer("%", "%25", "/", "%2F", ":", "%3A", "#", "%23", " ", "%20").Replace(name)
 		b.request("POST", "/v1/semaphores/"+escaped+":tryAcquire", `{"identity":{"group":"g","acquirer":"a"}}`).expect(t, http.StatusOK, `"semaphore":`+quoted(name))
@@ -146,9 +146,9 @@ func TestWeb_Responses_AreTheMessagesOfTheAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	passes := regexp.MustCompile(`"expires_in":"[^"]*"`)
-	got := passes.ReplaceAllString(b.request("GET", "/v1/definitions?names=report&names=50%25&page_size=1", "").text, "")
-	if want := passes.ReplaceAllString(jsonOf(t, list), ""); got != want {
+	expiresIn := regexp.MustCompile(`"expires_in":"[^"]*"`)
+	got := expiresIn.ReplaceAllString(b.request("GET", "/v1/definitions?names=report&names=50%25&page_size=1", "").text, "")
+	if want := expiresIn.ReplaceAllString(toJSON(t, list), ""); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	b.request("PUT", "/v1/definitions/report", `{"definition":{"permits":3},"expected_version":"1"}`).expect(t, http.StatusConflict, `"code":"ABORTED"`, `"reason":"STALE_VERSION"`, `"metadata":{"current"`)
@@ -170,16 +170,16 @@ func quoted(text string) string {
 	return string(data)
 }
 
-func TestWeb_InvalidInput_IsNamedAndChangesNothing(t *testing.T) {
+func TestWeb_InvalidInput_IsReportedAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	s, c, b := webbed(t)
+	s, c, b := openWithBrowser(t)
 	c.create(t, "report")
 	before := s.machine.State().Revision()
 	for name, bad := range map[string]struct {
 		method, path, body string
 		headers            []string
 		status             int
-		says               string
+		wantText           string
 	}{
 		"unknown field":                       {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
 		"unknown parameter":                   {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
@@ -211,7 +211,7 @@ func TestWeb_InvalidInput_IsNamedAndChangesNothing(t *testing.T) {
 		"login without authentication":        {"POST", "/session", `{"token":"x"}`, nil, 409, "does not authenticate callers"},
 	} {
 		p := b.request(bad.method, bad.path, bad.body, bad.headers...)
-		p.expect(t, bad.status, bad.says)
+		p.expect(t, bad.status, bad.wantText)
 		if p.field("code") == "" || p.field("message") == "" {
 			t.Errorf("%s: response lacks a code or a message: %s", name, p.text)
 		}
@@ -230,9 +230,9 @@ func TestWeb_InvalidInput_IsNamedAndChangesNothing(t *testing.T) {
 }
 
 // Malformed and ambiguous requests must be rejected, whether by net/http or by the handler.
-func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
+func TestWeb_SmuggledRequests_AreRejected(t *testing.T) {
 	t.Parallel()
-	s, c, _ := webbed(t)
+	s, c, _ := openWithBrowser(t)
 	c.create(t, "report")
 	before := s.machine.State().Revision()
 	inner := "DELETE /v1/definitions/report HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -249,12 +249,12 @@ func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
 		if _, err := io.WriteString(conn, raw); err != nil {
 			t.Fatal(err)
 		}
-		answer, err := io.ReadAll(conn) // the server closes the connection
-		if err != nil && len(answer) == 0 {
+		resp, err := io.ReadAll(conn) // the server closes the connection
+		if err != nil && len(resp) == 0 {
 			t.Fatal(err)
 		}
 		_ = conn.Close()
-		if status, _, _ := strings.Cut(string(answer), "\r\n"); !strings.Contains(status, " 400 ") && !strings.Contains(status, " 501 ") {
+		if status, _, _ := strings.Cut(string(resp), "\r\n"); !strings.Contains(status, " 400 ") && !strings.Contains(status, " 501 ") {
 			t.Errorf("%s: got %s, want 400 or 501", name, status)
 		}
 	}
@@ -263,9 +263,9 @@ func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
 	}
 }
 
-func TestWeb_Pages_AreServedByLinkWithStrictHeaders(t *testing.T) {
+func TestWeb_Pages_AreServedByURLWithStrictHeaders(t *testing.T) {
 	t.Parallel()
-	_, _, b := webbed(t)
+	_, _, b := openWithBrowser(t)
 	index := b.request("GET", "/", "")
 	index.expect(t, http.StatusOK, "<title>Gatekeeper</title>")
 	for _, link := range []string{"/s/team%2Freport", "/move?group=zone-a", "/cluster", "/activity", "/jobs", "/jobs/j%2F1", "/access", "/login"} {
@@ -293,11 +293,11 @@ func TestWeb_Pages_AreServedByLinkWithStrictHeaders(t *testing.T) {
 	}
 }
 
-func TestWeb_AtAFollower_ResponsesAreTheSame(t *testing.T) {
+func TestWeb_Follower_ReturnsSameResponses(t *testing.T) {
 	t.Parallel()
 	servers := clusterWith(t, func(c *Config) { c.HTTPAddress = "127.0.0.1:0" }, "gk1", "gk2", "gk3")
-	leader, followers := leaderOf(t, servers)
-	b, at := browserOf(t, followers[0]), browserOf(t, leader)
+	leader, followers := findLeader(t, servers)
+	b, at := newBrowser(t, followers[0]), newBrowser(t, leader)
 	eventually(t, func() bool {
 		return b.request("POST", "/v1/definitions", `{"definition":{"name":"report"},"request_id":"r"}`).StatusCode == http.StatusOK
 	})

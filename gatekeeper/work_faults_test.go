@@ -10,10 +10,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// working returns a server with the semaphore import, which has many permits.
-func working(t *testing.T) (*Server, caller, gatekeeperv1.WorkServiceClient) {
+// openForWork returns a server with the semaphore import, which has many permits.
+func openForWork(t *testing.T) (*Server, caller, gatekeeperv1.WorkServiceClient) {
 	t.Helper()
-	s, c := operated(t)
+	s, c := openAtNewestLevel(t)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
 		Name: "import", Permits: new(uint32(9)),
 	}}); err != nil {
@@ -22,7 +22,7 @@ func working(t *testing.T) (*Server, caller, gatekeeperv1.WorkServiceClient) {
 	return s, c, gatekeeperv1.NewWorkServiceClient(c.conn)
 }
 
-func chunkOf(size int) *gatekeeperv1.SubmitJobRequest {
+func newChunk(size int) *gatekeeperv1.SubmitJobRequest {
 	m := &gatekeeperv1.SubmitJobRequest{}
 	for range size {
 		m.Tasks = append(m.Tasks, make([]byte, 60<<10))
@@ -32,22 +32,22 @@ func chunkOf(size int) *gatekeeperv1.SubmitJobRequest {
 
 // A submitter dies after half of its job has been stored. That half must be deleted, and the same job can be submitted
 // again from the beginning.
-func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
+func TestSubmitJob_SubmitterDiesPartway_LeavesNothing(t *testing.T) {
 	t.Parallel()
-	s, _, jobs := working(t)
-	ctx, die := context.WithCancel(bounded(t))
+	s, _, jobs := openForWork(t)
+	ctx, kill := context.WithCancel(bounded(t))
 	stream, err := jobs.SubmitJob(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := chunkOf(10) // spans more than one log entry
+	first := newChunk(10) // spans more than one log entry
 	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
 	if err := stream.Send(first); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool { return s.machine.State().Job("j") != nil })
 	w := newWorker(t, jobs, "", "app1", 1)
-	die()
+	kill()
 	eventually(t, func() bool { return s.machine.State().JobCount() == 0 && s.machine.State().WorkBytes() == 0 })
 	if _, err := jobs.GetJob(bounded(t), &gatekeeperv1.GetJobRequest{Id: "j"}); status.Code(err) != codes.NotFound {
 		t.Errorf("GetJob() of the interrupted submission = %v, want NotFound", err)
@@ -62,9 +62,9 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 
 // A limit is reached after half of a job has been stored. That half must be deleted, existing jobs must continue, and
 // workers must still be able to report that their tasks have ended.
-func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
+func TestSubmitJob_LimitReachedPartway_LeavesNothing(t *testing.T) {
 	t.Parallel()
-	s, c, jobs := working(t)
+	s, c, jobs := openForWork(t)
 	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "existing", Semaphore: "import"}, []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +77,9 @@ func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := chunkOf(10)
+	first := newChunk(10)
 	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
-	for m := first; stream.Send(m) == nil; m = chunkOf(10) { // until it is rejected
+	for m := first; stream.Send(m) == nil; m = newChunk(10) { // until it is rejected
 	}
 	_, err = stream.CloseAndRecv()
 	if r := errorInfo(err); status.Code(err) != codes.ResourceExhausted || r.GetReason() != "WORK_LIMIT" || r.GetMetadata()["limit"] != "max_work_bytes" {
@@ -98,9 +98,9 @@ func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 }
 
 // A worker completes its task twice, and the first result counts. A finished job cannot be cancelled.
-func TestWork_CompletedTwiceThenCancelled_TheFirstResultStays(t *testing.T) {
+func TestWork_CompletedTwiceThenCancelled_FirstResultIsKept(t *testing.T) {
 	t.Parallel()
-	_, _, jobs := working(t)
+	_, _, jobs := openForWork(t)
 	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}, []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
@@ -128,9 +128,9 @@ func TestWork_CompletedTwiceThenCancelled_TheFirstResultStays(t *testing.T) {
 
 // A worker violates the protocol of its stream. Only that stream ends. Its task remains held until the permit ends, and
 // other workers continue.
-func TestWork_StreamBreaksTheRules_EndsAndItsTaskStaysHeld(t *testing.T) {
+func TestWork_ProtocolViolation_EndsStreamAndKeepsTaskHeld(t *testing.T) {
 	t.Parallel()
-	_, _, jobs := working(t)
+	_, _, jobs := openForWork(t)
 	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}, []string{"a", "b"}); err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func submit(t *testing.T, c gatekeeperv1.WorkServiceClient, spec *gatekeeperv1.J
 // it is over.
 func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	t.Parallel()
-	_, c := operated(t)
+	_, c := openAtNewestLevel(t)
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
 		Name: "import", GroupPattern: new("prod"), Permits: new(uint32(2)),
@@ -132,26 +132,26 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 		t.Fatalf("end with an oversized result = %v, want it refused", e)
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: first.GetTask().GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, Next: true})
-	var again *gatekeeperv1.TaskGrant
+	var next *gatekeeperv1.TaskGrant
 	for range 2 { // in any order
 		if m := w.recv(); m.GetTask() != nil {
-			again = m.GetTask()
+			next = m.GetTask()
 		}
 	}
 	results := map[string]string{}
-	for again != nil {
-		token, payload := again.GetTask().GetToken(), string(again.GetTask().GetPayload())
+	for next != nil {
+		token, payload := next.GetTask().GetToken(), string(next.GetTask().GetPayload())
 		end := &gatekeeperv1.TaskEnd{Token: token, Result: []byte("r" + payload), Next: true}
 		if payload == "b" {
 			end.Outcome, end.Failure = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, "no such file"
 		}
 		results[payload] = ""
 		w.end(end)
-		again = nil
+		next = nil
 		for range min(2, 4-len(results)) {
 			m := w.recv()
 			if m.GetTask() != nil {
-				again = m.GetTask()
+				next = m.GetTask()
 			} else if !m.GetEnded().GetRecorded() {
 				t.Fatalf("end = %v, want it recorded", m)
 			}

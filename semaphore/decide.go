@@ -40,12 +40,12 @@ func Decide(req *Request, f *Facts) Decision {
 func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 	d = Decide(req, f)
 	if d.Reason != Paused {
-		return d, d.Reason.Passes()
+		return d, d.Reason.Waitable()
 	}
 	resumed := *f
 	resumed.Pause = nil
 	after := Decide(req, &resumed)
-	if after.Outcome == Denied && !after.Reason.Passes() {
+	if after.Outcome == Denied && !after.Reason.Waitable() {
 		return after, false
 	}
 	return d, true
@@ -62,21 +62,21 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 // drain.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
-	now := *f
-	now.Own, now.Repeat = p, true
-	d := admit(&req, &now)
+	facts := *f
+	facts.Own, facts.Repeat = p, true
+	d := admit(&req, &facts)
 	if d.Outcome != Denied || d.Stop == NotStopping {
 		return d
 	}
-	drained, drains := now.drained(p)
-	if !drains {
+	drained, found := facts.drained(p)
+	if !found {
 		return d
 	}
-	rest := admit(&req, &drained)
-	if rest.Outcome == Refreshed {
-		rest.Stop = d.Stop
+	remaining := admit(&req, &drained)
+	if remaining.Outcome == Refreshed {
+		remaining.Stop = d.Stop
 	}
-	return rest
+	return remaining
 }
 
 func admit(req *Request, f *Facts) Decision {
@@ -94,22 +94,22 @@ func (s step) decide(req *Request, f *Facts) Decision {
 	switch s {
 	case stepDefined:
 		if f.Definition == nil {
-			return shutOut(NoSuchSemaphore, StopNoLongerAdmitted, f)
+			return denyExcluded(NoSuchSemaphore, StopNoLongerAdmitted, f)
 		}
 	case stepGroup:
 		if !f.Admission.Group {
-			return shutOut(GroupMismatch, StopNoLongerAdmitted, f)
+			return denyExcluded(GroupMismatch, StopNoLongerAdmitted, f)
 		}
 	case stepAcquirer:
 		if !f.Admission.Acquirer {
-			return shutOut(AcquirerMismatch, StopNoLongerAdmitted, f)
+			return denyExcluded(AcquirerMismatch, StopNoLongerAdmitted, f)
 		}
 	case stepOpen:
 		if len(f.Admission.Cordons) > 0 {
-			return shutOut(Cordoned, StopCordoned, f)
+			return denyExcluded(Cordoned, StopCordoned, f)
 		}
 		if f.Pause != nil && f.Pause.Stop {
-			return shutOut(Paused, StopPaused, f)
+			return denyExcluded(Paused, StopPaused, f)
 		}
 	case stepOwn:
 		if f.Own != nil {
@@ -139,9 +139,9 @@ func (s step) decide(req *Request, f *Facts) Decision {
 	return Decision{}
 }
 
-// shutOut denies a caller that the definition, a cordon or a pause excludes. If the caller holds a live permit, the
+// denyExcluded denies a caller that the definition, a cordon or a pause excludes. If the caller holds a live permit, the
 // decision also says why the caller must stop.
-func shutOut(r Reason, cause StopCause, f *Facts) Decision {
+func denyExcluded(r Reason, cause StopCause, f *Facts) Decision {
 	d := Decision{Outcome: Denied, Reason: r}
 	if f.Own != nil && f.Own.State == Live {
 		d.Stop = cause

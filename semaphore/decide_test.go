@@ -9,27 +9,27 @@ import (
 
 var due = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
 
-// ask returns a request that is granted given the facts from newFacts.
-func ask() *Request {
+// newRequest returns a request that is granted given the facts from newFacts.
+func newRequest() *Request {
 	return &Request{Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"}, Weight: 1}
 }
 
-// open returns the facts of a semaphore with 3 permits and room for the caller.
-func open() *Facts {
-	d := plain("export")
+// newFacts returns the facts of a semaphore with 3 permits and room for the caller.
+func newFacts() *Facts {
+	d := defaultDefinition("export")
 	d.Permits = 3
 	return &Facts{Definition: d, Admission: Admitted(), Used: 1}
 }
 
-// mine returns a live permit held by the identity in the request from newRequest.
-func mine() *Permit {
+// livePermit returns a live permit held by the identity in the request from newRequest.
+func livePermit() *Permit {
 	return &Permit{
 		Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"},
 		Weight: 1, Token: 42, Duration: time.Minute, State: Live,
 	}
 }
 
-func won(state ClaimState) *Claim {
+func newClaim(state ClaimState) *Claim {
 	return &Claim{
 		Semaphore: "export", Firing: Firing{Name: "nightly", Due: due}, Token: 41,
 		Winner: Identity{Group: "prod", Acquirer: "app2"}, State: state,
@@ -48,13 +48,13 @@ func TestDecide_EveryRule(t *testing.T) {
 	}
 	hold := func(edit func(*Permit)) change {
 		return func(_ *Request, f *Facts) {
-			f.Own, f.Repeat = mine(), true
+			f.Own, f.Repeat = livePermit(), true
 			edit(f.Own)
 		}
 	}
 	asIs := func(*Permit) {}
-	another := func(_ *Request, f *Facts) { f.Repeat = false }
-	working := func(r *Request, f *Facts) { r.Worker, f.OwnTask = true, true }
+	newAcquisition := func(_ *Request, f *Facts) { f.Repeat = false }
+	asWorker := func(r *Request, f *Facts) { r.Worker, f.OwnTask = true, true }
 
 	for _, test := range []struct {
 		name   string
@@ -81,17 +81,17 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"5: refreshed even though no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed even though the permits were lowered", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition.Permits = 0 }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed during a plain pause", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, Decision{Outcome: Refreshed}},
-		{"5: refreshed with its own claim", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Outcome: Refreshed}},
+		{"5: refreshed with its own claim", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimHeld) }}, Decision{Outcome: Refreshed}},
 		{"5: due times are equal across time zones", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) {
 			r.Firing = nightly()
 			r.Firing.Due = r.Firing.Due.In(time.FixedZone("CET", 3600))
 		}}, Decision{Outcome: Refreshed}},
-		{"5: another acquisition supersedes", []change{hold(asIs), another}, Decision{Outcome: Reacquired}},
-		{"5: another acquisition supersedes even though no permit is free", []change{hold(asIs), another, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
-		{"5: another acquisition of a permit with a firing", []change{hold(func(p *Permit) { p.Firing = nightly() }), another, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
-		{"5: another acquisition with a different weight", []change{hold(func(p *Permit) { p.Weight = 2 }), another}, denied(AlreadyHeld)},
-		{"5: another acquisition of a permit that is being stopped", []change{hold(func(p *Permit) { p.Stop = StopRevoked }), another}, stopped(Stopping, StopRevoked)},
-		{"5: another acquisition of a permit held for an operator", []change{hold(func(p *Permit) { p.State = Held }), another}, denied(HeldForOperator)},
+		{"5: another acquisition supersedes", []change{hold(asIs), newAcquisition}, Decision{Outcome: Reacquired}},
+		{"5: another acquisition supersedes even though no permit is free", []change{hold(asIs), newAcquisition, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
+		{"5: another acquisition of a permit with a firing", []change{hold(func(p *Permit) { p.Firing = nightly() }), newAcquisition, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, newClaim(ClaimHeld)}},
+		{"5: another acquisition with a different weight", []change{hold(func(p *Permit) { p.Weight = 2 }), newAcquisition}, denied(AlreadyHeld)},
+		{"5: another acquisition of a permit that is being stopped", []change{hold(func(p *Permit) { p.Stop = StopRevoked }), newAcquisition}, stopped(Stopping, StopRevoked)},
+		{"5: another acquisition of a permit held for an operator", []change{hold(func(p *Permit) { p.State = Held }), newAcquisition}, denied(HeldForOperator)},
 		{"5: revoked", []change{hold(func(p *Permit) { p.Stop = StopRevoked })}, stopped(Stopping, StopRevoked)},
 		{"5: taken over", []change{hold(func(p *Permit) { p.Stop = StopTakenOver })}, stopped(Stopping, StopTakenOver)},
 		{"5: past max_hold", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopHeldTooLong)},
@@ -106,8 +106,8 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"5: different firing name", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"daily", due} }}, denied(AlreadyHeld)},
 		{"5: a cooling permit is not held by the caller", []change{hold(func(p *Permit) { p.State = Cooling })}, Decision{Outcome: Granted}},
 
-		{"5: a worker's retry is refreshed", []change{hold(asIs), working}, Decision{Outcome: Refreshed}},
-		{"5: another acquisition by a worker", []change{hold(asIs), another, working}, denied(AlreadyHeld)},
+		{"5: a worker's retry is refreshed", []change{hold(asIs), asWorker}, Decision{Outcome: Refreshed}},
+		{"5: another acquisition by a worker", []change{hold(asIs), newAcquisition, asWorker}, denied(AlreadyHeld)},
 		{"5: the request adds a task", []change{hold(asIs), func(r *Request, _ *Facts) { r.Worker = true }}, denied(AlreadyHeld)},
 		{"5: the request drops the task", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnTask = true }}, denied(AlreadyHeld)},
 
@@ -116,17 +116,17 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"6: no permits at all", []change{func(_ *Request, f *Facts) { f.Definition.Permits, f.Used = 0, 0 }}, denied(WeightExceedsPermits)},
 		{"6: pause takes precedence over weight", []change{func(r *Request, f *Facts) { r.Weight, f.Pause = 4, &Pause{} }}, denied(Paused)},
 
-		{"7: claimed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
-		{"7: spent", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
-		{"7: failed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimFailed) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimFailed)}},
-		{"7: cut short", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimCutShort) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimCutShort)}},
-		{"7: open", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimOpen) }}, Decision{Outcome: Granted}},
-		{"7: open claim, below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimOpen) }}, Decision{Outcome: Denied, Reason: FiringForgotten}},
-		{"7: done", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+		{"7: claimed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, newClaim(ClaimHeld)}},
+		{"7: spent", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, newClaim(ClaimSpent)}},
+		{"7: failed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimFailed) }}, Decision{Denied, FiringDone, NotStopping, newClaim(ClaimFailed)}},
+		{"7: cut short", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimCutShort) }}, Decision{Denied, FiringClaimed, NotStopping, newClaim(ClaimCutShort)}},
+		{"7: open", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimOpen) }}, Decision{Outcome: Granted}},
+		{"7: open claim, below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, newClaim(ClaimOpen) }}, Decision{Outcome: Denied, Reason: FiringForgotten}},
+		{"7: done", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, newClaim(ClaimDone)}},
 		{"7: at the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }}, denied(FiringForgotten)},
 		{"7: below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(1) }}, denied(FiringForgotten)},
 		{"7: above the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(-1) }}, Decision{Outcome: Granted}},
-		{"7: remembered claim, below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
+		{"7: remembered claim, below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, newClaim(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, newClaim(ClaimSpent)}},
 		{"7: the low-water mark ignores firings without a due time", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = &Firing{Name: "nightly"}, due }}, Decision{Outcome: Granted}},
 		{"7: due exactly at the limit", []change{clock(-10 * time.Minute)}, Decision{Outcome: Granted}},
 		{"7: due too far ahead", []change{clock(-10*time.Minute - 1)}, denied(FiringTooFarAhead)},
@@ -134,10 +134,10 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"7: due a year ahead without a limit", []change{clock(-365 * 24 * time.Hour), func(_ *Request, f *Facts) { f.Definition.FiringMaxAhead = FiringUnbounded }}, Decision{Outcome: Granted}},
 		{"7: due in the past", []change{clock(365 * 24 * time.Hour)}, Decision{Outcome: Granted}},
 		{"7: too far ahead takes precedence over forgotten", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.LowWater = due }}, denied(FiringTooFarAhead)},
-		{"7: done takes precedence over too far ahead", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.Claim = won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+		{"7: done takes precedence over too far ahead", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.Claim = newClaim(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, newClaim(ClaimDone)}},
 		{"7: a firing without a due time is not too far ahead", []change{clock(-time.Hour), func(r *Request, _ *Facts) { r.Firing = &Firing{Name: "nightly"} }}, Decision{Outcome: Granted}},
-		{"7: a claim does not affect a request without a firing", []change{func(_ *Request, f *Facts) { f.Claim, f.LowWater = won(ClaimDone), due }}, Decision{Outcome: Granted}},
-		{"7: done takes precedence over full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), won(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+		{"7: a claim does not affect a request without a firing", []change{func(_ *Request, f *Facts) { f.Claim, f.LowWater = newClaim(ClaimDone), due }}, Decision{Outcome: Granted}},
+		{"7: done takes precedence over full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), newClaim(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, newClaim(ClaimDone)}},
 
 		{"7: no task", []change{func(r *Request, _ *Facts) { r.Worker = true }}, denied(NoTask)},
 		{"7: a task is waiting", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks = true, 1 }}, Decision{Outcome: Granted}},
@@ -150,7 +150,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"9: another caller is ahead in the queue", []change{func(_ *Request, f *Facts) { f.WaitsAhead = true }}, denied(NoFreePermit)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			req, f := ask(), open()
+			req, f := newRequest(), newFacts()
 			for _, change := range test.change {
 				change(req, f)
 			}
@@ -164,8 +164,8 @@ func TestDecide_EveryRule(t *testing.T) {
 
 // Each rule takes precedence over those after it: if the facts break several rules, the first of these determines the
 // reason.
-func TestDecide_SeveralReasons_FirstIsReported(t *testing.T) {
-	breaks := []struct {
+func TestDecide_SeveralReasons_ReportsFirst(t *testing.T) {
+	violations := []struct {
 		reason Reason
 		change func(*Request, *Facts)
 	}{
@@ -174,7 +174,7 @@ func TestDecide_SeveralReasons_FirstIsReported(t *testing.T) {
 		{FiringTooFarAhead, func(_ *Request, f *Facts) { f.LeaderClock = due.Add(-time.Hour) }},
 		{WeightExceedsPermits, func(r *Request, _ *Facts) { r.Weight = 4 }},
 		{Paused, func(_ *Request, f *Facts) { f.Pause = &Pause{} }},
-		{AlreadyHeld, func(_ *Request, f *Facts) { f.Own = mine() }},
+		{AlreadyHeld, func(_ *Request, f *Facts) { f.Own = livePermit() }},
 		{Stopping, func(_ *Request, f *Facts) { f.OwnOverheld = true }},
 		{Paused, func(_ *Request, f *Facts) { f.Pause.Stop = true }},
 		{Cordoned, func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }},
@@ -182,8 +182,8 @@ func TestDecide_SeveralReasons_FirstIsReported(t *testing.T) {
 		{GroupMismatch, func(_ *Request, f *Facts) { f.Admission.Group = false }},
 		{NoSuchSemaphore, func(_ *Request, f *Facts) { f.Definition = nil }},
 	}
-	req, f := ask(), open()
-	for _, b := range breaks {
+	req, f := newRequest(), newFacts()
+	for _, b := range violations {
 		b.change(req, f)
 		if got := Decide(req, f); got.Outcome != Denied || got.Reason != b.reason {
 			t.Errorf("Decide() = %v %v, want denied %v", got.Outcome, got.Reason, b.reason)
@@ -192,12 +192,12 @@ func TestDecide_SeveralReasons_FirstIsReported(t *testing.T) {
 	}
 }
 
-func TestAdmit_UsesThePermit(t *testing.T) {
-	p := mine()
+func TestAdmit_UsesPermit(t *testing.T) {
+	p := livePermit()
 	p.Weight, p.Firing = 2, nightly()
-	f := open()
+	f := newFacts()
 	f.Own = nil // Admit gets the identity from the permit
-	f.Used, f.WaitsAhead, f.Pause, f.Claim = 3, true, &Pause{}, won(ClaimSpent)
+	f.Used, f.WaitsAhead, f.Pause, f.Claim = 3, true, &Pause{}, newClaim(ClaimSpent)
 	if got := Admit(p, f); got != (Decision{Outcome: Refreshed}) {
 		t.Errorf("Admit() = %+v, want refreshed because only steps 1 to 5 apply", got)
 	}
@@ -214,16 +214,16 @@ func TestAdmit_UsesThePermit(t *testing.T) {
 	}
 }
 
-func TestDecide_AllocatesNothing(t *testing.T) {
-	worlds := map[string]func(*Request, *Facts){
+func TestDecide_DoesNotAllocate(t *testing.T) {
+	cases := map[string]func(*Request, *Facts){
 		"granted":   func(*Request, *Facts) {},
-		"refreshed": func(_ *Request, f *Facts) { f.Own = mine() },
+		"refreshed": func(_ *Request, f *Facts) { f.Own = livePermit() },
 		"full":      func(_ *Request, f *Facts) { f.Used = 3 },
-		"claimed":   func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) },
+		"claimed":   func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimHeld) },
 		"mismatch":  func(_ *Request, f *Facts) { f.Admission.Group = false },
 	}
-	for name, change := range worlds {
-		req, f := ask(), open()
+	for name, change := range cases {
+		req, f := newRequest(), newFacts()
 		change(req, f)
 		if n := testing.AllocsPerRun(100, func() {
 			facts := *f // on the stack, as in the leader
@@ -232,7 +232,7 @@ func TestDecide_AllocatesNothing(t *testing.T) {
 			t.Errorf("%s: Decide() allocates %v times, want 0", name, n)
 		}
 	}
-	p, f := mine(), open()
+	p, f := livePermit(), newFacts()
 	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
 		t.Errorf("Admit() allocates %v times, want 0", n)
 	}
@@ -245,18 +245,18 @@ func TestDecide_AllocatesNothing(t *testing.T) {
 var decision Decision // a package variable, so that the compiler cannot optimize the call away
 
 func BenchmarkDecide(b *testing.B) {
-	granted, full, firing := open(), open(), ask()
+	granted, full, firing := newFacts(), newFacts(), newRequest()
 	full.Used = 3
 	firing.Firing = nightly()
 	b.Run("granted", func(b *testing.B) {
 		b.ReportAllocs()
-		for req := ask(); b.Loop(); {
+		for req := newRequest(); b.Loop(); {
 			decision = Decide(req, granted)
 		}
 	})
 	b.Run("full", func(b *testing.B) {
 		b.ReportAllocs()
-		for req := ask(); b.Loop(); {
+		for req := newRequest(); b.Loop(); {
 			decision = Decide(req, full)
 		}
 	})
@@ -268,14 +268,14 @@ func BenchmarkDecide(b *testing.B) {
 	})
 	b.Run("admit", func(b *testing.B) {
 		b.ReportAllocs()
-		for p := mine(); b.Loop(); {
+		for p := livePermit(); b.Loop(); {
 			decision = Admit(p, full)
 		}
 	})
 	b.Run("sentence", func(b *testing.B) {
 		b.ReportAllocs()
-		d := Decide(ask(), full)
-		for req := ask(); b.Loop(); {
+		d := Decide(newRequest(), full)
+		for req := newRequest(); b.Loop(); {
 			_ = d.Sentence(req, full)
 		}
 	})
@@ -299,11 +299,11 @@ func TestDecideWaiting_Paused_WaitsOnlyIfWaitingHelps(t *testing.T) {
 		{"paused, others ahead in the queue", []change{paused, func(_ *Request, f *Facts) { f.WaitsAhead = true }}, Paused, true},
 		{"paused, too heavy", []change{paused, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
 		{"paused with stop, too heavy", []change{stopped, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
-		{"paused, firing done", []change{paused, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, FiringDone, false},
+		{"paused, firing done", []change{paused, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimDone) }}, FiringDone, false},
 		{"paused and cordoned", []change{paused, func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, Cordoned, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			req, f := ask(), open()
+			req, f := newRequest(), newFacts()
 			for _, change := range test.change {
 				change(req, f)
 			}
@@ -316,15 +316,15 @@ func TestDecideWaiting_Paused_WaitsOnlyIfWaitingHelps(t *testing.T) {
 
 // Admit treats the refresh as a worker's, because the permit carries a task.
 func TestAdmit_Worker_IsRefreshed(t *testing.T) {
-	f := open()
+	f := newFacts()
 	f.OwnTask = true
-	if got := Admit(mine(), f); got != (Decision{Outcome: Refreshed}) {
+	if got := Admit(livePermit(), f); got != (Decision{Outcome: Refreshed}) {
 		t.Errorf("Admit() = %+v, want refreshed", got)
 	}
 }
 
-func TestDecideWaiting_WithoutATask_Waits(t *testing.T) {
-	req, f := ask(), open()
+func TestDecideWaiting_NoTask_Waits(t *testing.T) {
+	req, f := newRequest(), newFacts()
 	req.Worker = true
 	if d, waits := DecideWaiting(req, f); d.Reason != NoTask || !waits {
 		t.Errorf("without a task: DecideWaiting() = %+v, %v, want NO_TASK and waiting", d, waits)

@@ -29,8 +29,8 @@ const (
 	NoTask
 )
 
-// Passes reports whether a caller that prefers waiting to being denied waits until the reason no longer applies.
-func (r Reason) Passes() bool { return r == NoFreePermit || r == NoTask }
+// Waitable reports whether a caller that prefers waiting to being denied waits until the reason no longer applies.
+func (r Reason) Waitable() bool { return r == NoFreePermit || r == NoTask }
 
 // An Outcome is the result of a decision. The zero value means that nothing was decided.
 type Outcome uint8

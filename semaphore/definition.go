@@ -99,7 +99,7 @@ type Definition struct {
 	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0 means DefaultFiringMaxAhead, and
 	// FiringUnbounded means no bound. Use MaxAhead to read it.
 	FiringMaxAhead time.Duration
-	// MisfireWindow is how long ago a missed firing may have been due. 0 means DefaultMisfireWindow. Use LateBy to read
+	// MisfireWindow is how long ago a missed firing may have been due. 0 means DefaultMisfireWindow. Use MaxLateness to read
 	// it.
 	MisfireWindow time.Duration
 	// The narrow fields are grouped to avoid padding: a server may keep 100,000 definitions.
@@ -118,8 +118,10 @@ func (d *Definition) MayAttempt(attempts uint32) bool {
 	return d.MaxAttempts == 0 || attempts < d.MaxAttempts
 }
 
-// LateBy returns how long ago a missed firing may have been due.
-func (d *Definition) LateBy() time.Duration { return cmp.Or(d.MisfireWindow, DefaultMisfireWindow) }
+// MaxLateness returns how long ago a missed firing may have been due.
+func (d *Definition) MaxLateness() time.Duration {
+	return cmp.Or(d.MisfireWindow, DefaultMisfireWindow)
+}
 
 // MaxAhead returns how far ahead of the leader's clock a firing may be due, or false if there is no bound.
 func (d *Definition) MaxAhead() (time.Duration, bool) {

@@ -77,9 +77,9 @@ func (f *Facts) drained(p *Permit) (drained Facts, drains bool) {
 		drains = true
 	}
 	if p.Stop != NotStopping && p.StopOrder().drain().Covers(p) {
-		going := *p
-		going.Stop = NotStopping
-		drained.Own = &going
+		unstopped := *p
+		unstopped.Stop = NotStopping
+		drained.Own = &unstopped
 		drains = true
 	}
 	return drained, drains

@@ -59,7 +59,7 @@ func TestAdmit_Drains(t *testing.T) {
 		{"deleted and revoked without a drain", []change{deleted, edited(9), revoked(0)}, stops(Stopping, StopRevoked)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, f := mine(), open()
+			p, f := livePermit(), newFacts()
 			p.GrantedRevision = granted
 			for _, change := range test.change {
 				change(p, f)
@@ -72,9 +72,9 @@ func TestAdmit_Drains(t *testing.T) {
 				t.Errorf("Admit modified its arguments: %s", diff)
 			}
 			f.Own, f.Repeat = p, true
-			checkAgreement(t, ask(), f)
+			checkAgreement(t, newRequest(), f)
 			// Drains apply only to refreshes; a new acquire is decided as if there were no drain.
-			if d := Decide(ask(), f); d.Outcome != Denied && len(test.change) > 1 {
+			if d := Decide(newRequest(), f); d.Outcome != Denied && len(test.change) > 1 {
 				t.Errorf("Decide() = %+v, want denied", d)
 			}
 		})
@@ -82,12 +82,12 @@ func TestAdmit_Drains(t *testing.T) {
 }
 
 // Held and cooling permits have no holder, so drains do not apply to them.
-func TestAdmit_Draining_OnlyLivePermits(t *testing.T) {
+func TestAdmit_HeldOrCooling_IgnoresDrains(t *testing.T) {
 	for state, want := range map[PermitState]Decision{
 		Held:    {Outcome: Denied, Reason: Cordoned},
 		Cooling: {Outcome: Denied, Reason: Cordoned},
 	} {
-		p, f := mine(), open()
+		p, f := livePermit(), newFacts()
 		p.State, f.Admission.Cordons = state, []Cordon{{"k", Drain{9, 1}}}
 		if got := Admit(p, f); got != want {
 			t.Errorf("%v: Admit() = %+v, want %+v", state, got, want)
@@ -96,16 +96,16 @@ func TestAdmit_Draining_OnlyLivePermits(t *testing.T) {
 }
 
 func TestSentence_DrainingPermit(t *testing.T) {
-	f := open()
-	f.Own, f.Admission.Cordons = mine(), []Cordon{{"k", Drain{9, 1}}}
+	f := newFacts()
+	f.Own, f.Admission.Cordons = livePermit(), []Cordon{{"k", Drain{9, 1}}}
 	for _, test := range []struct {
 		d    Decision
 		want string
 	}{
-		{Decide(ask(), f), `Group "prod" or acquirer "app1" is cordoned, so permit 42 must stop; it may be refreshed until its drain is over.`},
+		{Decide(newRequest(), f), `Group "prod" or acquirer "app1" is cordoned, so permit 42 must stop; it may be refreshed until its drain is over.`},
 		{Admit(f.Own, f), `Refreshed: the caller already holds permit 42, which must stop (cordoned); it may be refreshed until its drain is over.`},
 	} {
-		if got := test.d.Sentence(ask(), f); got != test.want {
+		if got := test.d.Sentence(newRequest(), f); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}

@@ -81,7 +81,7 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 	case stepFiring:
 		switch {
 		case req.Worker:
-			return tasksWait(f.Tasks)
+			return waitingTasks(f.Tasks)
 		case req.Firing == nil:
 			return "The request has no firing."
 		}
@@ -102,7 +102,7 @@ func compareRoom(req *Request, f *Facts) string {
 	return s + " would fit, but other callers are ahead in the queue."
 }
 
-func tasksWait(n uint64) string {
+func waitingTasks(n uint64) string {
 	if n == 1 {
 		return "1 task is waiting for a worker."
 	}

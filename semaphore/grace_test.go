@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestGrace_OnePerCentWithMinimum(t *testing.T) {
+func TestGrace_OnePercentWithMinimum(t *testing.T) {
 	for d, want := range map[time.Duration]time.Duration{
 		100 * time.Millisecond: 20 * time.Millisecond,
 		2 * time.Second:        20 * time.Millisecond,

@@ -25,7 +25,7 @@ func (m *Misfires) Since() (time.Time, bool) {
 	if m.Definition == nil || m.Definition.Misfire == MisfireSkip {
 		return time.Time{}, false
 	}
-	since := m.Now.Add(-m.Definition.LateBy())
+	since := m.Now.Add(-m.Definition.MaxLateness())
 	for _, bound := range []time.Time{m.From, m.LowWater} {
 		if bound.After(since) {
 			since = bound
@@ -42,8 +42,8 @@ func (m *Misfires) Since() (time.Time, bool) {
 //
 // The result is advice: another caller may get the same one. The claim on each firing decides which caller runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {
-	since, some := m.Since()
-	if !some {
+	since, ok := m.Since()
+	if !ok {
 		return nil
 	}
 	for _, at := range slices.Backward(due) {

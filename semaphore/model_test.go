@@ -135,17 +135,17 @@ func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 	return d, nil
 }
 
-// drained ends all drains.
-func (w *world) drained() {
+// endDrains ends all drains.
+func (w *world) endDrains() {
 	for _, g := range w.gates {
 		g.drain = 0
 		if g.pause != nil {
-			over := *g.pause
-			over.Drain, g.pause = 0, &over
+			updated := *g.pause
+			updated.Drain, g.pause = 0, &updated
 		}
 		for _, s := range g.slots {
-			over := *s.Permit
-			over.Order, s.Permit = over.Order.Drained(), &over
+			updated := *s.Permit
+			updated.Order, s.Permit = updated.Order.Drained(), &updated
 		}
 	}
 	for _, c := range w.cordons {
@@ -283,8 +283,8 @@ func (w *world) stopped() (slots []*slot, why []Decision) {
 	return slots, why
 }
 
-// plain returns a definition with all defaults filled in, as the API does.
-func plain(name string) *Definition {
+// defaultDefinition returns a definition with all defaults filled in, as the API does.
+func defaultDefinition(name string) *Definition {
 	return &Definition{
 		Name: name, GroupPattern: DefaultPattern, AcquirerPattern: DefaultPattern,
 		Permits: DefaultPermits, Duration: DefaultDuration,

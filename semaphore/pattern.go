@@ -68,12 +68,12 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 	// that only begin with a or end with b.
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil, Invalid(field, pattern, whyRefused(pattern, err))
+		return nil, Invalid(field, pattern, syntaxRule(pattern, err))
 	}
 	tree = tree.Simplify()
 	program, err := syntax.Compile(tree)
 	if err != nil {
-		return nil, Invalid(field, pattern, whyRefused(pattern, err))
+		return nil, Invalid(field, pattern, syntaxRule(pattern, err))
 	}
 	if len(program.Inst) > MaxPatternSteps {
 		return nil, Invalid(field, pattern, "must be smaller: it expands to "+
@@ -93,7 +93,7 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 			p.anchored, err = regexp.Compile(`\A(?:` + pattern + `\E)\z`)
 		}
 		if err != nil {
-			return nil, Invalid(field, pattern, whyRefused(pattern, err))
+			return nil, Invalid(field, pattern, syntaxRule(pattern, err))
 		}
 	}
 	return p, nil
@@ -133,9 +133,9 @@ func (p *Pattern) String() string {
 	return p.text
 }
 
-// whyRefused turns an error from the regexp package into a rule. Users try features that they know from Perl, Java and
+// syntaxRule turns an error from the regexp package into a rule. Users try features that they know from Perl, Java and
 // Python. If RE2 excludes a feature by design, the rule names the feature and states the reason.
-func whyRefused(pattern string, err error) string {
+func syntaxRule(pattern string, err error) string {
 	const linear = ": patterns are RE2, which bounds matching time and so does not support "
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {

@@ -57,7 +57,7 @@ func TestPattern_MatchesWholeNamesOnly(t *testing.T) {
 	}
 }
 
-func TestPattern_LineFeed_DoesNotEndName(t *testing.T) {
+func TestPattern_Newline_DoesNotMatch(t *testing.T) {
 	for _, pattern := range []string{`prod`, `.*`, `(?m)^prod$`, `prod|dr`} {
 		p, err := CompilePattern("group_pattern", pattern)
 		if err != nil {
@@ -69,7 +69,7 @@ func TestPattern_LineFeed_DoesNotEndName(t *testing.T) {
 	}
 }
 
-func TestCompilePattern_Invalid_GivesReason(t *testing.T) {
+func TestCompilePattern_Invalid_ReportsReason(t *testing.T) {
 	const linear = ": patterns are RE2, which bounds matching time and so does not support "
 	const names = linear + "look-around; list the names to admit, as in a|b"
 	for _, test := range []struct{ pattern, rule string }{
@@ -106,7 +106,7 @@ func TestCompilePattern_Invalid_GivesReason(t *testing.T) {
 	}
 }
 
-func TestCompilePatterns_Invalid_NamesField(t *testing.T) {
+func TestCompilePatterns_Invalid_ReportsField(t *testing.T) {
 	if _, err := CompilePatterns("prod", "("); err == nil || !strings.HasPrefix(err.Error(), `acquirer_pattern "(": `) {
 		t.Errorf("CompilePatterns = %v", err)
 	}
@@ -142,7 +142,7 @@ func TestPattern_Nil_MatchesNothing(t *testing.T) {
 func FuzzPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		p, err := CompilePattern("group_pattern", pattern)
-		alone, aloneErr := regexp.Compile(pattern)
+		unwrapped, unwrappedErr := regexp.Compile(pattern)
 		if err != nil {
 			var bad *FieldError
 			if !errors.As(err, &bad) {
@@ -151,21 +151,21 @@ func FuzzPattern(f *testing.F) {
 			if !utf8.ValidString(bad.Error()) || hasControl(bad.Error()) {
 				t.Fatalf("the error %q is not printable", bad.Error())
 			}
-			if aloneErr == nil && pattern != "" && len(pattern) <= MaxPattern && !strings.Contains(bad.Rule, " steps, ") {
+			if unwrappedErr == nil && pattern != "" && len(pattern) <= MaxPattern && !strings.Contains(bad.Rule, " steps, ") {
 				t.Fatalf("%q is rejected, but regexp compiles it: %v", pattern, err)
 			}
 			return
 		}
-		if aloneErr != nil {
-			t.Fatalf("%q is accepted, but regexp does not compile it: %v", pattern, aloneErr)
+		if unwrappedErr != nil {
+			t.Fatalf("%q is accepted, but regexp does not compile it: %v", pattern, unwrappedErr)
 		}
 		if !utf8.ValidString(name) || len(name) > MaxName {
 			return
 		}
 		// Longest makes regexp return the leftmost-longest match. If the whole name matches, that match is the whole
 		// name.
-		alone.Longest()
-		at := alone.FindStringIndex(name)
+		unwrapped.Longest()
+		at := unwrapped.FindStringIndex(name)
 		if whole := at != nil && at[0] == 0 && at[1] == len(name); p.Match(name) != whole {
 			t.Fatalf("%q.Match(%q) = %v, want %v", pattern, name, p.Match(name), whole)
 		}

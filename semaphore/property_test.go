@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ruleBook is an independent implementation of the decision, written from the design rather than the code. It returns
+// referenceDecide is an independent implementation of the decision, written from the design rather than the code. It returns
 // the outcome, the reason and the number of the deciding step.
-func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
+func referenceDecide(r *Request, f *Facts) (Outcome, Reason, int) {
 	def, own := f.Definition, f.Own
 	if own != nil && own.State == Cooling {
 		own = nil
@@ -52,13 +52,13 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 	return Denied, NoFreePermit, 9
 }
 
-// ruleBookOfDrains applies drains to the decision on a holder's retry. If every cause that excludes the holder has a
+// referenceAdmit applies drains to the decision on a holder's retry. If every cause that excludes the holder has a
 // drain that covers its permit, the permit is refreshed. Otherwise the first cause without such a drain is the reason.
-func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
+func referenceAdmit(p *Permit, f *Facts, retry Decision) Decision {
 	if p.State != Live {
-		return asked
+		return retry
 	}
-	in := func(drains ...Drain) bool {
+	covered := func(drains ...Drain) bool {
 		for _, d := range drains {
 			if d.Duration > 0 && p.GrantedRevision < d.Revision {
 				return true
@@ -68,7 +68,7 @@ func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	}
 	cordons := true
 	for _, c := range f.Admission.Cordons {
-		cordons = cordons && in(c.Drain)
+		cordons = cordons && covered(c.Drain)
 	}
 	var first StopCause
 	for _, c := range []struct {
@@ -76,12 +76,12 @@ func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 		reason          Reason
 		stop            StopCause
 	}{
-		{f.Definition == nil, in(f.Drains...), NoSuchSemaphore, StopNoLongerAdmitted},
-		{!f.Admission.Group, in(f.Drains...), GroupMismatch, StopNoLongerAdmitted},
-		{!f.Admission.Acquirer, in(f.Drains...), AcquirerMismatch, StopNoLongerAdmitted},
+		{f.Definition == nil, covered(f.Drains...), NoSuchSemaphore, StopNoLongerAdmitted},
+		{!f.Admission.Group, covered(f.Drains...), GroupMismatch, StopNoLongerAdmitted},
+		{!f.Admission.Acquirer, covered(f.Drains...), AcquirerMismatch, StopNoLongerAdmitted},
 		{len(f.Admission.Cordons) > 0, cordons, Cordoned, StopCordoned},
-		{f.Pause != nil && f.Pause.Stop, f.Pause != nil && in(Drain{f.Pause.Revision, f.Pause.Drain}), Paused, StopPaused},
-		{p.Stop != NotStopping, in(Drain{p.StopOrder().Revision, p.StopOrder().Drain}), Stopping, p.Stop},
+		{f.Pause != nil && f.Pause.Stop, f.Pause != nil && covered(Drain{f.Pause.Revision, f.Pause.Drain}), Paused, StopPaused},
+		{p.Stop != NotStopping, covered(Drain{p.StopOrder().Revision, p.StopOrder().Drain}), Stopping, p.Stop},
 		{f.OwnOverheld, false, Stopping, StopHeldTooLong},
 	} {
 		if c.applies && !c.drains {
@@ -99,7 +99,7 @@ func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 	t.Helper()
 	d := Decide(req, f)
-	outcome, reason, decisive := ruleBook(req, f)
+	outcome, reason, wantStep := referenceDecide(req, f)
 	if d.Outcome != outcome || d.Reason != reason {
 		t.Errorf("Decide() = %v %v, want %v %v as in the reference implementation", d.Outcome, d.Reason, outcome, reason)
 	}
@@ -115,8 +115,8 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 		}
 	}
 	last := steps[len(steps)-1]
-	if last.Number != decisive || last.Text != d.Sentence(req, f) {
-		t.Errorf("Explain() ends with %+v, want step %d: %s", last, decisive, d.Sentence(req, f))
+	if last.Number != wantStep || last.Text != d.Sentence(req, f) {
+		t.Errorf("Explain() ends with %+v, want step %d: %s", last, wantStep, d.Sentence(req, f))
 	}
 
 	if f.Own != nil && f.Own.State != Cooling {
@@ -124,16 +124,16 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 		same.Weight, same.Firing, same.Worker = f.Own.Weight, f.Own.Firing, f.OwnTask
 		repeat := *f
 		repeat.Repeat = true
-		asked, admitted := Decide(&same, &repeat), Admit(f.Own, f)
-		if want := ruleBookOfDrains(f.Own, f, asked); admitted != want {
-			t.Errorf("Admit() = %+v, want %+v as in the reference implementation; Decide() for a retry = %+v", admitted, want, asked)
+		retry, admitted := Decide(&same, &repeat), Admit(f.Own, f)
+		if want := referenceAdmit(f.Own, f, retry); admitted != want {
+			t.Errorf("Admit() = %+v, want %+v as in the reference implementation; Decide() for a retry = %+v", admitted, want, retry)
 		}
 		checkStops(t, f, admitted)
 		if mentioned := strings.Contains(d.Sentence(req, f), "its drain is over"); mentioned != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
 			t.Errorf("Sentence() mentions a drain: %v, but Admit() = %+v", mentioned, admitted)
 		}
 	}
-	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld && (reason != FiringClaimed || decisive != int(stepOwn))) {
+	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld && (reason != FiringClaimed || wantStep != int(stepOwn))) {
 		t.Errorf("Decide() has stop cause %v with reason %v and own permit %+v", d.Stop, reason, f.Own)
 	}
 	if s := d.Sentence(req, &Facts{}); !strings.HasSuffix(s, ".") {
@@ -142,7 +142,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 }
 
 // The facts are arbitrary. They include combinations that no state machine produces.
-func TestDecide_RandomFacts_AllAgree(t *testing.T) {
+func TestDecide_RandomFacts_ImplementationsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := drawRequest(t)
 		req.Worker = req.Firing == nil && rapid.Bool().Draw(t, "worker")
@@ -195,19 +195,19 @@ func checkStops(t rapid.TB, f *Facts, admitted Decision) {
 }
 
 func drawFacts(t *rapid.T, req *Request) *Facts {
-	often := func(label string) bool { return rapid.IntRange(0, 7).Draw(t, label) != 0 }
+	likely := func(label string) bool { return rapid.IntRange(0, 7).Draw(t, label) != 0 }
 	f := &Facts{
-		Admission:   Admission{Group: often("group"), Acquirer: often("acquirer fits")},
-		Repeat:      often("repeat"),
-		OwnOverheld: !often("not overheld"),
+		Admission:   Admission{Group: likely("group"), Acquirer: likely("acquirer fits")},
+		Repeat:      likely("repeat"),
+		OwnOverheld: !likely("not overheld"),
 		Used:        rapid.Uint64Range(0, 5).Draw(t, "used"),
-		WaitsAhead:  !often("no one ahead"),
+		WaitsAhead:  !likely("no one ahead"),
 	}
-	if often("defined") {
-		f.Definition = plain("s")
+	if likely("defined") {
+		f.Definition = defaultDefinition("s")
 		f.Definition.Permits = rapid.Uint32Range(0, 4).Draw(t, "permits")
 	}
-	if !often("not paused") {
+	if !likely("not paused") {
 		f.Pause = &Pause{Stop: rapid.Bool().Draw(t, "stop"), Reason: "r", Until: due}
 	}
 	if rapid.Bool().Draw(t, "owns") {
@@ -225,7 +225,7 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 	for range rapid.IntRange(0, 2).Draw(t, "drains") {
 		f.Drains = append(f.Drains, drain("drain"))
 	}
-	if !often("not cordoned") {
+	if !likely("not cordoned") {
 		for range rapid.IntRange(1, 2).Draw(t, "cordons") {
 			f.Admission.Cordons = append(f.Admission.Cordons, Cordon{Drain: drain("cordon")})
 		}
@@ -257,16 +257,16 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 
 // The invariants hold after every step of a random history of one semaphore, with requests, edits, losses and clears in
 // any order.
-func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
+func TestDecide_RandomHistory_PreservesInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
-		if err := w.define("s", plain("s")); err != nil {
+		if err := w.define("s", defaultDefinition("s")); err != nil {
 			t.Fatal(err)
 		}
 		g := w.gate("s")
 		used := uint64(0) // after the previous step
 		granted := false
-		ran := map[string]uint64{} // by firing: the token that settled it, because the job was done or no attempts were left
+		settledBy := map[string]uint64{} // by firing: the token that settled it, because the job was done or no attempts were left
 
 		token := func(t *rapid.T) *slot {
 			if len(g.slots) == 0 {
@@ -290,8 +290,8 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 					if req.Firing != nil && !g.def.MayAttempt(g.claims[req.Firing.text()].Attempts-1) {
 						t.Fatalf("attempt %d of firing %s exceeds max_attempts %d", g.claims[req.Firing.text()].Attempts, req.Firing.text(), g.def.MaxAttempts)
 					}
-					if req.Firing != nil && ran[req.Firing.text()] != 0 {
-						t.Fatalf("firing %s was granted to token %d after token %d had run it", req.Firing.text(), p.Token, ran[req.Firing.text()])
+					if req.Firing != nil && settledBy[req.Firing.text()] != 0 {
+						t.Fatalf("firing %s was granted to token %d after token %d had run it", req.Firing.text(), p.Token, settledBy[req.Firing.text()])
 					}
 				case Refreshed:
 					if p.Token != f.Own.Token || w.token != last || p.Identity != req.Identity || p.State != Live {
@@ -321,7 +321,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 				}
 				job := rapid.SampledFrom([]JobEnd{JobDone, JobNotRun, JobCutShort, JobFailed}).Draw(t, "job")
 				if c := g.claimOf(s.Permit); c != nil && (Run{End: EndReleased, Job: job, Stop: s.Stop, Attempts: c.Attempts}).Claim(g.def) != ClaimOpen {
-					ran[s.Firing.text()] = s.Token
+					settledBy[s.Firing.text()] = s.Token
 				}
 				w.end(s.Token, EndReleased, job, ReleaseCooling(g.def, w.now-s.granted))
 			},
@@ -329,7 +329,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 				w.now += time.Duration(rapid.Int64Range(1, 90).Draw(t, "seconds")) * time.Second
 				for _, s := range w.overdue() {
 					if c := g.claimOf(s.Permit); w.expire(s) == nil && c != nil && g.claims[s.Firing.text()].State != ClaimOpen {
-						ran[s.Firing.text()] = s.Token
+						settledBy[s.Firing.text()] = s.Token
 					}
 				}
 			},
@@ -345,7 +345,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 				s.Permit = &stopped
 			},
 			"edit": func(t *rapid.T) {
-				d := plain("s")
+				d := defaultDefinition("s")
 				d.Permits = rapid.Uint32Range(0, 4).Draw(t, "permits")
 				d.AcquirerPattern = rapid.SampledFrom([]string{".*", "app1", "app[12]", "no-run"}).Draw(t, "pattern")
 				d.MinHold = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "min_hold")
@@ -394,7 +394,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 }
 
 func TestString_IsUnique(t *testing.T) {
-	distinct := func(kind string, count int, name func(uint8) fmt.Stringer) {
+	checkDistinct := func(kind string, count int, name func(uint8) fmt.Stringer) {
 		seen := map[string]uint8{}
 		for n := range uint8(count) {
 			s := name(n).String()
@@ -404,14 +404,14 @@ func TestString_IsUnique(t *testing.T) {
 			seen[s] = n
 		}
 	}
-	distinct("reason", 20, func(n uint8) fmt.Stringer { return Reason(n) })
-	distinct("outcome", 9, func(n uint8) fmt.Stringer { return Outcome(n) })
-	distinct("stop cause", 12, func(n uint8) fmt.Stringer { return StopCause(n) })
-	distinct("end", 12, func(n uint8) fmt.Stringer { return End(n) })
-	distinct("permit state", 9, func(n uint8) fmt.Stringer { return PermitState(n) })
-	distinct("claim state", 9, func(n uint8) fmt.Stringer { return ClaimState(n) })
-	distinct("on_expiry", 9, func(n uint8) fmt.Stringer { return OnExpiry(n) })
-	distinct("firing_on_loss", 9, func(n uint8) fmt.Stringer { return FiringOnLoss(n) })
-	distinct("misfire", 9, func(n uint8) fmt.Stringer { return Misfire(n) })
-	distinct("step", 12, func(n uint8) fmt.Stringer { return step(n) })
+	checkDistinct("reason", 20, func(n uint8) fmt.Stringer { return Reason(n) })
+	checkDistinct("outcome", 9, func(n uint8) fmt.Stringer { return Outcome(n) })
+	checkDistinct("stop cause", 12, func(n uint8) fmt.Stringer { return StopCause(n) })
+	checkDistinct("end", 12, func(n uint8) fmt.Stringer { return End(n) })
+	checkDistinct("permit state", 9, func(n uint8) fmt.Stringer { return PermitState(n) })
+	checkDistinct("claim state", 9, func(n uint8) fmt.Stringer { return ClaimState(n) })
+	checkDistinct("on_expiry", 9, func(n uint8) fmt.Stringer { return OnExpiry(n) })
+	checkDistinct("firing_on_loss", 9, func(n uint8) fmt.Stringer { return FiringOnLoss(n) })
+	checkDistinct("misfire", 9, func(n uint8) fmt.Stringer { return Misfire(n) })
+	checkDistinct("step", 12, func(n uint8) fmt.Stringer { return step(n) })
 }

@@ -13,54 +13,54 @@ import (
 func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
 	r := *current
 	restored = &r
-	back(&kept, "description", &r.Description, before.Description, after.Description)
-	r.Labels = LabelsOf(backLabels(&kept, current.Labels.Map(), before.Labels.Map(), after.Labels.Map()))
-	back(&kept, "group_pattern", &r.GroupPattern, before.GroupPattern, after.GroupPattern)
-	back(&kept, "acquirer_pattern", &r.AcquirerPattern, before.AcquirerPattern, after.AcquirerPattern)
-	back(&kept, "permits", &r.Permits, before.Permits, after.Permits)
-	back(&kept, "duration", &r.Duration, before.Duration, after.Duration)
-	back(&kept, "max_hold", &r.MaxHold, before.MaxHold, after.MaxHold)
-	back(&kept, "min_hold", &r.MinHold, before.MinHold, after.MinHold)
-	back(&kept, "loss_delay", &r.LossDelay, before.LossDelay, after.LossDelay)
-	back(&kept, "on_expiry", &r.OnExpiry, before.OnExpiry, after.OnExpiry)
-	back(&kept, "firing_on_loss", &r.FiringOnLoss, before.FiringOnLoss, after.FiringOnLoss)
-	back(&kept, "takeover", &r.Takeover, before.Takeover, after.Takeover)
-	back(&kept, "expect_every", &r.ExpectEvery, before.ExpectEvery, after.ExpectEvery)
-	back(&kept, "firing_retention", &r.FiringRetention, before.FiringRetention, after.FiringRetention)
-	back(&kept, "firing_limit", &r.FiringLimit, before.FiringLimit, after.FiringLimit)
-	back(&kept, "firing_max_ahead", &r.FiringMaxAhead, before.FiringMaxAhead, after.FiringMaxAhead)
-	back(&kept, "max_attempts", &r.MaxAttempts, before.MaxAttempts, after.MaxAttempts)
-	back(&kept, "misfire", &r.Misfire, before.Misfire, after.Misfire)
-	back(&kept, "misfire_window", &r.MisfireWindow, before.MisfireWindow, after.MisfireWindow)
+	revertField(&kept, "description", &r.Description, before.Description, after.Description)
+	r.Labels = LabelsOf(revertLabels(&kept, current.Labels.Map(), before.Labels.Map(), after.Labels.Map()))
+	revertField(&kept, "group_pattern", &r.GroupPattern, before.GroupPattern, after.GroupPattern)
+	revertField(&kept, "acquirer_pattern", &r.AcquirerPattern, before.AcquirerPattern, after.AcquirerPattern)
+	revertField(&kept, "permits", &r.Permits, before.Permits, after.Permits)
+	revertField(&kept, "duration", &r.Duration, before.Duration, after.Duration)
+	revertField(&kept, "max_hold", &r.MaxHold, before.MaxHold, after.MaxHold)
+	revertField(&kept, "min_hold", &r.MinHold, before.MinHold, after.MinHold)
+	revertField(&kept, "loss_delay", &r.LossDelay, before.LossDelay, after.LossDelay)
+	revertField(&kept, "on_expiry", &r.OnExpiry, before.OnExpiry, after.OnExpiry)
+	revertField(&kept, "firing_on_loss", &r.FiringOnLoss, before.FiringOnLoss, after.FiringOnLoss)
+	revertField(&kept, "takeover", &r.Takeover, before.Takeover, after.Takeover)
+	revertField(&kept, "expect_every", &r.ExpectEvery, before.ExpectEvery, after.ExpectEvery)
+	revertField(&kept, "firing_retention", &r.FiringRetention, before.FiringRetention, after.FiringRetention)
+	revertField(&kept, "firing_limit", &r.FiringLimit, before.FiringLimit, after.FiringLimit)
+	revertField(&kept, "firing_max_ahead", &r.FiringMaxAhead, before.FiringMaxAhead, after.FiringMaxAhead)
+	revertField(&kept, "max_attempts", &r.MaxAttempts, before.MaxAttempts, after.MaxAttempts)
+	revertField(&kept, "misfire", &r.Misfire, before.Misfire, after.Misfire)
+	revertField(&kept, "misfire_window", &r.MisfireWindow, before.MisfireWindow, after.MisfireWindow)
 	return restored, kept
 }
 
-func back[T comparable](kept *[]string, field string, now *T, before, after T) {
+func revertField[T comparable](kept *[]string, field string, value *T, before, after T) {
 	switch {
-	case before == after || *now == before:
-	case *now == after:
-		*now = before
+	case before == after || *value == before:
+	case *value == after:
+		*value = before
 	default:
 		*kept = append(*kept, field)
 	}
 }
 
-// backLabels does the same as revertField for each label key, and treats an absent label as a value. It modifies
+// revertLabels does the same as revertField for each label key, and treats an absent label as a value. It modifies
 // current.
-func backLabels(kept *[]string, current, before, after map[string]string) map[string]string {
-	for _, key := range keysOf(before, after) {
-		was, had := before[key]
-		set, has := after[key]
-		now, is := current[key]
+func revertLabels(kept *[]string, current, before, after map[string]string) map[string]string {
+	for _, key := range sortedKeys(before, after) {
+		oldValue, hadOld := before[key]
+		newValue, hasNew := after[key]
+		value, exists := current[key]
 		switch {
-		case had == has && was == set || had == is && was == now:
-		case has != is || set != now:
+		case hadOld == hasNew && oldValue == newValue || hadOld == exists && oldValue == value:
+		case hasNew != exists || newValue != value:
 			*kept = append(*kept, "labels."+key)
-		case had:
+		case hadOld:
 			if current == nil {
 				current = make(map[string]string)
 			}
-			current[key] = was
+			current[key] = oldValue
 		default:
 			delete(current, key)
 		}
@@ -68,8 +68,8 @@ func backLabels(kept *[]string, current, before, after map[string]string) map[st
 	return current
 }
 
-// keysOf returns the keys of both maps, sorted and without duplicates.
-func keysOf(a, b map[string]string) []string {
+// sortedKeys returns the keys of both maps, sorted and without duplicates.
+func sortedKeys(a, b map[string]string) []string {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(keys)
 	return slices.Compact(keys)
@@ -79,33 +79,33 @@ func keysOf(a, b map[string]string) []string {
 // field ("labels.team").
 func Changed(before, after *Definition) []string {
 	var fields []string
-	differs := func(field string, same bool) {
+	compare := func(field string, same bool) {
 		if !same {
 			fields = append(fields, field)
 		}
 	}
-	differs("description", before.Description == after.Description)
-	for _, key := range keysOf(before.Labels.Map(), after.Labels.Map()) {
-		was, had := before.Labels.Get(key)
-		set, has := after.Labels.Get(key)
-		differs("labels."+key, had == has && was == set)
+	compare("description", before.Description == after.Description)
+	for _, key := range sortedKeys(before.Labels.Map(), after.Labels.Map()) {
+		oldValue, hadOld := before.Labels.Get(key)
+		newValue, hasNew := after.Labels.Get(key)
+		compare("labels."+key, hadOld == hasNew && oldValue == newValue)
 	}
-	differs("group_pattern", before.GroupPattern == after.GroupPattern)
-	differs("acquirer_pattern", before.AcquirerPattern == after.AcquirerPattern)
-	differs("permits", before.Permits == after.Permits)
-	differs("duration", before.Duration == after.Duration)
-	differs("max_hold", before.MaxHold == after.MaxHold)
-	differs("min_hold", before.MinHold == after.MinHold)
-	differs("loss_delay", before.LossDelay == after.LossDelay)
-	differs("on_expiry", before.OnExpiry == after.OnExpiry)
-	differs("firing_on_loss", before.FiringOnLoss == after.FiringOnLoss)
-	differs("takeover", before.Takeover == after.Takeover)
-	differs("expect_every", before.ExpectEvery == after.ExpectEvery)
-	differs("firing_retention", before.FiringRetention == after.FiringRetention)
-	differs("firing_limit", before.FiringLimit == after.FiringLimit)
-	differs("firing_max_ahead", before.FiringMaxAhead == after.FiringMaxAhead)
-	differs("max_attempts", before.MaxAttempts == after.MaxAttempts)
-	differs("misfire", before.Misfire == after.Misfire)
-	differs("misfire_window", before.MisfireWindow == after.MisfireWindow)
+	compare("group_pattern", before.GroupPattern == after.GroupPattern)
+	compare("acquirer_pattern", before.AcquirerPattern == after.AcquirerPattern)
+	compare("permits", before.Permits == after.Permits)
+	compare("duration", before.Duration == after.Duration)
+	compare("max_hold", before.MaxHold == after.MaxHold)
+	compare("min_hold", before.MinHold == after.MinHold)
+	compare("loss_delay", before.LossDelay == after.LossDelay)
+	compare("on_expiry", before.OnExpiry == after.OnExpiry)
+	compare("firing_on_loss", before.FiringOnLoss == after.FiringOnLoss)
+	compare("takeover", before.Takeover == after.Takeover)
+	compare("expect_every", before.ExpectEvery == after.ExpectEvery)
+	compare("firing_retention", before.FiringRetention == after.FiringRetention)
+	compare("firing_limit", before.FiringLimit == after.FiringLimit)
+	compare("firing_max_ahead", before.FiringMaxAhead == after.FiringMaxAhead)
+	compare("max_attempts", before.MaxAttempts == after.MaxAttempts)
+	compare("misfire", before.Misfire == after.Misfire)
+	compare("misfire_window", before.MisfireWindow == after.MisfireWindow)
 	return fields
 }

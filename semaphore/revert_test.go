@@ -15,7 +15,7 @@ import (
 // drawDefinition draws from only a few values, so that two definitions often have equal fields.
 func drawDefinition(t *rapid.T, what string) *Definition {
 	pick := func(field string, from ...string) string { return rapid.SampledFrom(from).Draw(t, what+" "+field) }
-	d := plain("s")
+	d := defaultDefinition("s")
 	d.Description = pick("description", "", "nightly")
 	d.GroupPattern, d.AcquirerPattern = pick("group", ".*", "east", "west"), pick("acquirer", ".*", "app1")
 	for _, key := range []string{"team", "tier"} {
@@ -38,8 +38,8 @@ func drawDefinition(t *rapid.T, what string) *Definition {
 func TestRevert_AnyEdit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after, current := drawDefinition(t, "before"), drawDefinition(t, "after"), drawDefinition(t, "current")
-		keep := current.Clone()
-		same := func(what string, got, want *Definition) {
+		original := current.Clone()
+		requireEqual := func(what string, got, want *Definition) {
 			t.Helper()
 			if !got.Equal(want) {
 				t.Fatalf("%s:\n%s", what, cmp.Diff(want, got))
@@ -47,25 +47,25 @@ func TestRevert_AnyEdit(t *testing.T) {
 		}
 
 		restored, kept := Revert(after, before, after)
-		same("no field set since", restored, before)
+		requireEqual("no field set since", restored, before)
 		if len(kept) > 0 {
 			t.Fatalf("kept = %v even though no field has been set since", kept)
 		}
 		restored, kept = Revert(before, before, after)
-		same("already reverted", restored, before)
+		requireEqual("already reverted", restored, before)
 		if len(kept) > 0 {
 			t.Fatalf("kept = %v even though the change has already been reverted", kept)
 		}
 
 		restored, kept = Revert(current, before, after)
-		same("Revert modified current", current, keep)
+		requireEqual("Revert modified current", current, original)
 		// A field is restored only if the edit set it and it has not been set since.
 		set, since := Changed(before, after), Changed(after, current)
-		var wantKept, wantBack []string
+		var wantKept, wantRestored []string
 		for _, field := range set {
 			switch {
 			case !slices.Contains(since, field):
-				wantBack = append(wantBack, field)
+				wantRestored = append(wantRestored, field)
 			case slices.Contains(Changed(before, current), field):
 				wantKept = append(wantKept, field)
 			}
@@ -73,22 +73,22 @@ func TestRevert_AnyEdit(t *testing.T) {
 		if diff := cmp.Diff(wantKept, kept, cmpopts.EquateEmpty(), cmpopts.SortSlices(strings.Compare)); diff != "" {
 			t.Fatalf("kept (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(wantBack, Changed(current, restored), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(wantRestored, Changed(current, restored), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("restored (-want +got):\n%s", diff)
 		}
 		for _, field := range Changed(before, restored) {
-			if slices.Contains(wantBack, field) {
+			if slices.Contains(wantRestored, field) {
 				t.Fatalf("%s was not restored to its old value", field)
 			}
 		}
 		again, _ := Revert(restored, before, after)
-		same("reverted twice", again, restored)
+		requireEqual("reverted twice", again, restored)
 	})
 }
 
 // This test fails if a field is added to Definition but not to Revert and Changed.
 func TestRevert_EveryField(t *testing.T) {
-	before := plain("s")
+	before := defaultDefinition("s")
 	fields := reflect.TypeFor[Definition]()
 	for i := range fields.NumField() {
 		name := fields.Field(i).Name
@@ -120,8 +120,8 @@ func TestRevert_EveryField(t *testing.T) {
 	}
 }
 
-func TestRevert_FieldSetSince_IsKeptAndNamed(t *testing.T) {
-	before, after, current := plain("s"), plain("s"), plain("s")
+func TestRevert_FieldChangedSince_IsKeptAndReported(t *testing.T) {
+	before, after, current := defaultDefinition("s"), defaultDefinition("s"), defaultDefinition("s")
 	before.Labels = Labels{{"team", "data"}, {"tier", "1"}}
 	after.Permits, after.Description, after.Labels = 5, "for the sale", Labels{{"sale", "yes"}, {"team", "shop"}}
 	current.Permits, current.Description, current.Labels = 9, "for the sale", Labels{{"sale", "yes"}, {"team", "ops"}}
@@ -129,7 +129,7 @@ func TestRevert_FieldSetSince_IsKeptAndNamed(t *testing.T) {
 	if diff := cmp.Diff([]string{"labels.team", "permits"}, kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	want := plain("s")
+	want := defaultDefinition("s")
 	want.Permits, want.Labels = 9, Labels{{"team", "ops"}, {"tier", "1"}}
 	if diff := cmp.Diff(want, restored); diff != "" {
 		t.Errorf("restored (-want +got):\n%s", diff)

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the recorded output of the scenarios in testdata")
 
-// TestStories runs the scenarios in testdata. A scenario consists of comments (#) and commands, with the output of each
+// TestScenarios runs the scenarios in testdata. A scenario consists of comments (#) and commands, with the output of each
 // command indented below it. With -update, the output is rewritten; review it before you commit it.
 //
 // SEM is a semaphore name, or a glob where a command may apply to several. WHO is group/acquirer or
@@ -34,18 +34,18 @@ var update = flag.Bool("update", false, "rewrite the recorded output of the scen
 // The argument drain adds a drain to an edit, a delete, a pause, a cordon or a revoke. The command drained ends all
 // drains. The command tick only advances the clock and lists the permits whose deadline has passed; expire then acts on
 // them as the leader does.
-func TestStories(t *testing.T) {
+func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			written, err := os.ReadFile(file)
+			recorded, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := run(string(written))
+			got, err := run(string(recorded))
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
@@ -55,7 +55,7 @@ func TestStories(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(strings.Split(string(written), "\n"), strings.Split(got, "\n")); diff != "" {
+			if diff := cmp.Diff(strings.Split(string(recorded), "\n"), strings.Split(got, "\n")); diff != "" {
 				t.Errorf("%s: the output differs (-want +got; run with -update to rewrite it):\n%s", file, diff)
 			}
 		})
@@ -64,7 +64,7 @@ func TestStories(t *testing.T) {
 
 // run runs a scenario and returns it with its output.
 func run(scenario string) (string, error) {
-	s := &player{world: newWorld()}
+	s := &runner{world: newWorld()}
 	for n, line := range strings.Split(strings.TrimSuffix(scenario, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
 			continue // previously recorded output
@@ -73,7 +73,7 @@ func run(scenario string) (string, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if err := s.play(words(line)); err != nil {
+		if err := s.exec(splitWords(line)); err != nil {
 			return "", fmt.Errorf("line %d: %s: %w", n+1, line, err)
 		}
 	}
@@ -81,30 +81,30 @@ func run(scenario string) (string, error) {
 }
 
 // A runner executes commands in a world and records the output.
-type player struct {
+type runner struct {
 	*world
 	out strings.Builder
 }
 
-func (s *player) say(format string, args ...any) { fmt.Fprintf(&s.out, "  "+format+"\n", args...) }
+func (s *runner) printf(format string, args ...any) { fmt.Fprintf(&s.out, "  "+format+"\n", args...) }
 
-func (s *player) play(w []string) error {
+func (s *runner) exec(w []string) error {
 	command, object, args := w[0], "", []string(nil)
 	if len(w) > 1 {
 		object, args = w[1], w[2:]
 	}
 	switch command {
 	case "tick":
-		s.tick(spanOf(object))
+		s.tick(parseDuration(object))
 		return nil
 	case "expire":
 		for _, late := range s.overdue() {
-			s.sayEnded(late, "expired", s.world.expire(late))
+			s.reportEnded(late, "expired", s.world.expire(late))
 		}
 		return nil
 	case "drained":
 		before, _ := s.stopped()
-		s.world.drained()
+		s.world.endDrains()
 		s.reportStopped(before)
 		return nil
 	case "define", "edit", "delete", "pause", "resume", "forget":
@@ -113,7 +113,7 @@ func (s *player) play(w []string) error {
 		s.cordon(command == "cordon", object, args)
 		return nil
 	case "acquire", "explain":
-		s.ask(command, object, args)
+		s.decide(command, object, args)
 		return nil
 	case "holders":
 		s.holders(object)
@@ -126,18 +126,18 @@ func (s *player) play(w []string) error {
 	return s.handle(command, token, args)
 }
 
-func (s *player) tick(step time.Duration) {
+func (s *runner) tick(step time.Duration) {
 	before, _ := s.stopped()
 	s.now += step
-	s.say("it is %s", s.now)
+	s.printf("it is %s", s.now)
 	s.reportStopped(before)
 	for _, late := range s.overdue() {
-		s.say("%s is past its deadline", late.name())
+		s.printf("%s is past its deadline", late.name())
 	}
 }
 
 // change edits one semaphore, or all that a glob matches, and reports the holders that must stop because of it.
-func (s *player) change(command, glob string, args []string) error {
+func (s *runner) change(command, glob string, args []string) error {
 	before, _ := s.stopped()
 	names := []string{glob}
 	if command != "define" {
@@ -149,39 +149,39 @@ func (s *player) change(command, glob string, args []string) error {
 			if !errors.As(err, &bad) {
 				return err
 			}
-			s.say("refused: %v", bad)
+			s.printf("refused: %v", bad)
 		}
 	}
 	s.reportStopped(before)
 	return nil
 }
 
-func (s *player) changeOne(command, name string, args []string) error {
+func (s *runner) changeOne(command, name string, args []string) error {
 	g := s.gate(name)
 	s.revision++
-	if draining := has(args, "drain"); draining && command != "pause" {
+	if draining := hasArg(args, "drain"); draining && command != "pause" {
 		g.drain = s.revision
 	}
 	switch command {
 	case "define":
-		return s.define(name, set(plain(name), options(args)))
+		return s.define(name, setFields(defaultDefinition(name), options(args)))
 	case "edit":
-		return s.define(name, set(g.def.Clone(), options(args)))
+		return s.define(name, setFields(g.def.Clone(), options(args)))
 	case "delete":
 		return s.define(name, nil)
 	case "pause":
 		o := options(args)
-		g.pause = &Pause{Reason: o["reason"], Stop: has(args, "stop"), Revision: s.revision}
-		if has(args, "drain") {
+		g.pause = &Pause{Reason: o["reason"], Stop: hasArg(args, "stop"), Revision: s.revision}
+		if hasArg(args, "drain") {
 			g.pause.Drain = time.Hour
 		}
 		if until, ok := o["until"]; ok {
-			g.pause.Until = instantOf(until)
+			g.pause.Until = parseTime(until)
 		}
 	case "resume":
 		g.pause = nil
 	case "forget":
-		g.lowWater = instantOf(args[0])
+		g.lowWater = parseTime(args[0])
 		for key, c := range g.claims {
 			if c.State != ClaimHeld && c.Firing.Forgotten(g.lowWater) {
 				delete(g.claims, key)
@@ -191,14 +191,14 @@ func (s *player) changeOne(command, name string, args []string) error {
 	return nil
 }
 
-func (s *player) cordon(on bool, id string, args []string) {
+func (s *runner) cordon(on bool, id string, args []string) {
 	before, _ := s.stopped()
 	s.cordons = slices.DeleteFunc(s.cordons, func(c *cordon) bool { return c.id == id })
 	if on {
 		o := options(args)
 		s.revision++
-		c := &cordon{id: id, group: pattern(o["group"]), acquirer: pattern(o["acquirer"])}
-		if has(args, "drain") {
+		c := &cordon{id: id, group: mustCompile(o["group"]), acquirer: mustCompile(o["acquirer"])}
+		if hasArg(args, "drain") {
 			c.drain = s.revision
 		}
 		s.cordons = append(s.cordons, c)
@@ -206,60 +206,60 @@ func (s *player) cordon(on bool, id string, args []string) {
 	s.reportStopped(before)
 }
 
-func (s *player) ask(command, name string, args []string) {
-	req := request(name, args)
+func (s *runner) decide(command, name string, args []string) {
+	req := parseRequest(name, args)
 	if err := req.Validate(); err != nil {
-		s.say("refused: %v", err)
+		s.printf("refused: %v", err)
 		return
 	}
 	f := s.facts(name, req.Identity, req.Firing)
-	f.WaitsAhead = has(args, "behind")
+	f.WaitsAhead = hasArg(args, "behind")
 	if command == "explain" {
 		for _, step := range Explain(req, f) {
 			mark := "ok"
 			if !step.Passed {
 				mark = "no"
 			}
-			s.say("%d %s %s: %s", step.Number, mark, step.Name, step.Text)
+			s.printf("%d %s %s: %s", step.Number, mark, step.Name, step.Text)
 		}
 		return
 	}
 	switch d, p := s.acquire(req, f); d.Outcome {
 	case Granted, Refreshed, Reacquired:
-		s.say("%s: permit %d", d.Outcome, p.Token)
+		s.printf("%s: permit %d", d.Outcome, p.Token)
 	case Denied:
-		s.say("%s: %s", d.Reason, d.Sentence(req, f))
+		s.printf("%s: %s", d.Reason, d.Sentence(req, f))
 	}
 }
 
 // handle executes a command on the permit with the given token.
-func (s *player) handle(command string, token uint64, args []string) error {
+func (s *runner) handle(command string, token uint64, args []string) error {
 	g, held := s.find(token)
 	if held == nil || held.State == Cooling {
-		s.say("there is no live permit %d", token)
+		s.printf("there is no live permit %d", token)
 		return nil
 	}
 	switch command {
 	case "refresh":
 		d, _ := s.refresh(token)
 		if d.Outcome == Refreshed && d.Stop != NotStopping {
-			s.say("refreshed, and must stop: %s", d.Stop)
+			s.printf("refreshed, and must stop: %s", d.Stop)
 		} else if d.Outcome == Refreshed {
-			s.say("refreshed")
+			s.printf("refreshed")
 		} else {
-			s.say("refused: %s, %s", d.Reason, d.Stop)
+			s.printf("refused: %s, %s", d.Reason, d.Stop)
 		}
 	case "release":
 		job := JobDone
 		switch {
-		case has(args, "not-run"):
+		case hasArg(args, "not-run"):
 			job = JobNotRun
-		case has(args, "cut-short"):
+		case hasArg(args, "cut-short"):
 			job = JobCutShort
-		case has(args, "failed"):
+		case hasArg(args, "failed"):
 			job = JobFailed
 		}
-		s.sayEnded(held, "released", s.end(token, EndReleased, job, ReleaseCooling(g.def, s.now-held.granted)))
+		s.reportEnded(held, "released", s.end(token, EndReleased, job, ReleaseCooling(g.def, s.now-held.granted)))
 	case "revoke":
 		stopped := *held.Permit
 		s.revision++
@@ -283,57 +283,57 @@ func (s *player) handle(command string, token uint64, args []string) error {
 		s.reportStopped(before)
 	case "clear":
 		if held.State != Held {
-			s.say("permit %d is not held for an operator", token)
+			s.printf("permit %d is not held for an operator", token)
 			return nil
 		}
-		s.sayEnded(held, "cleared", s.end(token, EndCleared, JobDone, 0))
+		s.reportEnded(held, "cleared", s.end(token, EndCleared, JobDone, 0))
 	default:
 		return fmt.Errorf("no such command: %s", command)
 	}
 	return nil
 }
 
-func (s *player) holders(name string) {
+func (s *runner) holders(name string) {
 	g := s.gate(name)
 	for _, h := range g.slots {
 		line := fmt.Sprintf("%s: group %s, weight %d, %s", h.name(), h.Identity.Group, h.Weight, h.State)
 		if h.Firing != nil {
 			line += ", firing " + h.Firing.text()
 		}
-		s.say("%s", line)
+		s.printf("%s", line)
 	}
 	if g.def != nil {
-		s.say("%d of %d taken", g.used(), g.def.Permits)
+		s.printf("%d of %d taken", g.used(), g.def.Permits)
 	} else {
-		s.say("%d taken, no definition", g.used())
+		s.printf("%d taken, no definition", g.used())
 	}
 }
 
-func (s *player) sayEnded(was *slot, how string, now *slot) {
-	name := was.name()
+func (s *runner) reportEnded(before *slot, how string, after *slot) {
+	name := before.name()
 	switch {
-	case now == nil && was.State == Cooling:
-		s.say("%s has cooled, its slot is free", name)
-	case now == nil:
-		s.say("%s is %s, its slot is free", name, how)
-	case now.State == Held:
-		s.say("%s expired, its slot is held for an operator", name)
+	case after == nil && before.State == Cooling:
+		s.printf("%s has cooled, its slot is free", name)
+	case after == nil:
+		s.printf("%s is %s, its slot is free", name, how)
+	case after.State == Held:
+		s.printf("%s expired, its slot is held for an operator", name)
 	default:
-		s.say("%s is %s, its slot cools for %s", name, how, FormatDuration(now.Duration))
+		s.printf("%s is %s, its slot cools for %s", name, how, FormatDuration(after.Duration))
 	}
 }
 
 // reportStopped reports the holders that must stop now but did not have to stop before.
-func (s *player) reportStopped(before []*slot) {
+func (s *runner) reportStopped(before []*slot) {
 	stopped, why := s.stopped()
 	for i, h := range stopped {
 		if !slices.Contains(before, h) {
-			s.say("%s must stop: %s", h.name(), why[i].Stop)
+			s.printf("%s must stop: %s", h.name(), why[i].Stop)
 		}
 	}
 }
 
-func (s *player) names() []string {
+func (s *runner) names() []string {
 	var names []string
 	for name, g := range s.gates {
 		if g.def != nil {

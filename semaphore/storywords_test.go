@@ -11,8 +11,8 @@ import (
 
 // This file parses the arguments of scenario commands. A parse error is a mistake in a scenario, so it panics.
 
-// words splits a line at spaces outside quotation marks.
-func words(line string) []string {
+// splitWords splits a line at spaces outside quotation marks.
+func splitWords(line string) []string {
 	var all []string
 	quoted := false
 	for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
@@ -37,10 +37,10 @@ func options(args []string) map[string]string {
 	return o
 }
 
-func has(args []string, word string) bool { return slices.Contains(args, word) }
+func hasArg(args []string, word string) bool { return slices.Contains(args, word) }
 
-// request parses WHO and the options of an acquire.
-func request(semaphore string, args []string) *Request {
+// parseRequest parses WHO and the options of an acquire.
+func parseRequest(semaphore string, args []string) *Request {
 	who := strings.SplitN(args[0]+"//", "/", 3)
 	req := &Request{
 		Semaphore: semaphore, Weight: 1,
@@ -48,23 +48,23 @@ func request(semaphore string, args []string) *Request {
 	}
 	o := options(args[1:])
 	if w, ok := o["weight"]; ok {
-		req.Weight = uint32(number(w))
+		req.Weight = uint32(parseUint(w))
 	}
 	if name, ok := o["firing"]; ok {
 		req.Firing = &Firing{Name: name}
 		if due, ok := o["due"]; ok {
-			req.Firing.Due = instantOf(due)
+			req.Firing.Due = parseTime(due)
 		}
 	}
 	return req
 }
 
-// set sets fields of a definition by their names in the API.
-func set(d *Definition, o map[string]string) *Definition {
+// setFields sets fields of a definition by their names in the API.
+func setFields(d *Definition, o map[string]string) *Definition {
 	for field, value := range o {
 		var name strings.Builder
 		for part := range strings.SplitSeq(field, "_") {
-			name.WriteString(capital(part))
+			name.WriteString(capitalize(part))
 		}
 		v := reflect.ValueOf(d).Elem().FieldByName(name.String())
 		if !v.IsValid() {
@@ -74,9 +74,9 @@ func set(d *Definition, o map[string]string) *Definition {
 		case string:
 			v.SetString(value)
 		case uint32:
-			v.SetUint(number(value))
+			v.SetUint(parseUint(value))
 		case time.Duration:
-			v.SetInt(int64(spanOf(value)))
+			v.SetInt(int64(parseDuration(value)))
 		case OnExpiry:
 			v.SetUint(uint64(map[string]OnExpiry{"free": OnExpiryFree, "hold": OnExpiryHold}[value]))
 		case FiringOnLoss:
@@ -90,21 +90,21 @@ func set(d *Definition, o map[string]string) *Definition {
 	return d
 }
 
-func capital(s string) string {
+func capitalize(s string) string {
 	if s != "" && 'a' <= s[0] && s[0] <= 'z' {
 		return string(s[0]-('a'-'A')) + s[1:]
 	}
 	return s
 }
 
-func number(s string) uint64 { return must(strconv.ParseUint(s, 10, 64)) }
+func parseUint(s string) uint64 { return must(strconv.ParseUint(s, 10, 64)) }
 
-func spanOf(s string) time.Duration { return must(time.ParseDuration(s)) }
+func parseDuration(s string) time.Duration { return must(time.ParseDuration(s)) }
 
-func instantOf(s string) time.Time { return must(time.Parse(time.RFC3339, s)).UTC() }
+func parseTime(s string) time.Time { return must(time.Parse(time.RFC3339, s)).UTC() }
 
-// pattern compiles a pattern. An empty one is nil, which matches nothing.
-func pattern(s string) *Pattern {
+// mustCompile compiles a pattern. An empty one is nil, which matches nothing.
+func mustCompile(s string) *Pattern {
 	if s == "" {
 		return nil
 	}

@@ -147,12 +147,12 @@ func validSemaphoreName(field, s string) error {
 	return nil
 }
 
-func validText(field, s string, least, most int) error {
+func validText(field, s string, lo, hi int) error {
 	switch {
-	case len(s) < least || len(s) > most:
-		rule := "must be at most " + strconv.Itoa(most) + " bytes"
-		if least > 0 {
-			rule = "must be " + strconv.Itoa(least) + " to " + strconv.Itoa(most) + " bytes"
+	case len(s) < lo || len(s) > hi:
+		rule := "must be at most " + strconv.Itoa(hi) + " bytes"
+		if lo > 0 {
+			rule = "must be " + strconv.Itoa(lo) + " to " + strconv.Itoa(hi) + " bytes"
 		}
 		return Invalid(field, s, rule+", not "+strconv.Itoa(len(s)))
 	case !utf8.ValidString(s):
@@ -199,23 +199,23 @@ func validLabels(labels Labels) error {
 	return nil
 }
 
-func validCount(field string, n, least, most uint32) error {
-	if n < least || n > most {
-		return Invalid(field, count(uint64(n)), "must be "+count(uint64(least))+" to "+count(uint64(most)))
+func validCount(field string, n, lo, hi uint32) error {
+	if n < lo || n > hi {
+		return Invalid(field, count(uint64(n)), "must be "+count(uint64(lo))+" to "+count(uint64(hi)))
 	}
 	return nil
 }
 
-func validSpan(field string, d, least, most time.Duration) error {
-	if d < least || d > most {
-		return Invalid(field, FormatDuration(d), "must be "+FormatDuration(least)+" to "+FormatDuration(most))
+func validSpan(field string, d, lo, hi time.Duration) error {
+	if d < lo || d > hi {
+		return Invalid(field, FormatDuration(d), "must be "+FormatDuration(lo)+" to "+FormatDuration(hi))
 	}
 	return nil
 }
 
-func validOptionalSpan(field string, d, least, most time.Duration) error {
-	if d != 0 && (d < least || d > most) {
-		return Invalid(field, FormatDuration(d), "must be 0 (none) or "+FormatDuration(least)+" to "+FormatDuration(most))
+func validOptionalSpan(field string, d, lo, hi time.Duration) error {
+	if d != 0 && (d < lo || d > hi) {
+		return Invalid(field, FormatDuration(d), "must be 0 (none) or "+FormatDuration(lo)+" to "+FormatDuration(hi))
 	}
 	return nil
 }
@@ -236,8 +236,8 @@ func (d *Definition) validMisfireWindow() error {
 	if d.Misfire == MisfireSkip && d.MisfireWindow != 0 {
 		return Invalid("misfire_window", FormatDuration(d.MisfireWindow), "must not be set unless misfire is once or each, because skip runs no missed firings")
 	}
-	if d.Misfire != MisfireSkip && d.LateBy() > d.FiringRetention {
-		return Invalid("misfire_window", FormatDuration(d.LateBy()), "must be at most firing_retention, which is "+FormatDuration(d.FiringRetention))
+	if d.Misfire != MisfireSkip && d.MaxLateness() > d.FiringRetention {
+		return Invalid("misfire_window", FormatDuration(d.MaxLateness()), "must be at most firing_retention, which is "+FormatDuration(d.FiringRetention))
 	}
 	return nil
 }

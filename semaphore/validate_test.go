@@ -98,14 +98,14 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`name "?": must contain none of *?[], which are reserved for globs`, func(d *Definition) { d.Name, d.GroupPattern, d.Duration = "?", "(", 0 }},
 		{`group_pattern "(": must be a pattern in RE2 syntax: missing closing )`, func(d *Definition) { d.GroupPattern, d.Duration = "(", 0 }},
 	} {
-		d := plain("export")
+		d := defaultDefinition("export")
 		test.set(d)
 		checkRule(t, d.Validate(DefaultMaxDuration), test.want)
 	}
 }
 
 func TestDefinition_Validate_UsesClusterMaximum(t *testing.T) {
-	d := plain("export")
+	d := defaultDefinition("export")
 	d.Duration, d.MinHold, d.LossDelay = 2*time.Hour, 2*time.Hour, 2*time.Hour
 	checkRule(t, d.Validate(2*time.Hour), "")
 	checkRule(t, d.Validate(90*time.Minute), `duration "2h": must be 100ms to 1h30m`)
@@ -136,7 +136,7 @@ func TestRequest_Validate_EachField(t *testing.T) {
 		{`firing.due "2026-03-02T07:00:00+01:00": must be in UTC`,
 			func(r *Request) { r.Firing = &Firing{"f", due.In(time.FixedZone("CET", 3600))} }},
 	} {
-		r := ask()
+		r := newRequest()
 		test.set(r)
 		checkRule(t, r.Validate(), test.want)
 	}
@@ -223,7 +223,7 @@ func TestFormatDuration_OmitsZeroUnits(t *testing.T) {
 // This test fails if a field is added to Definition but not to Equal and Clone.
 func TestDefinition_EqualAndClone_CoverEveryField(t *testing.T) {
 	for i := range reflect.TypeFor[Definition]().NumField() {
-		d, o := plain("export"), plain("export")
+		d, o := defaultDefinition("export"), defaultDefinition("export")
 		v := reflect.ValueOf(o).Elem().Field(i)
 		switch v.Kind() {
 		case reflect.String:
@@ -249,11 +249,11 @@ func TestDefinition_EqualAndClone_CoverEveryField(t *testing.T) {
 
 func TestDefinition_EqualAndClone_NilAndLabels(t *testing.T) {
 	var none *Definition
-	d := plain("export")
+	d := defaultDefinition("export")
 	if none.Clone() != nil || !none.Equal(nil) || none.Equal(d) || d.Equal(none) {
 		t.Error("Equal or Clone returned the wrong result for a nil definition")
 	}
-	empty := plain("export")
+	empty := defaultDefinition("export")
 	empty.Labels = Labels{}
 	if !d.Equal(empty) {
 		t.Error("Equal distinguishes empty labels from nil labels")

@@ -19,8 +19,8 @@ import (
 	"slices"
 )
 
-// listed holds the fields of go list's output that this tool uses.
-type listed struct {
+// goPackage holds the fields of go list's output that this tool uses.
+type goPackage struct {
 	Dir, ImportPath, Export string
 	GoFiles                 []string
 	DepOnly                 bool
@@ -42,10 +42,10 @@ func compile(ctx context.Context, root string, mutants []*mutant) error {
 	if err != nil {
 		return fmt.Errorf("go list: %w", err)
 	}
-	byDir, exports := make(map[string]listed), make(map[string]string)
-	for decode := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := decode.Decode(&p); errors.Is(err, io.EOF) {
+	byDir, exports := make(map[string]goPackage), make(map[string]string)
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return fmt.Errorf("go list: %w", err)
@@ -54,18 +54,18 @@ func compile(ctx context.Context, root string, mutants []*mutant) error {
 	}
 	files := token.NewFileSet()
 	imports := importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	var wrong []error
+	var errs []error
 	for _, m := range mutants {
 		for _, dir := range m.packages() {
 			if err := m.typecheck(root, byDir[filepath.Join(root, dir)], files, imports); err != nil {
-				wrong = append(wrong, fmt.Errorf("%s.patch: does not compile: %w", m.name, err))
+				errs = append(errs, fmt.Errorf("%s.patch: does not compile: %w", m.name, err))
 			}
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
-func (m *mutant) typecheck(root string, p listed, files *token.FileSet, imports types.Importer) error {
+func (m *mutant) typecheck(root string, p goPackage, files *token.FileSet, imports types.Importer) error {
 	var parsed []*ast.File
 	for _, name := range p.GoFiles {
 		path := filepath.Join(p.Dir, name)

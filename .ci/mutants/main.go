@@ -53,13 +53,13 @@ func main() {
 // command runs the tool on the module in the directory root.
 func command(ctx context.Context, root string, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	choice := flags.String("run", "", "run only the mutants whose names match this regular expression")
+	filter := flags.String("run", "", "run only the mutants whose names match this regular expression")
 	check := flags.Bool("check", false, "apply and compile the mutants without running tests")
 	timeout := flags.Duration("timeout", 6*time.Minute, "timeout for each test run, including anything the test builds, but not the build of the test itself")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	matches, err := regexp.Compile(*choice)
+	matches, err := regexp.Compile(*filter)
 	if err != nil {
 		return err
 	}
@@ -67,20 +67,20 @@ func command(ctx context.Context, root string, args []string, out io.Writer) err
 	if err != nil {
 		return err
 	}
-	var chosen []*mutant
+	var selected []*mutant
 	for _, m := range all {
 		if matches.MatchString(m.name) {
-			chosen = append(chosen, m)
+			selected = append(selected, m)
 		}
 	}
-	if len(chosen) == 0 {
-		return fmt.Errorf("no mutant matches %q", *choice)
+	if len(selected) == 0 {
+		return fmt.Errorf("no mutant matches %q", *filter)
 	}
-	if err := compile(ctx, root, chosen); err != nil {
+	if err := compile(ctx, root, selected); err != nil {
 		return err
 	}
 	if *check {
-		fmt.Fprintf(out, "%d mutants apply and compile\n", len(chosen))
+		fmt.Fprintf(out, "%d mutants apply and compile\n", len(selected))
 		return nil
 	}
 	temp, err := os.MkdirTemp("", "gatekeeper-mutants-")
@@ -89,5 +89,5 @@ func command(ctx context.Context, root string, args []string, out io.Writer) err
 	}
 	defer os.RemoveAll(temp)
 	r := runner{root: root, temp: temp, timeout: *timeout, out: out}
-	return r.all(ctx, chosen)
+	return r.all(ctx, selected)
 }

@@ -43,7 +43,7 @@ func load(root, dir string) ([]*mutant, error) {
 		return nil, err
 	}
 	var mutants []*mutant
-	var wrong []error
+	var errs []error
 	byName := make(map[string]*mutant)
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -51,10 +51,10 @@ func load(root, dir string) ([]*mutant, error) {
 			return nil, err
 		}
 		m, err := parse(filepath.Base(path), string(text))
-		wrong = append(wrong, err)
+		errs = append(errs, err)
 		mutants, byName[m.name] = append(mutants, m), m
 	}
-	if err := errors.Join(wrong...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	for _, m := range mutants {
@@ -62,17 +62,17 @@ func load(root, dir string) ([]*mutant, error) {
 		if m.with != "" {
 			other := byName[m.with]
 			if other == nil {
-				wrong = append(wrong, fmt.Errorf("%s.patch: With: unknown mutant %q", m.name, m.with))
+				errs = append(errs, fmt.Errorf("%s.patch: With: unknown mutant %q", m.name, m.with))
 				continue
 			}
 			hunks = slices.Concat(other.hunks, hunks)
 		}
-		wrong = append(wrong, m.apply(root, hunks))
+		errs = append(errs, m.apply(root, hunks))
 		for _, t := range m.tests {
-			wrong = append(wrong, m.finds(root, t))
+			errs = append(errs, m.checkTest(root, t))
 		}
 	}
-	return mutants, errors.Join(wrong...)
+	return mutants, errors.Join(errs...)
 }
 
 // parse parses a mutant's file. If it returns no error, the mutant has at least one hunk.
@@ -192,17 +192,17 @@ func (h *hunk) apply(text string) (string, error) {
 	case longest == 0:
 		return "", fmt.Errorf("%s: this hunk does not match %s, which does not contain the line\n\t%s", h.where, h.file, h.old[0])
 	default:
-		is := "the end of the file"
+		actual := "the end of the file"
 		if at+longest < len(lines) {
-			is = lines[at+longest]
+			actual = lines[at+longest]
 		}
 		return "", fmt.Errorf("%s: this hunk does not match %s: line %d is\n\t%s\nbut the mutant expects\n\t%s",
-			h.where, h.file, at+longest+1, is, h.old[longest])
+			h.where, h.file, at+longest+1, actual, h.old[longest])
 	}
 }
 
-// finds checks that the test function exists, so that a renamed test is reported before any test runs.
-func (m *mutant) finds(root string, t test) error {
+// checkTest checks that the test function exists, so that a renamed test is reported before any test runs.
+func (m *mutant) checkTest(root string, t test) error {
 	name, _, _ := strings.Cut(t.name, "/")
 	function := regexp.MustCompile(`(?m)^func ` + regexp.QuoteMeta(name) + `\(`)
 	files, err := filepath.Glob(filepath.Join(root, t.pkg, "*_test.go"))

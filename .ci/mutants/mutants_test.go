@@ -24,7 +24,7 @@ func TestMutants_ApplyAndCompile(t *testing.T) {
 const text = "package p\n\nfunc a() {\n\treturn\n}\n\nfunc b() {\n\treturn\n}\n"
 
 func TestHunk_Apply(t *testing.T) {
-	for _, test := range []struct{ name, diff, want, wrong string }{
+	for _, test := range []struct{ name, diff, want, wantErr string }{
 		{"MatchesOnce_IsApplied", " func b() {\n-\treturn\n+\tpanic(1)\n }\n", strings.Replace(text, "b() {\n\treturn", "b() {\n\tpanic(1)", 1), ""},
 		{"MatchesTwice_IsRejected", "-\treturn\n", "", "m.patch:5: this hunk matches 2 places in p.go, first at lines 4 and 8: add more context"},
 		{"MatchesNowhere_IsRejected", "-\tstop()\n", "", "m.patch:5: this hunk does not match p.go, which does not contain the line\n\t\tstop()"},
@@ -40,8 +40,8 @@ func TestHunk_Apply(t *testing.T) {
 			if err == nil {
 				got, err = m.hunks[0].apply(text)
 			}
-			if test.wrong != "" {
-				if err == nil || !strings.Contains(err.Error(), test.wrong) {
+			if test.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
 					t.Errorf("apply() = %v", err)
 				}
 				return
@@ -62,9 +62,9 @@ func TestParse_Header(t *testing.T) {
 		m.tests[0] != (test{"./p", "TestP/sub", ""}) || m.tests[1] != (test{"./q", "TestQ", "-repeat 2 -x"}) {
 		t.Errorf("parse() = %+v, want a mutant with two tests", m)
 	}
-	for _, head := range []string{"Test: ./p TestP\n", "Breaks: a\n", "Breaks: a\nHarmless: b\nTest: ./p TestP\n", "Breaks: a\nTest: ./p TestP\nColour: red\n"} {
-		if _, err := parse("m.patch", head+"--- a/p.go\n+++ b/p.go\n@@\n-x\n"); err == nil {
-			t.Errorf("parse() accepted the header %q", head)
+	for _, header := range []string{"Test: ./p TestP\n", "Breaks: a\n", "Breaks: a\nHarmless: b\nTest: ./p TestP\n", "Breaks: a\nTest: ./p TestP\nColour: red\n"} {
+		if _, err := parse("m.patch", header+"--- a/p.go\n+++ b/p.go\n@@\n-x\n"); err == nil {
+			t.Errorf("parse() accepted the header %q", header)
 		}
 	}
 }
@@ -102,8 +102,8 @@ func TestTwo(t *testing.T) {
 
 func TestSkipped(t *testing.T) { t.Skip("today") }
 `)
-	mutant := func(name, head, change string) {
-		write(".ci/mutants/"+name+".patch", head+"--- a/p/p.go\n+++ b/p/p.go\n@@\n-\treturn 1\n+\t"+change+"\n")
+	mutant := func(name, header, change string) {
+		write(".ci/mutants/"+name+".patch", header+"--- a/p/p.go\n+++ b/p/p.go\n@@\n-\treturn 1\n+\t"+change+"\n")
 	}
 	mutant("bug", "Breaks: it\nTest: ./p TestOne\n", "return 3")
 	mutant("control", "Harmless: it is\nTest: ./p TestOne\n", "return 2 - 1")
@@ -120,15 +120,15 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 		t.Error("command() = nil, want an error")
 	}
 	t.Log(out.String())
-	for mutant, words := range map[string]string{
+	for mutant, want := range map[string]string{
 		"bug": "caught", "control": "harmless", "crash": "CRASHED", "elsewhere": "MISSED", "noticed": "FAILED", "skipped": "UNHEALTHY",
 	} {
 		found := false
 		for line := range strings.SplitSeq(out.String(), "\n") {
-			found = found || strings.HasPrefix(line, mutant+" ") && strings.Contains(line, words)
+			found = found || strings.HasPrefix(line, mutant+" ") && strings.Contains(line, want)
 		}
 		if !found {
-			t.Errorf("the output for %s does not contain %q", mutant, words)
+			t.Errorf("the output for %s does not contain %q", mutant, want)
 		}
 	}
 

@@ -26,7 +26,7 @@ type runner struct {
 
 // all runs the tests without mutants, and then with each mutant.
 func (r *runner) all(ctx context.Context, mutants []*mutant) error {
-	begun := time.Now()
+	start := time.Now()
 	healthy, err := r.healthy(ctx, mutants)
 	if err != nil {
 		return err
@@ -43,11 +43,11 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 			}
 			ran++
 			result, took := r.test(ctx, overlay, t)
-			words, ok := m.judge(result, t)
+			verdict, ok := m.judge(result, t)
 			if !healthy[t] {
-				words, ok = "UNHEALTHY", false // it fails without the mutant too
+				verdict, ok = "UNHEALTHY", false // it fails without the mutant too
 			}
-			fmt.Fprintf(r.out, "%-36s %-9s %4.0fs  %s\n", m.name, words, took.Seconds(), t)
+			fmt.Fprintf(r.out, "%-36s %-9s %4.0fs  %s\n", m.name, verdict, took.Seconds(), t)
 			switch {
 			case !ok:
 				missed++
@@ -57,7 +57,7 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 			}
 		}
 	}
-	fmt.Fprintf(r.out, "%d mutants, %d runs, %d unexpected results, in %v\n", len(mutants), ran, missed, time.Since(begun).Round(time.Second))
+	fmt.Fprintf(r.out, "%d mutants, %d runs, %d unexpected results, in %v\n", len(mutants), ran, missed, time.Since(start).Round(time.Second))
 	if missed > 0 {
 		return errors.New("some mutants had unexpected results")
 	}
@@ -91,7 +91,7 @@ func (r *runner) healthy(ctx context.Context, mutants []*mutant) (map[test]bool,
 		}
 		for _, leaf := range leaves[g] {
 			t := test{g.pkg, path.Join(g.parent, leaf), g.args}
-			passed[t] = result.ended[t.name] == "pass"
+			passed[t] = result.outcomes[t.name] == "pass"
 			if !passed[t] {
 				fmt.Fprintf(r.out, "%-36s FAILED    %4.0fs  %s\n%s\n", "(none)", took.Seconds(), t, indented(result.output))
 			}
@@ -139,13 +139,13 @@ func (r *runner) test(ctx context.Context, overlay string, t test) (*result, tim
 		// Set in the environment, so that it also applies to builds started by the test.
 		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	}
-	begun := time.Now()
+	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	res := read(bytes.NewReader(out))
-	if err != nil && len(res.ended) == 0 {
+	if err != nil && len(res.outcomes) == 0 {
 		res.output += err.Error()
 	}
-	return res, time.Since(begun)
+	return res, time.Since(start)
 }
 
 // pattern returns a pattern that matches only this test. The last part of the name may contain alternatives.
@@ -159,15 +159,15 @@ func pattern(name string) string {
 
 // result is the parsed output of go test -json.
 type result struct {
-	ended   map[string]string // outcome of each test: pass, fail or skip
-	finding string            // the first line that a test logged; for a failing test, its first error
-	crashed bool              // a panic, or a timeout
-	output  string
+	outcomes map[string]string // outcome of each test: pass, fail or skip
+	finding  string            // the first line that a test logged; for a failing test, its first error
+	crashed  bool              // a panic, or a timeout
+	output   string
 }
 
 func read(in io.Reader) *result {
 	logged := regexp.MustCompile(`^ +\w+_test\.go:\d+: `)
-	r := &result{ended: make(map[string]string)}
+	r := &result{outcomes: make(map[string]string)}
 	var output strings.Builder
 	lines := bufio.NewReader(in)
 	for {
@@ -184,7 +184,7 @@ func read(in io.Reader) *result {
 			r.finding = strings.TrimSpace(e.Output)
 		}
 		if e.Test != "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
-			r.ended[e.Test] = e.Action
+			r.outcomes[e.Test] = e.Action
 		}
 		if err != nil {
 			r.output = output.String()
@@ -195,23 +195,23 @@ func read(in io.Reader) *result {
 
 // judge describes the result of the mutant's test, and reports whether it is as expected: only that test fails, without
 // a panic or a timeout. With a harmless mutant, the test must pass.
-func (m *mutant) judge(r *result, t test) (words string, ok bool) {
-	for name, how := range r.ended {
-		family := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")
-		if how == "fail" && !family {
+func (m *mutant) judge(r *result, t test) (verdict string, ok bool) {
+	for name, outcome := range r.outcomes {
+		related := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")
+		if outcome == "fail" && !related {
 			return "another test failed: " + name, false
 		}
 	}
-	switch how := r.ended[t.name]; {
+	switch outcome := r.outcomes[t.name]; {
 	case r.crashed:
 		return "CRASHED", false
-	case how == "fail" && m.harmless == "":
+	case outcome == "fail" && m.harmless == "":
 		return "caught", true
-	case how == "fail":
+	case outcome == "fail":
 		return "FAILED", false
-	case how == "pass" && m.harmless != "":
+	case outcome == "pass" && m.harmless != "":
 		return "harmless", true
-	case how == "pass":
+	case outcome == "pass":
 		return "MISSED", false
 	default:
 		return "NOT RUN", false // it did not build, does not exist, or was skipped

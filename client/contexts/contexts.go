@@ -32,8 +32,8 @@ func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Clie
 	if err != nil {
 		return nil, err
 	}
-	endpoints, of := c.Options(name != "")
-	return client.Dial(ctx, endpoints, append(of, opts...)...)
+	endpoints, options := c.Options(name != "")
+	return client.Dial(ctx, endpoints, append(options, opts...)...)
 }
 
 // Load returns the named context. An empty name selects the context named by GK_CONTEXT, or else the file's current

@@ -15,8 +15,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// served starts a server with TLS and points GK_CONFIG to a context file for it that uses relative paths.
-func served(t *testing.T) (address string) {
+// startServer starts a server with TLS and points GK_CONFIG to a context file for it that uses relative paths.
+func startServer(t *testing.T) (address string) {
 	t.Helper()
 	ca := authoritytest.New(t)
 	own, admin := ca.Issue(authority.Leaf{Name: "gk1", Server: true}), ca.Issue(authority.Leaf{Name: "admin", Client: true})
@@ -42,8 +42,8 @@ func served(t *testing.T) (address string) {
 }
 
 func TestDial_NamedContext_ConnectsWithItsCredential(t *testing.T) {
-	address := served(t)
-	who := func(name string) (string, error) {
+	address := startServer(t)
+	credential := func(name string) (string, error) {
 		c, err := contexts.Dial(t.Context(), name)
 		if err != nil {
 			return "", err
@@ -56,13 +56,13 @@ func TestDial_NamedContext_ConnectsWithItsCredential(t *testing.T) {
 		return r.GetCredential(), err
 	}
 	for _, name := range []string{"prod", ""} {
-		if got, err := who(name); got != "cert:admin" || err != nil {
+		if got, err := credential(name); got != "cert:admin" || err != nil {
 			t.Errorf("credential with context %q = %q, %v, want cert:admin", name, got, err)
 		}
 	}
 	t.Setenv("GK_CONTEXT", "none")
 	t.Setenv("GK_ENDPOINTS", "127.0.0.1:2")
-	if got, err := who("prod"); got != "cert:admin" || err != nil { // an explicit name takes precedence over variables
+	if got, err := credential("prod"); got != "cert:admin" || err != nil { // an explicit name takes precedence over variables
 		t.Errorf("credential with context \"prod\" and variables set = %q, %v, want cert:admin", got, err)
 	}
 	if c, err := contexts.Load(""); err != nil || c.Name != "none" {
@@ -79,8 +79,8 @@ func TestDial_NamedContext_ConnectsWithItsCredential(t *testing.T) {
 func TestBearer_ChosenContextWithACredential_IgnoresVariables(t *testing.T) {
 	t.Setenv("GK_BEARER_TOKEN", "secret")
 	byCertificate := contexts.Context{TLS: contexts.TLS{Cert: "c"}}
-	for what, c := range map[string]struct {
-		of          contexts.Context
+	for name, c := range map[string]struct {
+		config      contexts.Context
 		chosen      bool
 		file, token string
 	}{
@@ -89,8 +89,8 @@ func TestBearer_ChosenContextWithACredential_IgnoresVariables(t *testing.T) {
 		"chosen, with neither":       {contexts.Context{}, true, "", "secret"},
 		"current":                    {contexts.Context{TokenFile: "f"}, false, "", "secret"},
 	} {
-		if file, token := c.of.Bearer(c.chosen); file != c.file || token != c.token {
-			t.Errorf("%s: Bearer() = %q, %q, want %q, %q", what, file, token, c.file, c.token)
+		if file, token := c.config.Bearer(c.chosen); file != c.file || token != c.token {
+			t.Errorf("%s: Bearer() = %q, %q, want %q, %q", name, file, token, c.file, c.token)
 		}
 	}
 }

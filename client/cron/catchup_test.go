@@ -20,7 +20,7 @@ import (
 
 // No host is up for the first three hours after the definition is created. Then two hosts start, and one of them
 // restarts.
-func TestCatchUp_AllHostsWereDown_RunsMissedFirings(t *testing.T) {
+func TestCatchUp_AllHostsDown_RunsMissedFirings(t *testing.T) {
 	for name, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire
 		spec    string
@@ -47,13 +47,13 @@ func TestCatchUp_AllHostsWereDown_RunsMissedFirings(t *testing.T) {
 						ran = append(ran, due.Format("15:04"))
 						return errors.New("a failure must not affect other firings")
 					})
-					table := cron.New(cron.WithLocation(time.UTC))
-					id, err := gkcron.Add(t.Context(), table, c.spec, runner)
+					scheduler := cron.New(cron.WithLocation(time.UTC))
+					id, err := gkcron.Add(t.Context(), scheduler, c.spec, runner)
 					if err != nil {
 						t.Fatal(err)
 					}
 					before := len(ran)
-					if err := gkcron.CatchUp(t.Context(), table, id, runner); (err != nil) != (len(ran) > before) {
+					if err := gkcron.CatchUp(t.Context(), scheduler, id, runner); (err != nil) != (len(ran) > before) {
 						t.Errorf("CatchUp on %s = %v, want an error only if something ran; ran %v", host, err, ran)
 					}
 				}
@@ -66,7 +66,7 @@ func TestCatchUp_AllHostsWereDown_RunsMissedFirings(t *testing.T) {
 }
 
 // Firings that were due under an earlier policy do not count as missed.
-func TestCatchUp_PolicyChanged_RunsNoEarlierFirings(t *testing.T) {
+func TestCatchUp_PolicyChanged_DoesNotRunEarlierFirings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "hourly")
 		var ran []string
@@ -79,32 +79,32 @@ func TestCatchUp_PolicyChanged_RunsNoEarlierFirings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		until := func(hour int) {
+		advanceTo := func(hour int) {
 			srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(time.Duration(hour)*time.Hour+30*time.Minute)))
 		}
-		policy := func(m gatekeeperv1.Misfire, description string) {
+		setPolicy := func(m gatekeeperv1.Misfire, description string) {
 			srv.Edit(t, "hourly", func(d *gatekeeperv1.Definition) {
 				d.Misfire, d.MisfireWindow, d.Description = m, durationpb.New(12*time.Hour), description
 			})
 		}
-		runs := func(want ...string) {
+		wantRuns := func(want ...string) {
 			t.Helper()
 			if ran = nil; runner.CatchUp(t.Context(), schedule.Next) != nil || !slices.Equal(ran, want) {
 				t.Errorf("the job ran for due times %v, want %v", ran, want)
 			}
 		}
-		until(2) // bubbles start at midnight
-		policy(gatekeeperv1.Misfire_MISFIRE_EACH, "")
-		runs()
-		until(4)
-		policy(gatekeeperv1.Misfire_MISFIRE_EACH, "an unrelated edit")
-		runs("03:00", "04:00")
-		until(6)
-		policy(gatekeeperv1.Misfire_MISFIRE_ONCE, "")
-		runs()
-		until(8)
-		runs("08:00")
-		runs()
+		advanceTo(2) // bubbles start at midnight
+		setPolicy(gatekeeperv1.Misfire_MISFIRE_EACH, "")
+		wantRuns()
+		advanceTo(4)
+		setPolicy(gatekeeperv1.Misfire_MISFIRE_EACH, "an unrelated edit")
+		wantRuns("03:00", "04:00")
+		advanceTo(6)
+		setPolicy(gatekeeperv1.Misfire_MISFIRE_ONCE, "")
+		wantRuns()
+		advanceTo(8)
+		wantRuns("08:00")
+		wantRuns()
 	})
 }
 
@@ -125,7 +125,7 @@ func (s *suspender) Error(error, string, ...any) {}
 
 // The process is suspended from 01:00 to 03:30. Its next one-hour timer starts only then, so cron wakes up at 04:30 and
 // skips all activations but the first.
-func TestAdd_ProcessWasSuspended_CatchesUpByPolicy(t *testing.T) {
+func TestAdd_ProcessSuspended_CatchesUpPerPolicy(t *testing.T) {
 	for name, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire
 		want    []string
@@ -148,11 +148,11 @@ func TestAdd_ProcessWasSuspended_CatchesUpByPolicy(t *testing.T) {
 					ran = append(ran, due.Format("15:04"))
 					return nil
 				})
-				table := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(&suspender{time: 2*time.Hour + 30*time.Minute}))
-				if _, err := gkcron.Add(t.Context(), table, "0 * * * *", runner); err != nil {
+				scheduler := cron.New(cron.WithLocation(time.UTC), cron.WithLogger(&suspender{time: 2*time.Hour + 30*time.Minute}))
+				if _, err := gkcron.Add(t.Context(), scheduler, "0 * * * *", runner); err != nil {
 					t.Fatal(err)
 				}
-				start(t, table)
+				start(t, scheduler)
 				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(5*time.Hour+time.Minute))) // bubbles start at midnight
 				if !slices.Equal(ran, c.want) {
 					t.Errorf("the job ran for due times %v, want %v", ran, c.want)

@@ -16,14 +16,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second
+const testTimeout = 20 * time.Second
 
 func receive[T any](t *testing.T, c <-chan T, what string) T {
 	t.Helper()
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatalf("timed out waiting for %s", what)
 		panic("unreachable")
 	}
@@ -42,16 +42,16 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	srv := gktest.Start(t, "tick")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	over := make(chan time.Time, 100)    // due times of the first process's finished runs
-	refused := make(chan time.Time, 100) // due times denied to the second process
+	finished := make(chan time.Time, 100) // due times of the first process's finished runs
+	denied := make(chan time.Time, 100)   // due times denied to the second process
 	first := client.NewRunner(srv.Dial(t, "app1").Semaphore("tick"), func(context.Context) error { return nil },
-		client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { over <- r.Due }}))
+		client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { finished <- r.Due }}))
 	second := client.NewRunner(srv.Dial(t, "app2").Semaphore("tick"), func(context.Context) error { t.Error("ran twice"); return nil },
 		client.WithHooks(client.Hooks{Denied: func(_ context.Context, d *client.DeniedError) {
 			if d.Reason != client.ReasonFiringDone {
 				t.Errorf("denied with %v, want ReasonFiringDone", d)
 			}
-			refused <- d.Firing.GetFiring().GetDue().AsTime()
+			denied <- d.Firing.GetFiring().GetDue().AsTime()
 		}}))
 
 	turns := make(chan struct{}) // each activation of the second process waits for one of the first
@@ -72,13 +72,13 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	}
 	seen := make(map[time.Time]bool)
 	for range 2 {
-		due := receive(t, over, "a run")
+		due := receive(t, finished, "a run")
 		if seen[due] || due.Nanosecond() != 0 || due.Location() != time.UTC {
 			t.Errorf("due time = %s, want a new time in whole seconds and UTC", due)
 		}
 		seen[due] = true
 		turns <- struct{}{}
-		if got := receive(t, refused, "a denial"); !seen[got] {
+		if got := receive(t, denied, "a denial"); !seen[got] {
 			t.Errorf("the second process was denied %s, which the first did not run", got)
 		}
 	}
@@ -94,7 +94,7 @@ func TestAdd_BadSpec_ReturnsAnError(t *testing.T) {
 func TestAdd_EntryRemovedBeforeItsJobAcquires_DoesNotRun(t *testing.T) {
 	srv := gktest.Start(t, "gone")
 	activated, removed, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	table := cron.New(everySecond, cron.WithChain(func(j cron.Job) cron.Job {
+	scheduler := cron.New(everySecond, cron.WithChain(func(j cron.Job) cron.Job {
 		return cron.FuncJob(func() {
 			close(activated)
 			<-removed
@@ -103,13 +103,13 @@ func TestAdd_EntryRemovedBeforeItsJobAcquires_DoesNotRun(t *testing.T) {
 		})
 	}))
 	runner := client.NewRunner(srv.Dial(t, "app1").Semaphore("gone"), func(context.Context) error { t.Error("ran without a firing"); return nil })
-	id, err := gkcron.Add(t.Context(), table, "* * * * * *", runner)
+	id, err := gkcron.Add(t.Context(), scheduler, "* * * * * *", runner)
 	if err != nil {
 		t.Fatal(err)
 	}
-	start(t, table)
+	start(t, scheduler)
 	receive(t, activated, "the activation")
-	table.Remove(id)
+	scheduler.Remove(id)
 	close(removed)
 	receive(t, returned, "the end of the activation")
 }
@@ -118,8 +118,8 @@ func TestAdd_PermitRevoked_CancelsTheJobWithTheCause(t *testing.T) {
 	srv := gktest.Start(t, "long")
 	c := srv.Dial(t, "app1")
 	tokens, causes := make(chan uint64, 1), make(chan error, 1)
-	table := cron.New(everySecond)
-	_, err := gkcron.Add(t.Context(), table, "* * * * * *", client.NewRunner(c.Semaphore("long"), func(ctx context.Context) error {
+	scheduler := cron.New(everySecond)
+	_, err := gkcron.Add(t.Context(), scheduler, "* * * * * *", client.NewRunner(c.Semaphore("long"), func(ctx context.Context) error {
 		select {
 		case tokens <- client.PermitOf(ctx).Token():
 		default:
@@ -132,7 +132,7 @@ func TestAdd_PermitRevoked_CancelsTheJobWithTheCause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start(t, table)
+	start(t, scheduler)
 	srv.Revoke(t, receive(t, tokens, "the job"), "a test")
 	if cause := receive(t, causes, "the end of the job"); !errors.Is(cause, client.ErrRevoked) {
 		t.Errorf("cause = %v, want ErrRevoked", cause)

@@ -24,37 +24,37 @@ func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 		var log bytes.Buffer
 		c := srv.Dial(t, "app1", client.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		ran := 0
-		table := cron.New()
+		scheduler := cron.New()
 		runner := client.NewRunner(c.Semaphore("export"), func(context.Context) error { ran++; return nil })
-		if _, err := gkcron.Add(t.Context(), table, "* * * * *", runner); err != nil {
+		if _, err := gkcron.Add(t.Context(), scheduler, "* * * * *", runner); err != nil {
 			t.Fatal(err)
 		}
-		start(t, table)
+		start(t, scheduler)
 		group := func(pattern string) *gatekeeperv1.Definition {
 			return &gatekeeperv1.Definition{Name: "export", GroupPattern: &pattern}
 		}
-		logged := func(want int, text string) {
+		wantLogged := func(want int, text string) {
 			t.Helper()
 			srv.Advance(t, 5*time.Minute)
 			if n := strings.Count(log.String(), "the job does not run"); n != want || !strings.Contains(log.String(), text) {
 				t.Errorf("logged %d denials, want %d, including the text %q:\n%s", n, want, text, log.String())
 			}
 		}
-		logged(1, "There is no semaphore")
+		wantLogged(1, "There is no semaphore")
 		srv.Define(t, group("dr-site"))
-		logged(2, `group pattern \"dr-site\"`)
+		wantLogged(2, `group pattern \"dr-site\"`)
 		srv.Define(t, group("prod"))
-		logged(3, `group pattern \"prod\"`)
+		wantLogged(3, `group pattern \"prod\"`)
 		if ran != 0 {
 			t.Errorf("the job ran %d times while denied", ran)
 		}
 		srv.Define(t, group("default"))
-		logged(3, "")
+		wantLogged(3, "")
 		if ran == 0 {
 			t.Error("the job did not run after the edit")
 		}
 		srv.Define(t, group("prod"))
-		logged(4, "gkctl explain export --group default --acquirer app1")
+		wantLogged(4, "gkctl explain export --group default --acquirer app1")
 	})
 }
 
@@ -64,11 +64,11 @@ func TestJobWrapper_DeniedUntilAnEdit_LogsOnce(t *testing.T) {
 		srv := gktest.Start(t)
 		var log bytes.Buffer
 		c := srv.Dial(t, "app1", client.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		table := cron.New(cron.WithChain(gkcron.JobWrapper(t.Context(), c.Semaphore("export"), nil)))
-		if _, err := table.AddJob("* * * * *", gkcron.Func(func(context.Context) error { t.Error("ran"); return nil })); err != nil {
+		scheduler := cron.New(cron.WithChain(gkcron.JobWrapper(t.Context(), c.Semaphore("export"), nil)))
+		if _, err := scheduler.AddJob("* * * * *", gkcron.Func(func(context.Context) error { t.Error("ran"); return nil })); err != nil {
 			t.Fatal(err)
 		}
-		start(t, table)
+		start(t, scheduler)
 		srv.Advance(t, 5*time.Minute)
 		if n := strings.Count(log.String(), "the job does not run"); n != 1 ||
 			!strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {

@@ -31,15 +31,15 @@ func ExampleCatchUp() {
 	if err := client.NewRunner(c.Semaphore("hourly-export"), export).CatchUp(ctx, schedule.Next); err != nil {
 		fmt.Println(err)
 	}
-	timetable := cron.New()
+	scheduler := cron.New()
 	runner := client.NewRunner(c.Semaphore("hourly-export"), export)
-	id, err := gkcron.Add(ctx, timetable, "30 * * * *", runner)
+	id, err := gkcron.Add(ctx, scheduler, "30 * * * *", runner)
 	if err != nil {
 		log.Fatal(err)
 	}
-	timetable.Start()
-	fmt.Println(gkcron.CatchUp(ctx, timetable, id, runner))
-	<-timetable.Stop().Done()
+	scheduler.Start()
+	fmt.Println(gkcron.CatchUp(ctx, scheduler, id, runner))
+	<-scheduler.Stop().Done()
 	// Output: <nil>
 }
 

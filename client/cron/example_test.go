@@ -27,15 +27,15 @@ func ExampleAdd() {
 	export := func(context.Context) error { ran <- struct{}{}; return nil }
 
 	runner := client.NewRunner(c.Semaphore("nightly-export"), export, client.WithOutagePolicy(client.OutageWait))
-	timetable := cron.New(cron.WithSeconds())
-	if _, err := gkcron.Add(ctx, timetable, "* * * * * *", runner); err != nil {
+	scheduler := cron.New(cron.WithSeconds())
+	if _, err := gkcron.Add(ctx, scheduler, "* * * * * *", runner); err != nil {
 		log.Fatal(err)
 	}
-	timetable.Start()
+	scheduler.Start()
 
 	<-ran
 	fmt.Println("ran")
-	<-timetable.Stop().Done()
+	<-scheduler.Stop().Done()
 	// Output: ran
 }
 
@@ -48,18 +48,18 @@ func ExampleJobWrapper() {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	timetable := cron.New()
+	scheduler := cron.New()
 
 	schedule, err := cron.ParseStandard("30 2 * * *")
 	if err != nil {
 		log.Fatal(err)
 	}
-	guard := gkcron.JobWrapper(ctx, c.Semaphore("nightly-export"), gkcron.Last(schedule, timetable.Location()))
+	guard := gkcron.JobWrapper(ctx, c.Semaphore("nightly-export"), gkcron.Last(schedule, scheduler.Location()))
 	job := cron.NewChain(cron.Recover(cron.DefaultLogger), guard).Then(gkcron.Func(func(context.Context) error {
 		fmt.Println("exporting")
 		return nil
 	}))
-	timetable.Schedule(schedule, job)
+	scheduler.Schedule(schedule, job)
 
 	job.Run() // cron does this at half past two
 	job.Run() // the next host does the same

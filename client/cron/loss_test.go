@@ -20,8 +20,8 @@ func TestAdd_PermitLost_CancelsTheJobInTimeAndLaterActivationsRun(t *testing.T) 
 		t.Helper()
 		srv.Edit(t, name, func(d *gatekeeperv1.Definition) { d.GroupPattern = &pattern })
 	}
-	for how, c := range map[string]struct {
-		happen  func(t *testing.T, srv *gktest.Server, token uint64)
+	for scenario, c := range map[string]struct {
+		trigger func(t *testing.T, srv *gktest.Server, token uint64)
 		recover func(t *testing.T, srv *gktest.Server)
 		cause   error
 	}{
@@ -42,7 +42,7 @@ func TestAdd_PermitLost_CancelsTheJobInTimeAndLaterActivationsRun(t *testing.T) 
 			func(t *testing.T, srv *gktest.Server) { srv.Restart(t) }, client.ErrExpiring,
 		},
 	} {
-		t.Run(how, func(t *testing.T) {
+		t.Run(scenario, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := gktest.Start(t, name)
 				permits, causes, reports := make(chan *client.Permit, 100), make(chan error, 1), make(chan client.Report, 100)
@@ -60,14 +60,14 @@ func TestAdd_PermitLost_CancelsTheJobInTimeAndLaterActivationsRun(t *testing.T) 
 					causes <- context.Cause(ctx)
 					return ctx.Err()
 				}, client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { reports <- r }}))
-				table := cron.New()
-				if _, err := gkcron.Add(t.Context(), table, "* * * * *", runner); err != nil {
+				scheduler := cron.New()
+				if _, err := gkcron.Add(t.Context(), scheduler, "* * * * *", runner); err != nil {
 					t.Fatal(err)
 				}
-				start(t, table)
+				start(t, scheduler)
 
 				first := <-permits
-				c.happen(t, srv, first.Token())
+				c.trigger(t, srv, first.Token())
 				report := <-reports
 				if cause := <-causes; !errors.Is(cause, c.cause) || !errors.Is(report.Stopped, c.cause) {
 					t.Errorf("cause = %v, Report.Stopped = %v, want %v", cause, report.Stopped, c.cause)
@@ -93,9 +93,9 @@ func TestJobWrapper_PlainJobOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 				close(gone)
 			}
 		}}))
-		over := make(chan struct{})
+		done := make(chan struct{})
 		go func() {
-			defer close(over)
+			defer close(done)
 			wrap(cron.FuncJob(func() { close(began); <-end })).Run()
 		}()
 		<-began
@@ -105,7 +105,7 @@ func TestJobWrapper_PlainJobOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 			t.Error(err)
 		}
 		close(end)
-		<-over
+		<-done
 		srv.Heal(t, c)
 	})
 }

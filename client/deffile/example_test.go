@@ -40,8 +40,8 @@ func ExampleParse() {
 // A typo in a file is an error with its position.
 func ExampleError() {
 	_, err := deffile.Parse("jobs.yaml", []byte("definitions:\n  - name: nightly-export\n    group_patern: prod\n"))
-	if fault, ok := errors.AsType[*deffile.Error](err); ok {
-		fmt.Println("line", fault.Line)
+	if parseErr, ok := errors.AsType[*deffile.Error](err); ok {
+		fmt.Println("line", parseErr.Line)
 	}
 	fmt.Println(err)
 	// Output:

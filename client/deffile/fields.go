@@ -19,8 +19,8 @@ const versionKey = "version"
 
 const (
 	durationName = "google.protobuf.Duration"
-	// noForm is the message for an API field of a type that this package does not support.
-	noForm = "this version does not support fields of this type in a file"
+	// unsupportedType is the message for an API field of a type that this package does not support.
+	unsupportedType = "this version does not support fields of this type in a file"
 )
 
 // Keys returns the keys of a definition in the order in which they are written. They are the API's field names. The key
@@ -76,7 +76,7 @@ func (p *parser) value(field protoreflect.FieldDescriptor, n *yaml.Node) (protor
 		d, err := p.duration(key, n)
 		return protoreflect.ValueOfMessage(durationpb.New(d).ProtoReflect()), err
 	}
-	return protoreflect.Value{}, p.at(n, "%s: %s", key, noForm)
+	return protoreflect.Value{}, p.at(n, "%s: %s", key, unsupportedType)
 }
 
 func valueOf[T any](v T, err error) (protoreflect.Value, error) { return protoreflect.ValueOf(v), err }
@@ -155,7 +155,7 @@ func (p *parser) choice(field protoreflect.FieldDescriptor, n *yaml.Node) (proto
 	var words []string
 	values := field.Enum().Values()
 	for i := 1; i < values.Len(); i++ { // 0 is "unspecified"
-		word := wordOf(field, values.Get(i))
+		word := enumWord(field, values.Get(i))
 		if n.ShortTag() == "!!str" && n.Value == word {
 			return values.Get(i).Number(), nil
 		}
@@ -164,9 +164,9 @@ func (p *parser) choice(field protoreflect.FieldDescriptor, n *yaml.Node) (proto
 	return 0, p.at(n, "%s must be %s, not %s", field.TextName(), strings.Join(words, " or "), quoted(n))
 }
 
-// wordOf returns the name of an enumeration value in files: the API's name without the prefix of its field. For
+// enumWord returns the name of an enumeration value in files: the API's name without the prefix of its field. For
 // example, it returns hold for ON_EXPIRY_HOLD.
-func wordOf(field protoreflect.FieldDescriptor, v protoreflect.EnumValueDescriptor) string {
+func enumWord(field protoreflect.FieldDescriptor, v protoreflect.EnumValueDescriptor) string {
 	return strings.ToLower(strings.TrimPrefix(string(v.Name()), strings.ToUpper(field.TextName())+"_"))
 }
 

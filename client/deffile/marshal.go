@@ -101,13 +101,13 @@ func value(field protoreflect.FieldDescriptor, v protoreflect.Value) (*yaml.Node
 		if known == nil {
 			return nil, fmt.Errorf("%s has the value %d, which this version does not know", field.TextName(), v)
 		}
-		return text(wordOf(field, known)), nil
+		return text(enumWord(field, known)), nil
 	case protoreflect.Message:
 		if d, ok := v.Interface().(*durationpb.Duration); ok {
 			return plain(FormatDuration(d.AsDuration())), nil
 		}
 	}
-	return nil, fmt.Errorf("%s: %s", field.TextName(), noForm)
+	return nil, fmt.Errorf("%s: %s", field.TextName(), unsupportedType)
 }
 
 // text returns a string node. The encoder quotes the text if YAML would read it as another type.

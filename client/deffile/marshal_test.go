@@ -16,7 +16,7 @@ import (
 )
 
 func TestMarshal_EveryField_RoundTripsInOrder(t *testing.T) {
-	data, err := deffile.Marshal(everythingWant())
+	data, err := deffile.Marshal(wantEverything())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestMarshal_EveryField_RoundTripsInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, string(data)); diff != "" {
 		t.Errorf("Marshal (-want +got):\n%s", diff)
 	}
-	checkParse(t, everythingWant(), data)
+	checkParse(t, wantEverything(), data)
 }
 
 func TestMarshalRecords_Version_IsTheLastKeyAndRoundTrips(t *testing.T) {
@@ -161,8 +161,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := deffile.Parse("f", data)
 		if err != nil {
-			var fault *deffile.Error
-			if !errors.As(err, &fault) {
+			var parseErr *deffile.Error
+			if !errors.As(err, &parseErr) {
 				t.Errorf("Parse = %v, want an *Error", err)
 			}
 			return

@@ -40,7 +40,7 @@ definitions:
   - name: bare
 `
 
-func everythingWant() []*gatekeeperv1.Definition {
+func wantEverything() []*gatekeeperv1.Definition {
 	return []*gatekeeperv1.Definition{
 		{
 			Name:            "nightly-export",
@@ -73,7 +73,7 @@ func TestParse_EveryKey_RecordsItsPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(everythingWant(), file.Definitions(), protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(wantEverything(), file.Definitions(), protocmp.Transform()); diff != "" {
 		t.Errorf("definitions (-want +got):\n%s", diff)
 	}
 	first, bare := &file.Entries[0], &file.Entries[1]
@@ -132,7 +132,7 @@ func TestParse_EmptyList_HasNoEntries(t *testing.T) {
 	}
 }
 
-func TestParse_Errors_HaveTheirPosition(t *testing.T) {
+func TestParse_Errors_IncludeThePosition(t *testing.T) {
 	head := "definitions:\n  - name: a\n    "
 	for name, test := range map[string]struct{ in, want string }{
 		"empty":             {"", `f: the file is empty: write "definitions: []" if that is intended`},
@@ -180,8 +180,8 @@ func TestParse_Errors_HaveTheirPosition(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := deffile.Parse("f", []byte(test.in))
-			var fault *deffile.Error
-			if !errors.As(err, &fault) {
+			var parseErr *deffile.Error
+			if !errors.As(err, &parseErr) {
 				t.Fatalf("Parse = %v, want an *Error", err)
 			}
 			if !strings.HasPrefix(err.Error(), test.want) {

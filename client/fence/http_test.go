@@ -187,7 +187,7 @@ func TestTransport_TokenInTheContext_IsSent(t *testing.T) {
 }
 
 // Resources that use this package do not need gRPC.
-func TestDependencies_AreOnlyTheStandardLibrary(t *testing.T) {
+func TestDependencies_OnlyStandardLibrary(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// believers is a set of clients that take turns holding a permit. It records which of them believe they hold it.
-type believers struct {
+// contenders is a set of clients that take turns holding a permit. It records which of them believe they hold it.
+type contenders struct {
 	srv     *Server
 	clients []*client.Client
 
@@ -28,14 +28,14 @@ type believers struct {
 
 // run makes each client acquire and hold the permit repeatedly until ctx ends. A client that is cut off does not
 // release the permit.
-func (b *believers) run(ctx context.Context, t *testing.T, random *rand.Rand) *sync.WaitGroup {
-	var all sync.WaitGroup
+func (b *contenders) run(ctx context.Context, t *testing.T, rng *rand.Rand) *sync.WaitGroup {
+	var wg sync.WaitGroup
 	for _, c := range b.clients {
-		own := rand.New(rand.NewPCG(random.Uint64(), 0))
-		all.Go(func() {
+		clientRNG := rand.New(rand.NewPCG(rng.Uint64(), 0))
+		wg.Go(func() {
 			for ctx.Err() == nil {
-				limited, cancel := context.WithTimeout(ctx, time.Minute)
-				p, err := c.Semaphore("job").Acquire(limited)
+				acquireCtx, cancel := context.WithTimeout(ctx, time.Minute)
+				p, err := c.Semaphore("job").Acquire(acquireCtx)
 				cancel()
 				if err != nil {
 					continue
@@ -45,23 +45,23 @@ func (b *believers) run(ctx context.Context, t *testing.T, random *rand.Rand) *s
 				b.grants++
 				b.tokens = append(b.tokens, p.Token())
 				b.mu.Unlock()
-				hold := time.NewTimer(time.Duration(own.IntN(10_000)) * time.Millisecond)
+				hold := time.NewTimer(time.Duration(clientRNG.IntN(10_000)) * time.Millisecond)
 				select {
 				case <-hold.C:
 				case <-p.Done():
 				}
 				hold.Stop()
-				last, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-				_ = p.Release(last) // the client may be cut off
+				releaseCtx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+				_ = p.Release(releaseCtx) // the client may be cut off
 				cancel()
 			}
 		})
 	}
-	return &all
+	return &wg
 }
 
 // count returns the number of clients that currently believe they hold the permit.
-func (b *believers) count() (n int) {
+func (b *contenders) count() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.held {
@@ -74,17 +74,17 @@ func (b *believers) count() (n int) {
 
 // overlaps injects faults while time passes, and counts the steps at which more than one client believed it held the
 // permit.
-func (b *believers) overlaps(t *testing.T, random *rand.Rand, length time.Duration) (overlaps int) {
+func (b *contenders) overlaps(t *testing.T, rng *rand.Rand, duration time.Duration) (overlaps int) {
 	const step = 10 * time.Millisecond // the grace period is four steps
 	ctx, stop := context.WithCancel(context.Background())
-	all := b.run(ctx, t, random)
-	defer all.Wait()
+	wg := b.run(ctx, t, rng)
+	defer wg.Wait()
 	defer stop()
 	defer b.srv.SlowDown(t, 0)
 	defer b.srv.Heal(t)
-	for at := time.Duration(0); at < length; at += step {
+	for at := time.Duration(0); at < duration; at += step {
 		if at%(500*time.Millisecond) == 0 {
-			b.injectFault(t, random)
+			b.injectFault(t, rng)
 		}
 		b.srv.Advance(t, step)
 		if b.count() > 1 {
@@ -94,28 +94,28 @@ func (b *believers) overlaps(t *testing.T, random *rand.Rand, length time.Durati
 	return overlaps
 }
 
-func (b *believers) injectFault(t *testing.T, random *rand.Rand) {
-	c := b.clients[random.IntN(len(b.clients))]
-	switch random.IntN(8) {
+func (b *contenders) injectFault(t *testing.T, rng *rand.Rand) {
+	c := b.clients[rng.IntN(len(b.clients))]
+	switch rng.IntN(8) {
 	case 0, 1:
 		b.srv.Partition(t, c)
 	case 2, 3:
 		b.srv.Heal(t, c)
 	case 4:
-		b.srv.SlowDown(t, time.Duration(random.IntN(1500))*time.Millisecond, c)
+		b.srv.SlowDown(t, time.Duration(rng.IntN(1500))*time.Millisecond, c)
 	case 5:
 		b.srv.SlowDown(t, 0, c)
 	case 6:
 		b.srv.Disconnect(t, c)
 	case 7:
-		if random.IntN(10) == 0 {
+		if rng.IntN(10) == 0 {
 			b.srv.Restart(t)
 		}
 	}
 }
 
-func newBelievers(t *testing.T, rates ...float64) *believers {
-	b := &believers{srv: Start(t), held: make(map[*client.Client]*client.Permit)}
+func newContenders(t *testing.T, rates ...float64) *contenders {
+	b := &contenders{srv: Start(t), held: make(map[*client.Client]*client.Permit)}
 	b.srv.Define(t, &gatekeeperv1.Definition{Name: "job", Duration: durationpb.New(4 * time.Second)})
 	for i, rate := range rates {
 		b.clients = append(b.clients, b.srv.Dial(t, fmt.Sprintf("app%d", i+1), ClockRate(rate)))
@@ -123,12 +123,12 @@ func newBelievers(t *testing.T, rates ...float64) *believers {
 	return b
 }
 
-func TestBelief_ClocksWithinOnePerCent_NeverOverlaps(t *testing.T) {
+func TestBelief_ClocksWithinOnePercent_NeverOverlaps(t *testing.T) {
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 1))
-			b := newBelievers(t, 0.99, 1, 1.01, 0.995)
-			if n := b.overlaps(t, random, time.Minute); n > 0 {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			b := newContenders(t, 0.99, 1, 1.01, 0.995)
+			if n := b.overlaps(t, rng, time.Minute); n > 0 {
 				t.Errorf("seed %d: more than one client believed it held the permit at %d steps", seed, n)
 			}
 			if b.grants < 5 {
@@ -142,7 +142,7 @@ func TestBelief_ClocksWithinOnePerCent_NeverOverlaps(t *testing.T) {
 // the check must detect this.
 func TestBelief_ClockFarTooSlow_OverlapIsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBelievers(t, 0.5, 1)
+		b := newContenders(t, 0.5, 1)
 		slow := acquire(t, b.clients[0], "job")
 		b.held[b.clients[0]] = slow
 		b.srv.Partition(t, b.clients[0])

@@ -6,7 +6,7 @@ import (
 )
 
 func TestClockRate_Fast_PermitEndsSooner(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1", ClockRate(2))
 		p := acquire(t, c, "job") // lasts one minute, less the margin
 		srv.Partition(t, c)

@@ -89,7 +89,7 @@ func (s *Server) do(t testing.TB, what string, f func(ctx context.Context) error
 	if stopped {
 		t.Fatalf("gktest: %s: the server is stopped: call Restart first", what)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	if err := f(ctx); err != nil {
 		t.Fatalf("gktest: %s: %v", what, err)

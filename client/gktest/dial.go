@@ -22,7 +22,7 @@ func endpoints() []string { return []string{"passthrough:///gktest"} }
 // applied after these options. The client is closed at the end of the test.
 func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *client.Client {
 	t.Helper()
-	l := newLink(s.enter)
+	l := newLink(s.connect)
 	c, err := client.Dial(context.Background(), endpoints(), slices.Concat(l.options(acquirer, logTo(t, slog.LevelWarn)), opts)...)
 	if err != nil {
 		t.Fatalf("gktest: dial as %s: %v", acquirer, err)

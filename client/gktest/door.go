@@ -8,46 +8,46 @@ import (
 
 var errStopped = errors.New("connection refused: the test has stopped the server")
 
-// door is a net.Listener for in-memory connections.
-type door struct {
+// memListener is a net.Listener for in-memory connections.
+type memListener struct {
 	address string
 	conns   chan net.Conn
-	shut    chan struct{}
+	closed  chan struct{}
 	once    sync.Once
 }
 
-func newDoor(address string) *door {
-	return &door{address: address, conns: make(chan net.Conn), shut: make(chan struct{})}
+func newMemListener(address string) *memListener {
+	return &memListener{address: address, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// enter passes a connection to Accept. It returns an error if the door is closed.
-func (d *door) enter(c net.Conn) error {
+// connect passes a connection to Accept. It returns an error if the door is closed.
+func (d *memListener) connect(c net.Conn) error {
 	select {
 	case d.conns <- c:
 		return nil
-	case <-d.shut:
+	case <-d.closed:
 		return errStopped
 	}
 }
 
 // Accept returns the next connection.
-func (d *door) Accept() (net.Conn, error) {
+func (d *memListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-d.conns:
 		return c, nil
-	case <-d.shut:
+	case <-d.closed:
 		return nil, net.ErrClosed
 	}
 }
 
 // Close prevents further connections.
-func (d *door) Close() error {
-	d.once.Do(func() { close(d.shut) })
+func (d *memListener) Close() error {
+	d.once.Do(func() { close(d.closed) })
 	return nil
 }
 
 // Addr returns the address that the server advertises.
-func (d *door) Addr() net.Addr { return address(d.address) }
+func (d *memListener) Addr() net.Addr { return address(d.address) }
 
 type address string
 

@@ -99,8 +99,8 @@ func TestExport_IgnoresItsContext_ReportsAnOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		stubborn := func(context.Context) error { <-time.After(time.Hour); return nil }
-		var over []client.Overrun
-		hooks := client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { over = append(over, o) }}
+		var overruns []client.Overrun
+		hooks := client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { overruns = append(overruns, o) }}
 		app1 := srv.Dial(t, "app1")
 		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), stubborn, client.WithHooks(hooks)))
 
@@ -109,8 +109,8 @@ func TestExport_IgnoresItsContext_ReportsAnOverrun(t *testing.T) {
 		if err := <-ended; !errors.Is(err, client.ErrLost) {
 			t.Errorf("the run returned %v, want ErrLost", err)
 		}
-		if len(over) == 0 || !over[len(over)-1].Gone {
-			t.Errorf("overruns reported = %+v, want the last one to have Gone set", over)
+		if len(overruns) == 0 || !overruns[len(overruns)-1].Gone {
+			t.Errorf("overruns reported = %+v, want the last one to have Gone set", overruns)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 // link is the network between one client and the server. It relays every connection, so that it can hold data back. As
 // on a real network, neither side notices. Data, and the closing of a connection, arrive once the link is healed.
 type link struct {
-	enter func(net.Conn) error // passes the server its end of a connection
+	connect func(net.Conn) error // passes the server its end of a connection
 
 	mu      sync.Mutex // guards everything below
 	healed  chan struct{}
@@ -46,8 +46,8 @@ const (
 
 var errDead = errors.New("no route to host: the test has stopped this client")
 
-func newLink(enter func(net.Conn) error) *link {
-	l := &link{enter: enter, healed: make(chan struct{}), changed: make(chan struct{}), wires: make(map[*wire]struct{})}
+func newLink(connect func(net.Conn) error) *link {
+	l := &link{connect: connect, healed: make(chan struct{}), changed: make(chan struct{}), wires: make(map[*wire]struct{})}
 	close(l.healed)
 	return l
 }
@@ -79,20 +79,20 @@ func (l *link) join(client net.Conn) error {
 	l.wires[w] = struct{}{}
 	l.running.Add(1)
 	l.mu.Unlock()
-	go l.carry(w)
-	if err := l.enter(server); err != nil {
+	go l.relay(w)
+	if err := l.connect(server); err != nil {
 		w.cut()
 		return err
 	}
 	return nil
 }
 
-// carry relays both directions of a connection until both are closed.
-func (l *link) carry(w *wire) {
+// relay relays both directions of a connection until both are closed.
+func (l *link) relay(w *wire) {
 	defer l.running.Done()
 	var directions sync.WaitGroup
-	directions.Go(func() { l.direction(w, w.client, w.server, func() time.Duration { return 0 }) })
-	directions.Go(func() { l.direction(w, w.server, w.client, l.late) })
+	directions.Go(func() { l.relayOneWay(w, w.client, w.server, func() time.Duration { return 0 }) })
+	directions.Go(func() { l.relayOneWay(w, w.server, w.client, l.currentDelay) })
 	directions.Wait()
 	w.cut()
 	l.mu.Lock()
@@ -100,14 +100,14 @@ func (l *link) carry(w *wire) {
 	delete(l.wires, w)
 }
 
-// direction relays data from one end to the other, with the delay in force when the data is sent.
-func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) {
+// relayOneWay relays data from one end to the other, with the delay in force when the data is sent.
+func (l *link) relayOneWay(w *wire, from, to net.Conn, currentDelay func() time.Duration) {
 	sent := make(chan chunk, window)
 	var reading sync.WaitGroup
-	reading.Go(func() { w.read(from, sent, late) })
+	reading.Go(func() { w.read(from, sent, currentDelay) })
 	defer reading.Wait()
 	for c := range sent {
-		if l.arrive(w.gone, c, late) != nil || l.pass(w.gone, time.Time{}) != nil {
+		if l.arrive(w.gone, c, currentDelay) != nil || l.pass(w.gone, time.Time{}) != nil {
 			continue // the connection is broken: nothing more arrives
 		}
 		if c.data == nil {
@@ -119,12 +119,12 @@ func (l *link) direction(w *wire, from, to net.Conn, late func() time.Duration) 
 }
 
 // read reads data from the sender, so that the sender does not block.
-func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration) {
+func (w *wire) read(from net.Conn, sent chan<- chunk, currentDelay func() time.Duration) {
 	defer close(sent)
 	put := func(data []byte) (ok bool) {
 		now := time.Now()
 		select {
-		case sent <- chunk{data, now, now.Add(late())}:
+		case sent <- chunk{data, now, now.Add(currentDelay())}:
 			return true
 		case <-w.gone:
 			return false
@@ -146,13 +146,13 @@ func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration)
 var errGone = errors.New("gone")
 
 // arrive waits until a chunk is due. If the delay is reduced in the meantime, the shorter delay applies.
-func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) error {
+func (l *link) arrive(gone <-chan struct{}, c chunk, currentDelay func() time.Duration) error {
 	for {
 		l.mu.Lock()
 		changed := l.changed
 		l.mu.Unlock()
 		due := c.due
-		if now := c.sent.Add(late()); now.Before(due) {
+		if now := c.sent.Add(currentDelay()); now.Before(due) {
 			due = now
 		}
 		wait := time.Until(due)
@@ -218,7 +218,7 @@ func (w *wire) cut() {
 	})
 }
 
-func (l *link) late() time.Duration {
+func (l *link) currentDelay() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.delay
@@ -256,19 +256,19 @@ func (l *link) heal() {
 
 // disconnect breaks every connection.
 func (l *link) disconnect() {
-	for _, w := range l.present() {
+	for _, w := range l.openWires() {
 		w.cut()
 	}
 }
 
-// serverGone closes the server's ends. The clients see this once all data sent earlier has arrived.
-func (l *link) serverGone() {
-	for _, w := range l.present() {
+// closeServerEnds closes the server's ends. The clients see this once all data sent earlier has arrived.
+func (l *link) closeServerEnds() {
+	for _, w := range l.openWires() {
 		_ = w.server.Close() // it may already be closed
 	}
 }
 
-func (l *link) present() []*wire {
+func (l *link) openWires() []*wire {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Collect(maps.Keys(l.wires))

@@ -100,13 +100,13 @@ func TestLink_SlowedDown_DelaysOnlyDataFromTheServer(t *testing.T) {
 	})
 }
 
-func TestLink_SlowedDown_DelaysTheEndOfAConnection(t *testing.T) {
+func TestLink_SlowedDown_DelaysConnectionClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, client, server := linkPair(t)
 		h := listen(client)
 		l.slowDown(time.Minute)
 		send(t, server, "a")
-		l.serverGone()
+		l.closeServerEnds()
 		h.want(t, "")
 		<-time.After(time.Minute)
 		h.want(t, "a|")
@@ -125,7 +125,7 @@ func TestLink_Disconnected_BothEndsBreakAndDataIsLost(t *testing.T) {
 	})
 }
 
-func TestLink_Killed_FailsWaitingAndLaterDials(t *testing.T) {
+func TestLink_Killed_FailsPendingAndLaterDials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _, server := linkPair(t)
 		h := listen(server)

@@ -10,7 +10,7 @@ import (
 // logTo returns a logger that writes to a test's output.
 func logTo(t testing.TB, level slog.Level) *slog.Logger {
 	o := &output{to: t.Output()}
-	t.Cleanup(o.end)
+	t.Cleanup(o.stop)
 	return slog.New(slog.NewTextHandler(o, &slog.HandlerOptions{Level: level}))
 }
 
@@ -30,7 +30,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.to.Write(p)
 }
 
-func (o *output) end() {
+func (o *output) stop() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.to = nil

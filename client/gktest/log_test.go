@@ -12,7 +12,7 @@ func TestLogTo_AfterTheTest_DiscardsText(t *testing.T) {
 	o := &output{to: &out}
 	log := slog.New(slog.NewTextHandler(o, nil))
 	log.Info("during")
-	o.end()
+	o.stop()
 	log.Info("after")
 	if !strings.Contains(out.String(), "during") || strings.Contains(out.String(), "after") {
 		t.Errorf("logged %q, want only the message logged during the test", out.String())

@@ -50,7 +50,7 @@ func (z *zones) wait(t *testing.T) {
 
 func TestMove_JobFinishesDuringTheDrain_OtherZoneIsGrantedOnRelease(t *testing.T) {
 	var finished time.Time
-	item := func(ctx context.Context) error {
+	finishing := func(ctx context.Context) error {
 		<-ctx.Done()
 		stop, ok := errors.AsType[*client.StopError](context.Cause(ctx))
 		if !ok || !errors.Is(stop, client.ErrMoved) || stop.Drain != 2*time.Minute {
@@ -63,22 +63,22 @@ func TestMove_JobFinishesDuringTheDrain_OtherZoneIsGrantedOnRelease(t *testing.T
 		finished = time.Now()
 		return nil
 	}
-	inZones(t, item, func(t *testing.T, z *zones, ended <-chan error) {
+	inZones(t, finishing, func(t *testing.T, z *zones, ended <-chan error) {
 		z.Move(t, "east", "west", 2*time.Minute)
 		z.wait(t)
 		if err := <-ended; err != nil {
 			t.Errorf("Run = %v, want nil", err)
 		}
 		next := <-z.granted
-		if late := time.Since(finished); late != 0 || !next.Held() {
-			t.Errorf("the other zone was granted the permit %s after the release, want 0", late)
+		if delay := time.Since(finished); delay != 0 || !next.Held() {
+			t.Errorf("the other zone was granted the permit %s after the release, want 0", delay)
 		}
 	})
 }
 
 func TestMove_JobIgnoresItsDrain_KeepsItsSlotUntilExpiryAndReportsAnOverrun(t *testing.T) {
-	over := make(chan client.Overrun, 10)
-	hooks := client.WithHooks(client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { over <- o }})
+	overruns := make(chan client.Overrun, 10)
+	hooks := client.WithHooks(client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { overruns <- o }})
 	stubborn := func(context.Context) error { <-time.After(time.Hour); return nil }
 	inZones(t, stubborn, func(t *testing.T, z *zones, ended <-chan error) {
 		moved := time.Now()
@@ -88,9 +88,9 @@ func TestMove_JobIgnoresItsDrain_KeepsItsSlotUntilExpiryAndReportsAnOverrun(t *t
 		if waited := time.Since(moved); waited < time.Minute || waited > 71*time.Second {
 			t.Errorf("granted after %s, want 60 s to 71 s for a drain of 1 min and a duration of 10 s", waited)
 		}
-		first, second := <-over, <-over
-		if first.Gone || !second.Gone || second.Permit.Held() || len(over) > 0 {
-			t.Errorf("overruns reported = %+v and %+v, and %d more", first, second, len(over))
+		first, second := <-overruns, <-overruns
+		if first.Gone || !second.Gone || second.Permit.Held() || len(overruns) > 0 {
+			t.Errorf("overruns reported = %+v and %+v, and %d more", first, second, len(overruns))
 		}
 		if err := next.Release(t.Context()); err != nil {
 			t.Error(err)
@@ -101,7 +101,7 @@ func TestMove_JobIgnoresItsDrain_KeepsItsSlotUntilExpiryAndReportsAnOverrun(t *t
 	}, hooks)
 }
 
-func TestMove_BackDuringTheDrain_KeepsThePermitAndStopsTheJob(t *testing.T) {
+func TestMove_MovedBackDuringTheDrain_KeepsThePermitAndStopsTheJob(t *testing.T) {
 	slow := func(ctx context.Context) error { <-time.After(2 * time.Hour); return context.Cause(ctx) }
 	inZones(t, slow, func(t *testing.T, z *zones, ended <-chan error) {
 		z.Move(t, "east", "west", time.Minute)
@@ -118,14 +118,14 @@ func TestMove_BackDuringTheDrain_KeepsThePermitAndStopsTheJob(t *testing.T) {
 }
 
 func TestMove_NothingToMove_FailsTheTest(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		wantFatal(t, "no semaphore that admits east", func(s testing.TB) { srv.Move(s, "east", "west", 0, "job") }) // job admits any group
 		wantFatal(t, "absent", func(s testing.TB) { srv.Move(s, "east", "west", 0, "absent") })
 	})
 }
 
 func TestCordon_DeniesUntilUncordon(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Advance(t, 2*time.Second)
@@ -147,8 +147,8 @@ func TestCordon_DeniesUntilUncordon(t *testing.T) {
 	})
 }
 
-func TestDrain_HolderMustStopAndKeepsItsPermitMeanwhile(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+func TestDrain_HolderMustStop_KeepsItsPermitDuringTheDrain(t *testing.T) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)
 		srv.Drain(t, p.Token(), "disk is full", 10*time.Minute)

@@ -14,7 +14,7 @@ import (
 // sender has closed the connection by then, as a client does after a few seconds without a response.
 func (s *Server) Partition(t testing.TB, clients ...*client.Client) {
 	t.Helper()
-	for _, l := range s.linksOf(t, clients) {
+	for _, l := range s.linksFor(t, clients) {
 		l.partition()
 	}
 }
@@ -22,7 +22,7 @@ func (s *Server) Partition(t testing.TB, clients ...*client.Client) {
 // Heal ends a Partition. Data that was held back arrives.
 func (s *Server) Heal(t testing.TB, clients ...*client.Client) {
 	t.Helper()
-	for _, l := range s.linksOf(t, clients) {
+	for _, l := range s.linksFor(t, clients) {
 		l.heal()
 	}
 }
@@ -32,7 +32,7 @@ func (s *Server) Heal(t testing.TB, clients ...*client.Client) {
 // simulates a network that works in one direction only.
 func (s *Server) SlowDown(t testing.TB, d time.Duration, clients ...*client.Client) {
 	t.Helper()
-	for _, l := range s.linksOf(t, clients) {
+	for _, l := range s.linksFor(t, clients) {
 		l.slowDown(d)
 	}
 }
@@ -41,7 +41,7 @@ func (s *Server) SlowDown(t testing.TB, d time.Duration, clients ...*client.Clie
 // immediately, responses in transit are lost, and clients can reconnect.
 func (s *Server) Disconnect(t testing.TB, clients ...*client.Client) {
 	t.Helper()
-	for _, l := range s.linksOf(t, clients) {
+	for _, l := range s.linksFor(t, clients) {
 		l.disconnect()
 	}
 }
@@ -51,18 +51,18 @@ func (s *Server) Disconnect(t testing.TB, clients ...*client.Client) {
 // cancelled with client.ErrClosed.
 func (s *Server) Crash(t testing.TB, c *client.Client) {
 	t.Helper()
-	for _, l := range s.linksOf(t, []*client.Client{c}) {
+	for _, l := range s.linksFor(t, []*client.Client{c}) {
 		l.kill()
 	}
 	_ = c.Close() // it returns no errors
 }
 
-func (s *Server) linksOf(t testing.TB, clients []*client.Client) []*link {
+func (s *Server) linksFor(t testing.TB, clients []*client.Client) []*link {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(clients) == 0 {
-		return slices.AppendSeq([]*link{s.outside}, maps.Values(s.links))
+		return slices.AppendSeq([]*link{s.endpointLink}, maps.Values(s.links))
 	}
 	links := make([]*link, 0, len(clients))
 	for _, c := range clients {

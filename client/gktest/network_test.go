@@ -9,14 +9,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// wiresOf counts the connections of a client.
-func wiresOf(t *testing.T, srv *Server, c *client.Client) int {
+// wireCount counts the connections of a client.
+func wireCount(t *testing.T, srv *Server, c *client.Client) int {
 	t.Helper()
-	return len(srv.linksOf(t, []*client.Client{c})[0].present())
+	return len(srv.linksFor(t, []*client.Client{c})[0].openWires())
 }
 
 func TestPartition_CallsHangAndOtherClientsAreUnaffected(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
 		srv.Partition(t, app1)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -37,17 +37,17 @@ func TestPartition_CallsHangAndOtherClientsAreUnaffected(t *testing.T) {
 }
 
 func TestPartition_Brief_ConnectionsSurvive(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Advance(t, 2*time.Second)
-		wires := srv.linksOf(t, []*client.Client{c})[0].present()
+		wires := srv.linksFor(t, []*client.Client{c})[0].openWires()
 		srv.Partition(t) // all clients
 		srv.Partition(t, c)
 		srv.Advance(t, time.Second)
 		srv.Heal(t)
 		srv.Advance(t, time.Minute)
-		if now := srv.linksOf(t, []*client.Client{c})[0].present(); len(now) != len(wires) {
+		if now := srv.linksFor(t, []*client.Client{c})[0].openWires(); len(now) != len(wires) {
 			t.Errorf("got %d connections after the partition, want %d", len(now), len(wires))
 		}
 		for _, w := range wires {
@@ -63,8 +63,8 @@ func TestPartition_Brief_ConnectionsSurvive(t *testing.T) {
 	})
 }
 
-func TestHeal_DataSentMeanwhile_Arrives(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+func TestHeal_DataSentDuringThePartition_Arrives(t *testing.T) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Partition(t, c)
@@ -83,29 +83,29 @@ func TestHeal_DataSentMeanwhile_Arrives(t *testing.T) {
 }
 
 func TestSlowDown_DelaysEveryResponse(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
-		took := func() time.Duration {
+		measure := func() time.Duration {
 			before := time.Now()
 			if err := acquire(t, c, "job").Release(t.Context()); err != nil {
 				t.Error(err)
 			}
 			return time.Since(before)
 		}
-		took() // connects the client
+		measure() // connects the client
 		srv.SlowDown(t, 300*time.Millisecond, c)
-		if d := took(); d != 600*time.Millisecond {
+		if d := measure(); d != 600*time.Millisecond {
 			t.Errorf("two calls took %s, want 600 ms", d)
 		}
 		srv.SlowDown(t, 0)
-		if d := took(); d != 0 {
+		if d := measure(); d != 0 {
 			t.Errorf("two calls took %s, want 0", d)
 		}
 	})
 }
 
 func TestSlowDown_LongerThanAnyTimeout_WorksInOneDirectionOnly(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.SlowDown(t, time.Hour, c)
@@ -121,13 +121,13 @@ func TestSlowDown_LongerThanAnyTimeout_WorksInOneDirectionOnly(t *testing.T) {
 }
 
 func TestDisconnect_ClientsReconnect(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		granted := make(chan error, 1)
 		go func() { granted <- second(srv.Dial(t, "app2").Semaphore("job").Acquire(t.Context())) }()
 		srv.Advance(t, 2*time.Second)
-		wires := srv.linksOf(t, []*client.Client{c})[0].present()
+		wires := srv.linksFor(t, []*client.Client{c})[0].openWires()
 		srv.Disconnect(t)
 		for _, w := range wires {
 			select {
@@ -150,14 +150,14 @@ func TestDisconnect_ClientsReconnect(t *testing.T) {
 }
 
 func TestCrash_ReleasesNothingAndThePermitExpires(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Advance(t, 2*time.Second)
 		srv.Crash(t, c)
 		wantCause(t, p.Context(), client.ErrClosed)
 		srv.Advance(t, 0)
-		if n := wiresOf(t, srv, c); n > 0 {
+		if n := wireCount(t, srv, c); n > 0 {
 			t.Errorf("got %d connections after Crash, want 0", n)
 		}
 		srv.Advance(t, 50*time.Second)
@@ -172,7 +172,7 @@ func TestCrash_ReleasesNothingAndThePermitExpires(t *testing.T) {
 }
 
 func TestSwitches_ForeignClient_FailTheTest(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		foreign := Start(t).Dial(t, "app1")
 		wantFatal(t, "not created by Dial", func(s testing.TB) { srv.Partition(s, foreign) })
 	})

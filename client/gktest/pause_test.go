@@ -9,7 +9,7 @@ import (
 )
 
 func TestPause_GrantsNothingUntilResume(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		srv.Pause(t, "job", "disk is full")
 		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonPaused {
@@ -21,7 +21,7 @@ func TestPause_GrantsNothingUntilResume(t *testing.T) {
 }
 
 func TestPauseAndStop_StopsTheHolder(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)
 		srv.PauseAndStop(t, "job", "disk is full", 0)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestExpire_NotifiesTheHolderAndGrantsToTheNextWaiter(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		granted := make(chan *client.Permit, 1)
 		go func() {
@@ -41,7 +41,7 @@ func TestExpire_NotifiesTheHolderAndGrantsToTheNextWaiter(t *testing.T) {
 }
 
 func TestExpire_HolderCutOff_KeepsThePermitUntilItsDeadline(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Advance(t, 2*time.Second)
@@ -58,8 +58,8 @@ func TestExpire_HolderCutOff_KeepsThePermitUntilItsDeadline(t *testing.T) {
 	})
 }
 
-func TestExpire_CoolingPermit_EndsTheCooling(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+func TestExpire_CoolingPermit_EndsTheCooldown(t *testing.T) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		srv.Define(t, &gatekeeperv1.Definition{Name: "job", LossDelay: durationpb.New(time.Hour)})
 		c := srv.Dial(t, "app1")
 		srv.Expire(t, acquire(t, c, "job").Token())
@@ -73,7 +73,7 @@ func TestExpire_CoolingPermit_EndsTheCooling(t *testing.T) {
 }
 
 func TestExpireAll_EndsOnlyThePermitsOfThatSemaphore(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		srv.Define(t, &gatekeeperv1.Definition{Name: "job", Permits: new(uint32(3))}, &gatekeeperv1.Definition{Name: "other"})
 		c := srv.Dial(t, "app1")
 		for range 3 {
@@ -92,7 +92,7 @@ func TestExpireAll_EndsOnlyThePermitsOfThatSemaphore(t *testing.T) {
 }
 
 func TestRevoke_NotifiesTheHolderAndKeepsTheSlot(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		srv.Advance(t, 2*time.Second)

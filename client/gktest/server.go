@@ -18,8 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// within bounds each call to the server, in the test's time. It is long because test machines can be busy.
-const within = 30 * time.Second
+// callTimeout bounds each call to the server, in the test's time. It is long because test machines can be busy.
+const callTimeout = 30 * time.Second
 
 // The addresses that the server advertises on virtual time.
 const (
@@ -30,22 +30,22 @@ const (
 // Server is a Gatekeeper server for tests. It is safe for concurrent use, except that methods that take a testing.TB
 // end the test on failure, so they must be called from the test's goroutine.
 type Server struct {
-	memory  *gatekeeper.Memory
-	log     *slog.Logger
-	virtual bool
-	tcp     net.Listener // nil on virtual time
-	outside *link        // shared by the clients that dial Endpoint
-	ops     *client.Client
-	opsLink *link // not affected by switches
-	running sync.WaitGroup
+	memory       *gatekeeper.Memory
+	log          *slog.Logger
+	virtual      bool
+	tcp          net.Listener // nil on virtual time
+	endpointLink *link        // shared by the clients that dial Endpoint
+	ops          *client.Client
+	opsLink      *link // not affected by switches
+	running      sync.WaitGroup
 
 	changing sync.Mutex // held while the server starts or stops
 
-	mu     sync.Mutex // guards everything below
-	server *gatekeeper.Server
-	door   *door // accepts connections; nil while the server is stopped
-	links  map[*client.Client]*link
-	closed bool
+	mu       sync.Mutex // guards everything below
+	server   *gatekeeper.Server
+	listener *memListener // accepts connections; nil while the server is stopped
+	links    map[*client.Client]*link
+	closed   bool
 }
 
 // Start starts a server for the duration of a test. It defines semaphores with the given names and default settings;
@@ -57,7 +57,7 @@ func Start(t testing.TB, names ...string) *Server {
 		t.Fatalf("gktest: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := s.end(); err != nil {
+		if err := s.shutdown(); err != nil {
 			t.Errorf("gktest: %v", err)
 		}
 	})
@@ -76,7 +76,7 @@ func NewServer(names ...string) *Server {
 
 // Close stops the server. A server created by Start is closed at the end of its test.
 func (s *Server) Close() {
-	if err := s.end(); err != nil {
+	if err := s.shutdown(); err != nil {
 		panic(fmt.Sprintf("gktest: %v", err))
 	}
 }
@@ -92,9 +92,9 @@ func (s *Server) Endpoint() string {
 
 func open(log *slog.Logger, names []string) (*Server, error) {
 	s := &Server{memory: gatekeeper.NewMemory(), log: log, virtual: inBubble(), links: make(map[*client.Client]*link)}
-	s.outside, s.opsLink = newLink(s.enter), newLink(s.enter)
+	s.endpointLink, s.opsLink = newLink(s.connect), newLink(s.connect)
 	if err := s.open(names); err != nil {
-		return nil, errors.Join(err, s.end())
+		return nil, errors.Join(err, s.shutdown())
 	}
 	return s, nil
 }
@@ -109,7 +109,7 @@ func (s *Server) open(names []string) (err error) {
 	if err := s.start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	s.ops, err = client.Dial(ctx, endpoints(), s.opsLink.options("ops@gktest", s.log)...)
 	if err != nil {
@@ -133,12 +133,12 @@ func inBubble() (yes bool) {
 
 // start opens the server with the data in memory.
 func (s *Server) start() error {
-	api, peers := newDoor(virtualAPI), newDoor(virtualPeer) // no peer connects
+	api, peers := newMemListener(virtualAPI), newMemListener(virtualPeer) // no peer connects
 	advertise := virtualAPI
 	if s.tcp != nil {
 		advertise = s.tcp.Addr().String()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	var profile gatekeeper.Profile // the server becomes the leader immediately
 	if s.virtual {
@@ -153,7 +153,7 @@ func (s *Server) start() error {
 		return err
 	}
 	s.mu.Lock()
-	s.server, s.door = server, api
+	s.server, s.listener = server, api
 	s.mu.Unlock()
 	return server.Ready(ctx)
 }
@@ -162,28 +162,28 @@ func (s *Server) start() error {
 func (s *Server) stop() error {
 	s.mu.Lock()
 	server, links := s.server, s.allLinks()
-	s.server, s.door = nil, nil
+	s.server, s.listener = nil, nil
 	s.mu.Unlock()
 	if server == nil {
 		return nil
 	}
 	for _, l := range links {
-		l.serverGone()
+		l.closeServerEnds()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	return server.Close(ctx)
 }
 
-// end stops everything. Further calls do nothing.
-func (s *Server) end() error {
+// shutdown stops everything. Further calls do nothing.
+func (s *Server) shutdown() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.mu.Lock()
-	links, again := s.allLinks(), s.closed
+	links, alreadyClosed := s.allLinks(), s.closed
 	s.closed = true
 	s.mu.Unlock()
-	if again {
+	if alreadyClosed {
 		return nil
 	}
 	if s.ops != nil {
@@ -202,18 +202,18 @@ func (s *Server) end() error {
 
 // allLinks returns the links to break when the server stops. The caller holds mu.
 func (s *Server) allLinks() []*link {
-	return slices.AppendSeq([]*link{s.outside, s.opsLink}, maps.Values(s.links))
+	return slices.AppendSeq([]*link{s.endpointLink, s.opsLink}, maps.Values(s.links))
 }
 
-// enter passes a connection to the server.
-func (s *Server) enter(c net.Conn) error {
+// connect passes a connection to the server.
+func (s *Server) connect(c net.Conn) error {
 	s.mu.Lock()
-	d := s.door
+	d := s.listener
 	s.mu.Unlock()
 	if d == nil {
 		return errStopped
 	}
-	return d.enter(c)
+	return d.connect(c)
 }
 
 // accept passes TCP connections to the server. The port stays the same across restarts.
@@ -223,7 +223,7 @@ func (s *Server) accept() {
 		if err != nil {
 			return
 		}
-		if s.outside.join(conn) != nil {
+		if s.endpointLink.join(conn) != nil {
 			_ = conn.Close() // the server is stopped: end the client's connection
 		}
 	}

@@ -16,15 +16,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// inBubbleOf runs a test on virtual time with a server that defines the semaphore "job".
-func inBubbleOf(t *testing.T, test func(t *testing.T, srv *Server)) {
+// runInBubble runs a test on virtual time with a server that defines the semaphore "job".
+func runInBubble(t *testing.T, test func(t *testing.T, srv *Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, Start(t, "job")) })
 }
 
 func acquire(t *testing.T, c *client.Client, semaphore string) *client.Permit {
 	t.Helper()
-	return take(t, c.Semaphore(semaphore))
+	return mustAcquire(t, c.Semaphore(semaphore))
 }
 
 func wantCause(t *testing.T, ctx context.Context, want error) {
@@ -76,7 +76,7 @@ func TestNewServer_WithoutATest_ServesUntilClose(t *testing.T) {
 }
 
 func TestEndpoint_OnVirtualTime_Panics(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		defer func() {
 			if recover() == nil {
 				t.Error("Endpoint did not panic")
@@ -87,7 +87,7 @@ func TestEndpoint_OnVirtualTime_Panics(t *testing.T) {
 }
 
 func TestAdvance_OnVirtualTime_PassesExactlyTheDuration(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		before := time.Now()
 		srv.Advance(t, time.Hour)
 		if passed := time.Since(before); passed != time.Hour {
@@ -102,7 +102,7 @@ func TestAdvance_OnRealTime_FailsTheTest(t *testing.T) {
 }
 
 func TestAwait_ConditionNeverHolds_FailsTheTest(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		wantFatal(t, "timed out waiting for the moon", func(s testing.TB) {
 			srv.Await(s, "the moon", func() bool { return false })
 		})
@@ -110,7 +110,7 @@ func TestAwait_ConditionNeverHolds_FailsTheTest(t *testing.T) {
 }
 
 func TestStop_PermitsSurviveARestart(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
 		p := acquire(t, app1, "job")
 		srv.Advance(t, time.Minute)
@@ -130,8 +130,8 @@ func TestStop_PermitsSurviveARestart(t *testing.T) {
 	})
 }
 
-func TestStop_LongerThanTheDuration_HolderStopsBeforeAnotherGrant(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+func TestStop_ForLongerThanTheDuration_HolderStopsBeforeAnotherGrant(t *testing.T) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, time.Minute)
 		srv.Stop(t)
@@ -150,7 +150,7 @@ func TestStop_LongerThanTheDuration_HolderStopsBeforeAnotherGrant(t *testing.T) 
 func second[A, B any](_ A, b B) B { return b }
 
 func TestDefine_CreatesAndReplaces(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		srv.Define(t, &gatekeeperv1.Definition{Name: "job", Permits: new(uint32(2))}, &gatekeeperv1.Definition{Name: "new"})
 		c := srv.Dial(t, "app1")
 		acquire(t, c, "job")
@@ -177,7 +177,7 @@ func TestDefineFile_DefinesTheSemaphoresInTheFile(t *testing.T) {
 }
 
 func TestEdit_HolderNoLongerAdmitted_MustStop(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)
 		srv.Edit(t, "job", func(d *gatekeeperv1.Definition) { d.AcquirerPattern = new("app2") })
@@ -188,7 +188,7 @@ func TestEdit_HolderNoLongerAdmitted_MustStop(t *testing.T) {
 }
 
 func TestDelete_HolderMustStop(t *testing.T) {
-	inBubbleOf(t, func(t *testing.T, srv *Server) {
+	runInBubble(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)
 		srv.Delete(t, "job")

@@ -25,7 +25,7 @@ func (s *Server) Await(t testing.TB, what string, cond func() bool) {
 	const poll = 10 * time.Millisecond
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	for deadline := time.Now().Add(within); !cond(); <-tick.C {
+	for deadline := time.Now().Add(callTimeout); !cond(); <-tick.C {
 		if time.Now().After(deadline) {
 			t.Fatalf("gktest: timed out waiting for %s", what)
 		}

@@ -23,7 +23,7 @@ func (l *Locker) CatchUp(ctx context.Context, job gocron.Job, task func(context.
 		return err
 	}
 	if !known {
-		return noPast(job)
+		return pastUnknownError(job)
 	}
 	return l.runner(job, task).CatchUp(ctx, past)
 }
@@ -44,7 +44,7 @@ func (l *Locker) Missed(ctx context.Context, job gocron.Job) ([]DueRun, error) {
 		return past(after)
 	})
 	if err == nil && wanted && !known {
-		err = noPast(job)
+		err = pastUnknownError(job)
 	}
 	all := make([]DueRun, len(missed))
 	for i, due := range missed {
@@ -57,7 +57,7 @@ func (l *Locker) runner(job gocron.Job, task func(context.Context) error) *clien
 	return client.NewRunner(l.semaphore(job.Name()), task, append([]client.JobOption{client.WithFiringName(job.Name())}, l.options...)...)
 }
 
-func noPast(job gocron.Job) error {
+func pastUnknownError(job gocron.Job) error {
 	return fmt.Errorf("job %q: past due times are known only for a CronJob or a DurationJob", job.Name())
 }
 
@@ -68,11 +68,11 @@ func (l *Locker) past(job gocron.Job) (past func(time.Time) time.Time, known boo
 	if next == nil {
 		return nil, false, nil
 	}
-	coming, err := job.NextRun()
+	nextRun, err := job.NextRun()
 	if err != nil {
 		return nil, false, fmt.Errorf("job %q: %w", job.Name(), err)
 	}
-	zone := coming.Location() // the location of the scheduler
+	zone := nextRun.Location() // the location of the scheduler
 	return func(after time.Time) time.Time { return next(after.In(zone)) }, true, nil
 }
 
@@ -87,17 +87,17 @@ func following(s gocron.JobSchedule) func(time.Time) time.Time {
 		case cron.ConstantDelaySchedule:
 			return func(after time.Time) time.Time { return after.Truncate(c.Delay).Add(c.Delay) }
 		case *cron.SpecSchedule:
-			return func(after time.Time) time.Time { return twinless(c, after) }
+			return func(after time.Time) time.Time { return nextDistinct(c, after) }
 		}
 	}
 	return nil
 }
 
-// twinless returns the next activation after a given time. When clocks are set back, it skips the second of two
+// nextDistinct returns the next activation after a given time. When clocks are set back, it skips the second of two
 // activations with the same local time, as firing does.
-func twinless(s cron.Schedule, after time.Time) time.Time {
+func nextDistinct(s cron.Schedule, after time.Time) time.Time {
 	at := s.Next(after)
-	for !at.IsZero() && !twin(s, at).Equal(at) {
+	for !at.IsZero() && !firstOccurrence(s, at).Equal(at) {
 		at = s.Next(at)
 	}
 	return at

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestCatchUp_AllSchedulersWereDown_RunsEachMissedFiringOnce(t *testing.T) {
+func TestCatchUp_AllSchedulersDown_RunsEachMissedFiringOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		d    gocron.JobDefinition
 		want []string // nil if the job's past due times are unknown

@@ -9,8 +9,8 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// behind is the maximum number of due times tracked per job.
-const behind = 16
+// maxTracked is the maximum number of due times tracked per job.
+const maxTracked = 16
 
 // due returns the due time, in UTC, of the run of a job that starts now. It returns the zero time for an unscheduled
 // run, if such runs are allowed.
@@ -92,7 +92,7 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 		return snapshot{}, errors.New("the scheduler that the Locker follows has no job with that name")
 	}
 	got := snapshot{schedule: job.Schedule()}
-	n := behind
+	n := maxTracked
 	if _, random := got.schedule.(gocron.DurationRandomJobSchedule); random {
 		n = 1 // gocron would have to draw random delays to compute more
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// leaping is a clock that jumps to the due time as soon as a timer is set. At that moment, the scheduler does not yet
+// jumpingClock is a clock that jumps to the due time as soon as a timer is set. At that moment, the scheduler does not yet
 // know that the run that set the timer was locked. When it learns this, it drops all due times that have passed.
-type leaping struct {
+type jumpingClock struct {
 	*clockwork.FakeClock
 	jumps chan struct{} // one token per jump
 }
 
-func (c leaping) AfterFunc(d time.Duration, f func()) clockwork.Timer {
+func (c jumpingClock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	t := c.FakeClock.AfterFunc(d, f)
 	select {
 	case <-c.jumps:
@@ -28,14 +28,14 @@ func (c leaping) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 
 // probe is a gocron.Locker that only reads due times.
 type probe struct {
-	locker *Locker
-	dues   chan time.Time
-	errs   chan error
+	locker   *Locker
+	dueTimes chan time.Time
+	errs     chan error
 }
 
-type free struct{}
+type noopLock struct{}
 
-func (free) Unlock(context.Context) error { return nil }
+func (noopLock) Unlock(context.Context) error { return nil }
 
 func (p probe) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	due, err := p.locker.due(ctx, name)
@@ -43,8 +43,8 @@ func (p probe) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 		p.errs <- err
 		return nil, err
 	}
-	p.dues <- due
-	return free{}, nil
+	p.dueTimes <- due
+	return noopLock{}, nil
 }
 
 // A scheduler may drop the due time of a run before the run reads it. The Locker must still find it.
@@ -57,7 +57,7 @@ func TestDue_DroppedByTheScheduler_IsStillFound(t *testing.T) {
 		"every":    gocron.CronJob("@every 1s", false),
 	} {
 		t.Run(name, func(t *testing.T) {
-			clock := leaping{clockwork.NewFakeClockAt(noon), make(chan struct{}, runs)}
+			clock := jumpingClock{clockwork.NewFakeClockAt(noon), make(chan struct{}, runs)}
 			for range runs {
 				clock.jumps <- struct{}{}
 			}
@@ -74,7 +74,7 @@ func TestDue_DroppedByTheScheduler_IsStillFound(t *testing.T) {
 			defer func() { _ = s.Shutdown() }()
 			for i := range runs {
 				select {
-				case due := <-p.dues:
+				case due := <-p.dueTimes:
 					if want := noon.Add(time.Duration(i+1) * time.Second); !due.Equal(want) {
 						t.Fatalf("run %d was due at %s, want %s", i+1, due, want)
 					}

@@ -76,7 +76,7 @@ func ExampleLocker_Lock() {
 	defer c.Close()
 	skipped := make(chan struct{}, 100)
 
-	why := gocron.AfterLockError(func(_ uuid.UUID, name string, err error) {
+	onLockError := gocron.AfterLockError(func(_ uuid.UUID, name string, err error) {
 		switch denied, ok := errors.AsType[*client.DeniedError](err); {
 		case ok && denied.Reason == client.ReasonFiringDone:
 			fmt.Println(name, "has run elsewhere")
@@ -101,7 +101,7 @@ func ExampleLocker_Lock() {
 	}
 	locker.Follow(s)
 	job, err := s.NewJob(gocron.CronJob("30 2 * * *", false), locker.Task(func(context.Context) error { return nil }),
-		gocron.WithName("nightly-export"), gocron.WithEventListeners(why))
+		gocron.WithName("nightly-export"), gocron.WithEventListeners(onLockError))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -124,8 +124,8 @@ func ExampleLocker_Task_notLocked() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	tell := gocron.AfterJobRunsWithError(func(_ uuid.UUID, _ string, err error) { failed <- err })
-	job, err := s.NewJob(gocron.CronJob("30 2 * * *", false), locker.Task(func(context.Context) error { return nil }), gocron.WithEventListeners(tell))
+	onError := gocron.AfterJobRunsWithError(func(_ uuid.UUID, _ string, err error) { failed <- err })
+	job, err := s.NewJob(gocron.CronJob("30 2 * * *", false), locker.Task(func(context.Context) error { return nil }), gocron.WithEventListeners(onError))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func firing(s gocron.JobSchedule, at time.Time) time.Time {
 			return at.Truncate(every.Delay)
 		}
 		if c != nil {
-			at = twin(c, at)
+			at = firstOccurrence(c, at)
 		}
 	}
 	if at.Nanosecond() != 0 { // schedules have a resolution of one second
@@ -59,7 +59,7 @@ func unseen(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
 	if taken.IsZero() {
 		return nil
 	}
-	for at := next(taken); !at.IsZero() && len(all) < behind; at = next(at) {
+	for at := next(taken); !at.IsZero() && len(all) < maxTracked; at = next(at) {
 		all = append(all, at)
 	}
 	return all
@@ -75,9 +75,9 @@ func parse(crontab string) cron.Schedule {
 	return s
 }
 
-// twin handles the day on which clocks are set back. If at is the second activation with the same local time, and
+// firstOccurrence handles the day on which clocks are set back. If at is the second activation with the same local time, and
 // gocron skips the second, it returns the first. gocron does not skip the second if it was started between the two.
-func twin(s cron.Schedule, at time.Time) time.Time {
+func firstOccurrence(s cron.Schedule, at time.Time) time.Time {
 	change, _ := at.ZoneBounds()
 	if change.IsZero() {
 		return at

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second
+const testTimeout = 20 * time.Second
 
 // node is one of an application's schedulers, with a separate clock.
 type node struct {
@@ -71,21 +71,21 @@ func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts .
 	return j
 }
 
-// late is how long after its due time each run of a node starts. gocron drops due times that have passed. In singleton
+// startDelay is how long after its due time each run of a node starts. gocron drops due times that have passed. In singleton
 // mode it may do so before it reschedules the run. If the clock still showed the due time then, gocron would schedule
 // the same run again, and the Locker would rightly refuse it as unscheduled. A real clock has moved on by then.
-const late = time.Millisecond
+const startDelay = time.Millisecond
 
 // start starts the scheduler. It returns when the scheduler is waiting for its first job.
 func (n *node) start() {
 	n.scheduler.Start()
 	n.settle()
-	n.clock.Advance(late)
+	n.clock.Advance(startDelay)
 }
 
 // settle waits until the next run is scheduled.
 func (n *node) settle() {
-	ctx, cancel := context.WithTimeout(n.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(n.t.Context(), testTimeout)
 	defer cancel()
 	if err := n.clock.BlockUntilContext(ctx, 1); err != nil {
 		n.t.Fatal("no run was scheduled")
@@ -97,7 +97,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatalf("timed out waiting for %s", what)
 		panic("unreachable")
 	}
@@ -180,7 +180,7 @@ func TestLocker_PermitRevoked_CancelsTheTaskAndFreesTheSlot(t *testing.T) {
 	if cause := receive(t, causes, "the end of the task"); !errors.Is(cause, client.ErrRevoked) {
 		t.Errorf("cause = %v, want ErrRevoked", cause)
 	}
-	if _, err := srv.Dial(t, "app2").Semaphore("long").TryAcquireFor(t.Context(), patience); err != nil {
+	if _, err := srv.Dial(t, "app2").Semaphore("long").TryAcquireFor(t.Context(), testTimeout); err != nil {
 		t.Error(err)
 	}
 }
@@ -197,7 +197,7 @@ func TestLocker_PlainTask_RunsUnderThePermit(t *testing.T) {
 	n.start()
 	n.clock.Advance(time.Second)
 	wantDenied(t, receive(t, errs, "the task"), client.ReasonNoFreePermit)
-	if _, err := c.Semaphore("plain").TryAcquireFor(t.Context(), patience); err != nil {
+	if _, err := c.Semaphore("plain").TryAcquireFor(t.Context(), testTimeout); err != nil {
 		t.Error(err)
 	}
 }
@@ -223,7 +223,7 @@ func TestLocker_RunNow_IsRefusedWithoutWithUnscheduled(t *testing.T) {
 	}
 }
 
-func TestLocker_UnknownDueTime_RunsNothing(t *testing.T) {
+func TestLocker_UnknownDueTime_DoesNotRun(t *testing.T) {
 	srv := gktest.Start(t, "twice")
 	n := newNode(t, srv.Dial(t, "app1"), noon.Add(-time.Second))
 	for range 2 {
@@ -260,7 +260,7 @@ func TestTask_WithoutItsLocker_DoesNotRun(t *testing.T) {
 	}
 }
 
-func TestElector_LeaderRevoked_NextLeadsAfterItsTaskReturned(t *testing.T) {
+func TestElector_LeaderRevoked_NextLeaderStartsAfterItsTaskReturns(t *testing.T) {
 	srv := gktest.Start(t, "leader")
 	type leader struct {
 		name  string

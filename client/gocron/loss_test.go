@@ -18,7 +18,7 @@ import (
 
 // loss describes how to end a permit while a job is running, and then how to make the next run possible.
 type loss struct {
-	happen  func(t *testing.T, srv *gktest.Server, token uint64)
+	trigger func(t *testing.T, srv *gktest.Server, token uint64)
 	recover func(t *testing.T, srv *gktest.Server)
 	cause   error
 }
@@ -30,10 +30,10 @@ func losses(name string) map[string]loss {
 			srv.Edit(t, name, func(d *gatekeeperv1.Definition) { d.GroupPattern = &pattern })
 		}
 	}
-	nothing := func(*testing.T, *gktest.Server) {}
+	noop := func(*testing.T, *gktest.Server) {}
 	return map[string]loss{
 		"revoked": {
-			func(t *testing.T, srv *gktest.Server, token uint64) { srv.Revoke(t, token, "a test") }, nothing, client.ErrRevoked,
+			func(t *testing.T, srv *gktest.Server, token uint64) { srv.Revoke(t, token, "a test") }, noop, client.ErrRevoked,
 		},
 		"moved": {
 			func(t *testing.T, srv *gktest.Server, _ uint64) { group("elsewhere")(t, srv) }, group(".*"), client.ErrMoved,
@@ -68,8 +68,8 @@ func schedule(t *testing.T, name string, task gocron.Task, opts ...gocron.Schedu
 
 func TestLocker_PermitLost_CancelsTheTaskInTimeAndLaterRunsSucceed(t *testing.T) {
 	const name = "export"
-	for how, l := range losses(name) {
-		t.Run(how, func(t *testing.T) {
+	for scenario, l := range losses(name) {
+		t.Run(scenario, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := gktest.Start(t, name)
 				reports := make(chan client.Report, 100)
@@ -96,7 +96,7 @@ func TestLocker_PermitLost_CancelsTheTaskInTimeAndLaterRunsSucceed(t *testing.T)
 				defer func() { _ = s.Shutdown() }()
 
 				first := <-permits
-				l.happen(t, srv, first.Token())
+				l.trigger(t, srv, first.Token())
 				report := <-reports
 				if cause := <-causes; !errors.Is(cause, l.cause) || !errors.Is(report.Stopped, l.cause) {
 					t.Errorf("cause = %v, Report.Stopped = %v, want %v", cause, report.Stopped, l.cause)
@@ -156,8 +156,8 @@ func TestLocker_PlainTaskOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 
 func TestElector_PermitLost_StopsLeadingInTimeAndLeadsAgainLater(t *testing.T) {
 	const name = "leader"
-	for how, l := range losses(name) {
-		t.Run(how, func(t *testing.T) {
+	for scenario, l := range losses(name) {
+		t.Run(scenario, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := gktest.Start(t, name)
 				e := gkgocron.NewElector(srv.Dial(t, "app1").Semaphore(name), client.WithLoopDelay(time.Second))
@@ -181,7 +181,7 @@ func TestElector_PermitLost_StopsLeadingInTimeAndLeadsAgainLater(t *testing.T) {
 				}()
 
 				first := <-permits
-				l.happen(t, srv, first.Token())
+				l.trigger(t, srv, first.Token())
 				if cause := <-causes; !errors.Is(cause, l.cause) {
 					t.Errorf("cause = %v, want %v", cause, l.cause)
 				}

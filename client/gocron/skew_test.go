@@ -17,9 +17,9 @@ import (
 // skewed is a node with one job and a clock that is off by skew.
 type skewed struct {
 	*node
-	job  gocron.Job
-	skew time.Duration
-	dues chan time.Time // due times of the runs that have ended
+	job      gocron.Job
+	skew     time.Duration
+	dueTimes chan time.Time // due times of the runs that have ended
 }
 
 // next returns the job's next due time on the node's clock, or the zero time if there is none.
@@ -89,8 +89,8 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 				srv := gktest.Start(t, name)
 				var nodes []*skewed
 				for _, skew := range []time.Duration{-2 * time.Second, 0, 2 * time.Second} {
-					n := &skewed{skew: skew, dues: make(chan time.Time, 10)}
-					finished := client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { n.dues <- r.Due }})
+					n := &skewed{skew: skew, dueTimes: make(chan time.Time, 10)}
+					finished := client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { n.dueTimes <- r.Due }})
 					n.node = newNode(t, srv.Dial(t, "app"+skew.String()), c.from.Add(skew), gkgocron.WithJobOptions(finished))
 					n.job = n.node.job(name, c.d, c.opts...)
 					n.start()
@@ -111,13 +111,13 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 					if first == nil {
 						break
 					}
-					first.clock.Advance(first.next().Sub(first.clock.Now()) + late)
+					first.clock.Advance(first.next().Sub(first.clock.Now()) + startDelay)
 					select {
-					case due := <-first.dues:
+					case due := <-first.dueTimes:
 						ran[due.Format(time.DateTime)]++
 					case err := <-first.skipped:
 						wantDenied(t, err, client.ReasonFiringDone)
-					case <-time.After(patience):
+					case <-time.After(testTimeout):
 						t.Fatal("timed out waiting for a run or a skip")
 					}
 				}

@@ -108,7 +108,7 @@ func (t *timetable) advance(n int, drift time.Duration) {
 	if next := following(t.schedule); n > 1 || next != nil && !before.IsZero() && next(before).Before(firing(t.schedule, t.taken)) {
 		t.gap = true
 	}
-	t.ahead = slices.Clone(t.ahead[n:min(len(t.ahead), n+2*behind)])
+	t.ahead = slices.Clone(t.ahead[n:min(len(t.ahead), n+2*maxTracked)])
 }
 
 // drift returns how far the wall clock has been set forward since base, relative to the monotonic clock. It returns 0

@@ -80,16 +80,16 @@ func TestPass_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
 	}
 }
 
-func TestTimetable_LimitsTheDueTimesItKeeps(t *testing.T) {
+func TestTimetable_BoundsTheDueTimesItKeeps(t *testing.T) {
 	var table timetable
 	for i := range 100 {
 		var runs []time.Time
-		for j := range behind {
+		for j := range maxTracked {
 			runs = append(runs, noon.Add(time.Duration(100*i+j)*time.Second+time.Duration(i)))
 		}
 		table.take(snapshot{runs: runs}, runs[0], 0)
-		if len(table.ahead) > 3*behind {
-			t.Fatalf("len(ahead) = %d, want at most %d", len(table.ahead), 3*behind)
+		if len(table.ahead) > 3*maxTracked {
+			t.Fatalf("len(ahead) = %d, want at most %d", len(table.ahead), 3*maxTracked)
 		}
 	}
 }

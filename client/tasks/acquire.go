@@ -26,7 +26,7 @@ func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case verdict == Retry && attempt <= e.manager.settings.retries:
-			if !pause(ctx, e.manager.settings.retryDelay) {
+			if !sleep(ctx, e.manager.settings.retryDelay) {
 				return nil, context.Cause(ctx)
 			}
 		case verdict == Dead && e.restartable():
@@ -83,9 +83,9 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	if own {
 		return Alive // another task of this process uses the same semaphore
 	}
-	bounded, cancel := context.WithTimeout(ctx, m.settings.timeout)
+	probeCtx, cancel := context.WithTimeout(ctx, m.settings.timeout)
 	defer cancel()
-	record, err := m.client.Verify(bounded, semaphore, token)
+	record, err := m.client.Verify(probeCtx, semaphore, token)
 	switch {
 	case errors.As(err, new(*client.NotValidError)):
 		return Retry // the permit has since ended
@@ -98,7 +98,7 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 		return Alive // an operator or a rule is already stopping the holder
 	}
 	evidence.Holder = record.Permit
-	evidence.Answer, evidence.Err = m.settings.probe.Alive(bounded, record.Permit)
+	evidence.Answer, evidence.Err = m.settings.probe.Alive(probeCtx, record.Permit)
 	verdict := m.settings.strategy.Judge(ctx, evidence)
 	m.settings.logger.Debug("gatekeeper: judged the holder that blocks a denied task", "task", e.name, "verdict", verdict, "token", token,
 		"acquirer", record.Permit.GetIdentity().GetAcquirer(), "answer", evidence.Answer, "error", evidence.Err, "attempt", attempt)
@@ -143,8 +143,8 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	return nil
 }
 
-// pause waits for d. It returns false if ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
+// sleep waits for d. It returns false if ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

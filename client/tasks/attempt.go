@@ -45,9 +45,9 @@ func (e *entry) begin(due gkgocron.DueRun, missed bool) (*client.Run, error) {
 	}
 	// The attempt needs its own context: Remove cancels the acquisition but not the run, and the scheduler cancels
 	// neither.
-	ctx, end := context.WithCancelCause(context.WithValue(e.life, attemptKey{}, a))
+	ctx, end := context.WithCancelCause(context.WithValue(e.runCtx, attemptKey{}, a))
 	a.end = end
-	stop := context.AfterFunc(e.wanted, func() { end(context.Cause(e.wanted)) })
+	stop := context.AfterFunc(e.acquireCtx, func() { end(context.Cause(e.acquireCtx)) })
 	run, err := a.acquire(ctx, due)
 	stop()
 	switch {
@@ -107,7 +107,7 @@ func (a *attempt) leave() {
 	case e.missed:
 		e.missed = nil
 	}
-	e.catchUpSoon()
+	e.startCatchUp()
 	m.mu.Unlock()
 	e.active.Done()
 }
@@ -154,8 +154,8 @@ func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	m := e.manager
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e.life.Err() != nil {
-		return false, context.Cause(e.life)
+	if e.runCtx.Err() != nil {
+		return false, context.Cause(e.runCtx)
 	}
 	a.state = Running
 	e.started, e.skipped = m.settings.now(), nil

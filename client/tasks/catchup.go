@@ -9,9 +9,9 @@ import (
 // errGoexit is the error of a run that called runtime.Goexit.
 var errGoexit = errors.New("the task called runtime.Goexit")
 
-// catchUpSoon starts making up for missed due times if there may be any. The caller holds the mutex, and the task is in
+// startCatchUp starts making up for missed due times if there may be any. The caller holds the mutex, and the task is in
 // use.
-func (e *entry) catchUpSoon() {
+func (e *entry) startCatchUp() {
 	if e.behind && !e.catching && !e.removed && e.job != nil {
 		e.catching = true
 		e.active.Add(1)
@@ -23,27 +23,27 @@ func (e *entry) catchUpSoon() {
 func (e *entry) catchUp() {
 	m := e.manager
 	defer e.active.Done()
-	over := false
+	done := false
 	defer func() {
-		if !over { // a run called runtime.Goexit
+		if !done { // a run called runtime.Goexit
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			e.catching, e.behind = false, true
-			e.catchUpSoon()
+			e.startCatchUp()
 		}
 	}()
 	for e.stillBehind() {
-		missed, err := m.locker.Missed(e.wanted, e.job)
-		if err != nil && e.wanted.Err() == nil {
+		missed, err := m.locker.Missed(e.acquireCtx, e.job)
+		if err != nil && e.acquireCtx.Err() == nil {
 			m.settings.logger.Warn("gatekeeper: not running the task for its missed due times", "task", e.name, "error", err)
 		}
 		for _, due := range missed {
-			if e.wanted.Err() == nil {
-				e.makeUp(due)
+			if e.acquireCtx.Err() == nil {
+				e.runMissed(due)
 			}
 		}
 	}
-	over = true
+	done = true
 }
 
 // stillBehind reports whether catchUp should look up the due times missed so far. It returns false during a run for the
@@ -60,8 +60,8 @@ func (e *entry) stillBehind() bool {
 	return true
 }
 
-// makeUp runs the task for a missed due time.
-func (e *entry) makeUp(due gkgocron.DueRun) {
+// runMissed runs the task for a missed due time.
+func (e *entry) runMissed(due gkgocron.DueRun) {
 	m := e.manager
 	m.settings.logger.Info("gatekeeper: the task missed a due time: running it now, unless another host does", "task", e.name, "due", due.Due)
 	run, err := e.begin(due, true)

@@ -21,9 +21,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hours is a server on virtual time with a semaphore that has a misfire policy. It records the due times for which an
+// hourlyFixture is a server on virtual time with a semaphore that has a misfire policy. It records the due times for which an
 // hourly task ran.
-type hours struct {
+type hourlyFixture struct {
 	*testing.T
 	srv *gktest.Server
 
@@ -31,9 +31,9 @@ type hours struct {
 	ran []string
 }
 
-func newHours(t *testing.T, misfire gatekeeperv1.Misfire, permits uint32) *hours {
+func newHourlyFixture(t *testing.T, misfire gatekeeperv1.Misfire, permits uint32) *hourlyFixture {
 	t.Helper()
-	h := &hours{T: t, srv: gktest.Start(t)}
+	h := &hourlyFixture{T: t, srv: gktest.Start(t)}
 	def := &gatekeeperv1.Definition{Name: name, Misfire: misfire, Permits: &permits}
 	if misfire != gatekeeperv1.Misfire_MISFIRE_SKIP {
 		def.MisfireWindow = durationpb.New(12 * time.Hour)
@@ -43,13 +43,13 @@ func newHours(t *testing.T, misfire gatekeeperv1.Misfire, permits uint32) *hours
 }
 
 // until advances the time to the given time of day. Bubbles start at midnight.
-func (h *hours) until(at time.Duration) {
+func (h *hourlyFixture) until(at time.Duration) {
 	h.Helper()
 	h.srv.Advance(h.T, time.Until(time.Now().Truncate(24*time.Hour).Add(at)))
 }
 
 // manager starts the Manager of a host.
-func (h *hours) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
+func (h *hourlyFixture) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
 	h.Helper()
 	m, err := tasks.NewManager(h.srv.Dial(h.T, acquirer), append([]tasks.Option{
 		tasks.WithScheduler(gocron.WithLocation(time.UTC)), tasks.WithLogger(slog.New(slog.DiscardHandler)),
@@ -66,7 +66,7 @@ func (h *hours) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
 }
 
 // register registers an hourly task whose runs take the given time.
-func (h *hours) register(m *tasks.Manager, takes time.Duration) {
+func (h *hourlyFixture) register(m *tasks.Manager, takes time.Duration) {
 	h.Helper()
 	h.registerFunc(m, gocron.CronJob("0 * * * *", false), func(ctx context.Context, _ string) error {
 		select {
@@ -78,7 +78,7 @@ func (h *hours) register(m *tasks.Manager, takes time.Duration) {
 	})
 }
 
-func (h *hours) registerFunc(m *tasks.Manager, schedule gocron.JobDefinition, run func(ctx context.Context, due string) error) {
+func (h *hourlyFixture) registerFunc(m *tasks.Manager, schedule gocron.JobDefinition, run func(ctx context.Context, due string) error) {
 	h.Helper()
 	err := m.Register(h.Context(), tasks.Func(name, schedule, func(ctx context.Context) error {
 		_, due := client.PermitOf(ctx).Firing()
@@ -92,7 +92,7 @@ func (h *hours) registerFunc(m *tasks.Manager, schedule gocron.JobDefinition, ru
 	}
 }
 
-func (h *hours) want(ran ...string) {
+func (h *hourlyFixture) want(ran ...string) {
 	h.Helper()
 	synctest.Wait()
 	h.mu.Lock()
@@ -123,7 +123,7 @@ func TestRegister_HostsWereDown_RunsMissedDueTimes(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHours(t, c.misfire, 1)
+				h := newHourlyFixture(t, c.misfire, 1)
 				h.until(3*time.Hour + 30*time.Minute)
 				first, second := h.manager("app1"), h.manager("app2")
 				h.register(first, time.Minute)
@@ -145,7 +145,7 @@ func TestRegister_HostsWereDown_RunsMissedDueTimes(t *testing.T) {
 func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHours(t, each, 1)
+		h := newHourlyFixture(t, each, 1)
 		h.until(3*time.Hour + 30*time.Minute)
 		first, second := h.manager("app1"), h.manager("app2")
 		h.register(first, 5*time.Minute)
@@ -163,10 +163,10 @@ func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 
 // A due time that passes during a catch-up run is itself missed. A task never runs twice concurrently on one host, even
 // with two permits.
-func TestCatchUp_NewDueTimesMeanwhile_RunsThemAfterwards(t *testing.T) {
+func TestCatchUp_DueTimesPassDuringCatchUp_RunsThemAfterwards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHours(t, each, 2)
+		h := newHourlyFixture(t, each, 2)
 		h.until(2*time.Hour + 30*time.Minute)
 		m := h.manager("app1")
 		h.register(m, 40*time.Minute)
@@ -197,7 +197,7 @@ func TestManager_HostWasSuspended_CatchesUpByPolicy(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h := newHours(t, c.misfire, 1)
+				h := newHourlyFixture(t, c.misfire, 1)
 				clock := clockwork.NewFakeClockAt(time.Now())
 				m := h.manager("app1", tasks.WithScheduler(gocron.WithClock(clock)), tasks.WithNow(clock.Now))
 				h.register(m, 0)
@@ -216,10 +216,10 @@ func TestManager_HostWasSuspended_CatchesUpByPolicy(t *testing.T) {
 }
 
 // A run that calls runtime.Goexit counts as failed, and the remaining runs still take place.
-func TestCatchUp_RunFailsPanicsOrExits_RemainingOnesRun(t *testing.T) {
+func TestCatchUp_RunFailsPanicsOrExits_ContinuesWithRemainingRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHours(t, each, 1)
+		h := newHourlyFixture(t, each, 1)
 		h.until(4*time.Hour + 30*time.Minute)
 		m := h.manager("app1")
 		h.registerFunc(m, gocron.CronJob("0 * * * *", false), func(_ context.Context, due string) error {
@@ -242,10 +242,10 @@ func TestCatchUp_RunFailsPanicsOrExits_RemainingOnesRun(t *testing.T) {
 }
 
 // If a schedule's past due times are unknown, the task does not run for them. It runs when it is next due.
-func TestRegister_PastIsUnknown_RunsWhenDue(t *testing.T) {
+func TestRegister_PastDueTimesUnknown_RunsWhenNextDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHours(t, each, 1)
+		h := newHourlyFixture(t, each, 1)
 		h.until(3*time.Hour + 30*time.Minute)
 		daily := gocron.DailyJob(1, gocron.NewAtTimes(gocron.NewAtTime(4, 0, 0)))
 		h.registerFunc(h.manager("app1"), daily, func(context.Context, string) error { return nil })
@@ -255,10 +255,10 @@ func TestRegister_PastIsUnknown_RunsWhenDue(t *testing.T) {
 }
 
 // Remove abandons runs that are waiting for their permits.
-func TestRemove_WhileCatchingUp_GivesUpRunsNotStarted(t *testing.T) {
+func TestRemove_WhileCatchingUp_AbandonsPendingRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHours(t, each, 1)
+		h := newHourlyFixture(t, each, 1)
 		h.until(3*time.Hour + 30*time.Minute)
 		m := h.manager("app1")
 		h.register(m, 10*time.Minute)

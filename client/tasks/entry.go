@@ -17,8 +17,8 @@ type entry struct {
 	name    string
 	task    Task
 	// RemoveNow cancels both contexts. Remove cancels only the second until the run has ended.
-	life, wanted     context.Context //nolint:containedctx // their lifetime is the task's
-	endLife, endWant context.CancelCauseFunc
+	runCtx, acquireCtx       context.Context //nolint:containedctx // their lifetime is the task's
+	cancelRun, cancelAcquire context.CancelCauseFunc
 	// active counts what is using the task: Register and attempts. Add is called with the Manager's mutex held, before
 	// the task is removed.
 	active sync.WaitGroup
@@ -43,8 +43,8 @@ type entry struct {
 
 func newEntry(m *Manager, name string, t Task) *entry {
 	e := &entry{manager: m, name: name, task: t, gone: make(chan struct{}), behind: true}
-	e.life, e.endLife = context.WithCancelCause(context.Background())
-	e.wanted, e.endWant = context.WithCancelCause(e.life)
+	e.runCtx, e.cancelRun = context.WithCancelCause(context.Background())
+	e.acquireCtx, e.cancelAcquire = context.WithCancelCause(e.runCtx)
 	return e
 }
 
@@ -52,7 +52,7 @@ func newEntry(m *Manager, name string, t Task) *entry {
 func (e *entry) initialize(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(e.life, func() { cancel(context.Cause(e.life)) })()
+	defer context.AfterFunc(e.runCtx, func() { cancel(context.Cause(e.runCtx)) })()
 	if err := e.task.Initialize(ctx); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
@@ -71,7 +71,7 @@ func (e *entry) initialize(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e.job = job
-	e.catchUpSoon()
+	e.startCatchUp()
 	return nil
 }
 
@@ -82,9 +82,9 @@ func (e *entry) remove(now bool) {
 	first := !e.removed
 	e.removed = true
 	if now {
-		e.endLife(ErrRemoved)
+		e.cancelRun(ErrRemoved)
 	}
-	e.endWant(ErrRemoved)
+	e.cancelAcquire(ErrRemoved)
 	runs := e.state() == Running
 	m.mu.Unlock()
 	if now && runs {
@@ -110,7 +110,7 @@ func (e *entry) retire() {
 			m.settings.logger.Error("gatekeeper: cannot remove the task's job", "task", e.name, "error", err)
 		}
 	}
-	e.endLife(ErrRemoved)
+	e.cancelRun(ErrRemoved)
 	m.mu.Lock()
 	delete(m.entries, e.name)
 	m.mu.Unlock()
@@ -136,8 +136,8 @@ func (e *entry) skip(err error) {
 	e.skipped = err
 }
 
-// look returns the state of the task.
-func (e *entry) look() Info {
+// snapshot returns the state of the task.
+func (e *entry) snapshot() Info {
 	m := e.manager
 	m.mu.Lock()
 	info, job := e.info(), e.job

@@ -103,7 +103,7 @@ func (p HTTPProbe) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 	if address == "" {
 		return false, ErrNoProbeURL
 	}
-	a, err := p.ask(ctx, address, holder)
+	a, err := p.fetch(ctx, address, holder)
 	switch {
 	case refused(err):
 		return false, nil
@@ -124,7 +124,7 @@ func refused(err error) bool {
 	return ok && op.Op == "dial" && errors.Is(err, syscall.ECONNREFUSED)
 }
 
-func (p HTTPProbe) ask(ctx context.Context, address string, holder *gatekeeperv1.Permit) (a answer, err error) {
+func (p HTTPProbe) fetch(ctx context.Context, address string, holder *gatekeeperv1.Permit) (a answer, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return a, err

@@ -64,7 +64,7 @@ func (l *listener) serve(h http.Handler) {
 	})
 }
 
-func (l *listener) die() {
+func (l *listener) kill() {
 	l.t.Helper()
 	if err := l.server.Close(); err != nil {
 		l.t.Error(err)
@@ -79,8 +79,8 @@ func probe(t *testing.T) tasks.HTTPProbe {
 	return tasks.HTTPProbe{Client: &http.Client{Transport: transport}}
 }
 
-// probed starts a host that runs the task and answers probes.
-func probed(t *testing.T, srv *gktest.Server, c *client.Client, l *listener, j *job) *host {
+// newProbedHost starts a host that runs the task and answers probes.
+func newProbedHost(t *testing.T, srv *gktest.Server, c *client.Client, l *listener, j *job) *host {
 	t.Helper()
 	h := newHost(t, srv, c, tasks.WithProbeURL(l.url()))
 	l.serve(h.m.Handler())
@@ -88,11 +88,11 @@ func probed(t *testing.T, srv *gktest.Server, c *client.Client, l *listener, j *
 	return h
 }
 
-func TestHTTPProbe_HolderRuns_IsAliveUntilTheRunEnds(t *testing.T) {
+func TestHTTPProbe_HolderRunning_IsAliveUntilRunEnds(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	l, j := newListener(t), newJob(t, new(atomic.Int32))
-	h := probed(t, srv, overTCP(t, srv, "app1"), l, j)
+	h := newProbedHost(t, srv, dialTCP(t, srv, "app1"), l, j)
 	h.due()
 	r := receive(t, j.runs, "the run")
 	held := srv.Holders(t, name)
@@ -100,30 +100,30 @@ func TestHTTPProbe_HolderRuns_IsAliveUntilTheRunEnds(t *testing.T) {
 		t.Fatalf("holders = %v, want the run's permit", held)
 	}
 	p := probe(t)
-	if alive, err := p.Alive(bounded(t), held[0]); err != nil || !alive {
+	if alive, err := p.Alive(testContext(t), held[0]); err != nil || !alive {
 		t.Errorf("Alive() during the run = %v, %v, want true", alive, err)
 	}
 	r.end <- nil
-	h.idle(1)
-	if alive, err := p.Alive(bounded(t), held[0]); err != nil || alive {
+	h.awaitIdle(1)
+	if alive, err := p.Alive(testContext(t), held[0]); err != nil || alive {
 		t.Errorf("Alive() after the run = %v, %v, want false", alive, err)
 	}
 }
 
 // The holder's process was killed, and nothing is listening at its address. Its permit is live until its deadline, and
 // the successor waits until then.
-func TestHTTPProbe_HolderWasKilled_IsTakenOver(t *testing.T) {
+func TestHTTPProbe_HolderKilled_PermitIsTakenOver(t *testing.T) {
 	t.Parallel()
-	srv := start(t, brief, free)
+	srv := start(t, shortDuration, freeOnLoss)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
 	l, j1 := newListener(t), newJob(t, busy)
-	h1 := probed(t, srv, c1, l, j1)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), tasks.WithProbe(probe(t))), newJob(t, busy)
+	h1 := newProbedHost(t, srv, c1, l, j1)
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), tasks.WithProbe(probe(t))), newJob(t, busy)
 	h2.register(j2)
 	h1.due()
 	dead := receive(t, j1.runs, "the run").token
-	l.die()
+	l.kill()
 	srv.Crash(t, c1)
 	h2.due()
 	r := receive(t, j2.runs, "the run of the second host")
@@ -131,53 +131,53 @@ func TestHTTPProbe_HolderWasKilled_IsTakenOver(t *testing.T) {
 		t.Errorf("token = %d, want more than %d; reset %d times, want 1", r.token, dead, j2.resets.Load())
 	}
 	r.end <- nil
-	h2.idle(1)
+	h2.awaitIdle(1)
 }
 
 // The process was killed and restarted. It answers at the same address under the same name, and acquires a permit for
 // the same task. Neither other hosts nor the process itself may mistake it for the holder.
-func TestHTTPProbe_HolderWasRestarted_IsTakenOver(t *testing.T) {
+func TestHTTPProbe_HolderRestarted_PermitIsTakenOver(t *testing.T) {
 	t.Parallel()
-	srv := start(t, brief, free)
+	srv := start(t, shortDuration, freeOnLoss)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
 	l, j1 := newListener(t), newJob(t, busy)
-	h1 := probed(t, srv, c1, l, j1)
+	h1 := newProbedHost(t, srv, c1, l, j1)
 	h1.due()
 	dead := receive(t, j1.runs, "the run").token
 	former := srv.Holders(t, name)[0]
-	l.die()
+	l.kill()
 	srv.Crash(t, c1)
 
-	again := newJob(t, busy)
-	h := newHost(t, srv, overTCP(t, srv, "app1"), tasks.WithProbeURL(l.url()), tasks.WithProbe(probe(t)))
+	restarted := newJob(t, busy)
+	h := newHost(t, srv, dialTCP(t, srv, "app1"), tasks.WithProbeURL(l.url()), tasks.WithProbe(probe(t)))
 	l.serve(h.m.Handler())
-	h.register(again)
-	if alive, err := probe(t).Alive(bounded(t), former); err != nil || alive {
+	h.register(restarted)
+	if alive, err := probe(t).Alive(testContext(t), former); err != nil || alive {
 		t.Errorf("Alive() for the killed process = %v, %v, want false", alive, err)
 	}
 	h.due()
-	r := receive(t, again.runs, "the run of the restarted process")
-	if r.token <= dead || again.resets.Load() != 1 {
-		t.Errorf("token = %d, want more than %d; reset %d times, want 1", r.token, dead, again.resets.Load())
+	r := receive(t, restarted.runs, "the run of the restarted process")
+	if r.token <= dead || restarted.resets.Load() != 1 {
+		t.Errorf("token = %d, want more than %d; reset %d times, want 1", r.token, dead, restarted.resets.Load())
 	}
 	r.end <- nil
-	h.idle(1)
+	h.awaitIdle(1)
 }
 
-func TestHTTPProbe_AnswerNotFromTheHolder_IsAnError(t *testing.T) {
+func TestHTTPProbe_AnswerNotFromHolder_ReturnsError(t *testing.T) {
 	t.Parallel()
-	const text = "instance"
+	const instance = "instance"
 	holder := func(url string) *gatekeeperv1.Permit {
 		p := &gatekeeperv1.Permit{Semaphore: name, Token: 7, Identity: &gatekeeperv1.Identity{Group: "default", Acquirer: "app1"}}
 		if url != "" {
-			p.Metadata = map[string]string{"tasks.probe-url": url, "tasks.instance": text}
+			p.Metadata = map[string]string{"tasks.probe-url": url, "tasks.instance": instance}
 		}
 		return p
 	}
 	respond := func(acquirer, group, token string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			_ = json.NewEncoder(w).Encode(map[string]any{"acquirer": acquirer, "group": group, "token": token, "instance": text, "running": true})
+			_ = json.NewEncoder(w).Encode(map[string]any{"acquirer": acquirer, "group": group, "token": token, "instance": instance, "running": true})
 		}
 	}
 	hang := make(chan struct{})
@@ -199,12 +199,12 @@ func TestHTTPProbe_AnswerNotFromTheHolder_IsAnError(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			s := httptest.NewServer(c.handler)
 			t.Cleanup(s.Close)
-			ctx := bounded(t)
+			ctx := testContext(t)
 			if !c.wrong {
-				cut, cancel := context.WithCancel(ctx)
+				cancellable, cancel := context.WithCancel(ctx)
 				s.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { cancel(); <-hang })
 				t.Cleanup(func() { close(hang) }) // before the server is closed
-				ctx = cut
+				ctx = cancellable
 			}
 			alive, err := tasks.HTTPProbe{}.Alive(ctx, holder(s.URL))
 			if alive || err == nil || errors.Is(err, tasks.ErrWrongAnswer) != c.wrong {
@@ -221,10 +221,10 @@ func TestHTTPProbe_AnswerNotFromTheHolder_IsAnError(t *testing.T) {
 	}
 }
 
-func TestHandler_InvalidProbe_IsRefused(t *testing.T) {
+func TestHandler_InvalidProbe_IsRejected(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	for _, c := range []struct {
 		method, query string
 		want          int

@@ -73,8 +73,8 @@ func NewManager(c *client.Client, opts ...Option) (*Manager, error) {
 func (m *Manager) semaphore(task string) *client.Semaphore {
 	opts := m.settings.acquire
 	if m.settings.probeURL != "" {
-		shown := map[string]string{metadataURL: m.settings.probeURL, metadataInstance: m.instance}
-		opts = append(slices.Clip(opts), client.WithMetadata(shown))
+		metadata := map[string]string{metadataURL: m.settings.probeURL, metadataInstance: m.instance}
+		opts = append(slices.Clip(opts), client.WithMetadata(metadata))
 	}
 	return m.client.Semaphore(m.settings.semaphore(task), opts...)
 }
@@ -155,7 +155,7 @@ func (m *Manager) Get(name string) (t Task, info Info, ok bool) {
 	if e == nil {
 		return nil, Info{}, false
 	}
-	return e.task, e.look(), true
+	return e.task, e.snapshot(), true
 }
 
 // List returns the state of all tasks, sorted by name.
@@ -168,7 +168,7 @@ func (m *Manager) List() []Info {
 	m.mu.Unlock()
 	all := make([]Info, len(entries))
 	for i, e := range entries {
-		all[i] = e.look()
+		all[i] = e.snapshot()
 	}
 	slices.SortFunc(all, func(a, b Info) int { return cmp.Compare(a.Name, b.Name) })
 	return all

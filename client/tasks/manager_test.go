@@ -15,7 +15,7 @@ import (
 func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
 	if i := h.info(); i.State != tasks.Idle || i.Semaphore != name || !i.Restartable || !i.Next.Equal(noon) {
@@ -28,14 +28,14 @@ func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 			t.Errorf("info during a run = %+v, want Running with token %d", i, r.token)
 		}
 		r.end <- nil
-		if i := h.idle(n); i.Err != nil || i.Token != 0 {
+		if i := h.awaitIdle(n); i.Err != nil || i.Token != 0 {
 			t.Errorf("info after a run = %+v, want no error and no token", i)
 		}
 	}
 	if all := h.m.List(); len(all) != 1 || all[0].Name != name || all[0].Runs != 2 {
 		t.Errorf("List() = %+v, want one task with 2 runs", all)
 	}
-	if err := h.m.Remove(bounded(t), name); err != nil {
+	if err := h.m.Remove(testContext(t), name); err != nil {
 		t.Error(err)
 	}
 	if _, _, ok := h.m.Get(name); ok || len(h.m.List()) != 0 {
@@ -44,7 +44,7 @@ func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 	if j.initialized.Load() != 1 || j.cancelled.Load() != 1 || j.resets.Load() != 0 {
 		t.Errorf("the task was initialized %d times, cancelled %d times and reset %d times, want 1, 1 and 0", j.initialized.Load(), j.cancelled.Load(), j.resets.Load())
 	}
-	if err := h.m.Remove(bounded(t), name); !errors.Is(err, tasks.ErrNotRegistered) {
+	if err := h.m.Remove(testContext(t), name); !errors.Is(err, tasks.ErrNotRegistered) {
 		t.Errorf("second Remove = %v, want ErrNotRegistered", err)
 	}
 	h.register(j) // the name is free, and this is a new registration
@@ -53,38 +53,38 @@ func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 	}
 }
 
-func TestRegister_NameIsTaken_ReturnsErrRegistered(t *testing.T) {
+func TestRegister_NameTaken_ReturnsErrRegistered(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	first, second := newJob(t, new(atomic.Int32)), newJob(t, new(atomic.Int32))
 	h.register(first)
-	if err := h.m.Register(bounded(t), second); !errors.Is(err, tasks.ErrRegistered) {
+	if err := h.m.Register(testContext(t), second); !errors.Is(err, tasks.ErrRegistered) {
 		t.Errorf("Register with a taken name = %v, want ErrRegistered", err)
 	}
 	if second.initialized.Load() != 0 || second.cancelled.Load() != 0 || first.cancelled.Load() != 0 {
 		t.Error("the rejected task was initialized or cancelled, or the first task was cancelled")
 	}
-	if err := h.m.Register(bounded(t), tasks.Func("", eachMinute(), nil)); err == nil {
+	if err := h.m.Register(testContext(t), tasks.Func("", everyMinute(), nil)); err == nil {
 		t.Error("Register accepted a task without a name")
 	}
 }
 
-func TestRemove_TaskRuns_LetsItFinish(t *testing.T) {
+func TestRemove_TaskRunning_LetsItFinish(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
 	h.due()
 	r := receive(t, j.runs, "the run")
 	removed := make(chan error, 1)
-	go func() { removed <- h.m.Remove(bounded(t), name) }()
+	go func() { removed <- h.m.Remove(testContext(t), name) }()
 	srv.Await(t, "the removal", func() bool { return h.info().State == tasks.Removing })
 	if r.ctx.Err() != nil || j.cancelled.Load() != 0 {
 		t.Error("the run was interrupted")
 	}
-	if err := h.m.Register(bounded(t), j); !errors.Is(err, tasks.ErrRegistered) {
+	if err := h.m.Register(testContext(t), j); !errors.Is(err, tasks.ErrRegistered) {
 		t.Errorf("Register during the removal = %v, want ErrRegistered", err)
 	}
 	r.end <- nil
@@ -96,15 +96,15 @@ func TestRemove_TaskRuns_LetsItFinish(t *testing.T) {
 	}
 }
 
-func TestRemoveNow_TaskRuns_CancelsItOnce(t *testing.T) {
+func TestRemoveNow_TaskRunning_CancelsItOnce(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
 	h.due()
 	r := receive(t, j.runs, "the run")
-	if err := h.m.RemoveNow(bounded(t), name); err != nil || j.cancelled.Load() != 1 {
+	if err := h.m.RemoveNow(testContext(t), name); err != nil || j.cancelled.Load() != 1 {
 		t.Errorf("RemoveNow = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
 	}
 	if cause := context.Cause(r.ctx); !errors.Is(cause, tasks.ErrRemoved) {
@@ -119,11 +119,11 @@ func TestRemoveNow_TaskRuns_CancelsItOnce(t *testing.T) {
 func TestRemoveNow_RunIgnoresCancel_KeepsItsPermitUntilItReturns(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	proceed := make(chan error)
 	cancelled := make(chan struct{})
-	j.run1 = func() error { return <-proceed }
+	j.runFunc = func() error { return <-proceed }
 	j.cancel = func() error { close(cancelled); return nil }
 	h.register(j)
 	h.due()
@@ -147,7 +147,7 @@ func TestRemoveNow_RunIgnoresCancel_KeepsItsPermitUntilItReturns(t *testing.T) {
 		t.Errorf("holders = %v, want the run's permit", held)
 	}
 	proceed <- nil
-	if err := h.m.Close(bounded(t)); err != nil || j.cancelled.Load() != 1 {
+	if err := h.m.Close(testContext(t)); err != nil || j.cancelled.Load() != 1 {
 		t.Errorf("Close = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
 	}
 	if _, _, ok := h.m.Get(name); ok {
@@ -158,11 +158,11 @@ func TestRemoveNow_RunIgnoresCancel_KeepsItsPermitUntilItReturns(t *testing.T) {
 func TestRegister_InitializeFails_TaskIsNotRegistered(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	broken := errors.New("no disk")
 	j.initialize = func() error { return broken }
-	if err := h.m.Register(bounded(t), j); !errors.Is(err, broken) {
+	if err := h.m.Register(testContext(t), j); !errors.Is(err, broken) {
 		t.Errorf("Register = %v, want the error of Initialize", err)
 	}
 	if _, _, ok := h.m.Get(name); ok || j.cancelled.Load() != 0 {
@@ -175,11 +175,11 @@ func TestRegister_InitializeFails_TaskIsNotRegistered(t *testing.T) {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		_ = h.m.Register(bounded(t), j)
+		_ = h.m.Register(testContext(t), j)
 	}()
 	j.initialize = nil
 	h.register(j) // the name is free
-	if err := h.m.Register(bounded(t), tasks.Func("never", gocron.CronJob("no schedule", false), nil)); err == nil {
+	if err := h.m.Register(testContext(t), tasks.Func("never", gocron.CronJob("no schedule", false), nil)); err == nil {
 		t.Error("Register accepted an invalid schedule")
 	}
 	if _, _, ok := h.m.Get("never"); ok {
@@ -191,7 +191,7 @@ func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	for _, now := range []bool{false, true} {
-		h := newHost(t, srv, overTCP(t, srv, "app1"))
+		h := newHost(t, srv, dialTCP(t, srv, "app1"))
 		began, proceed := make(chan struct{}), make(chan error, 1)
 		j := newJob(t, new(atomic.Int32))
 		task := initializing{j, func(ctx context.Context) error {
@@ -203,7 +203,7 @@ func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
 			return <-proceed
 		}}
 		registered := make(chan error, 1)
-		go func() { registered <- h.m.Register(bounded(t), task) }()
+		go func() { registered <- h.m.Register(testContext(t), task) }()
 		receive(t, began, "Initialize")
 		if i := h.info(); i.State != tasks.Initializing {
 			t.Errorf("info = %+v, want Initializing", i)
@@ -214,7 +214,7 @@ func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
 			if now {
 				remove = h.m.RemoveNow
 			}
-			removed <- remove(bounded(t), name)
+			removed <- remove(testContext(t), name)
 		}()
 		srv.Await(t, "the removal", func() bool { _, i, ok := h.m.Get(name); return !ok || i.State == tasks.Removing })
 		proceed <- nil
@@ -234,21 +234,21 @@ type initializing struct {
 
 func (i initializing) Initialize(ctx context.Context) error { return i.initialize(ctx) }
 
-func TestShutdown_TaskRuns_WaitsForTheRun(t *testing.T) {
+func TestShutdown_TaskRunning_WaitsForRun(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
 	h.due()
 	r := receive(t, j.runs, "the run")
 	done := make(chan error, 1)
-	go func() { done <- h.m.Shutdown(bounded(t)) }()
+	go func() { done <- h.m.Shutdown(testContext(t)) }()
 	srv.Await(t, "the removal", func() bool { return h.info().State == tasks.Removing })
 	if r.ctx.Err() != nil {
 		t.Error("the run was interrupted")
 	}
-	if err := h.m.Register(bounded(t), tasks.Func("other", eachMinute(), nil)); !errors.Is(err, tasks.ErrClosed) {
+	if err := h.m.Register(testContext(t), tasks.Func("other", everyMinute(), nil)); !errors.Is(err, tasks.ErrClosed) {
 		t.Errorf("Register after Shutdown = %v, want ErrClosed", err)
 	}
 	r.end <- nil

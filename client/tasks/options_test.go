@@ -12,10 +12,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/tasks"
 )
 
-func TestNewManager_InvalidOption_ReturnsAnError(t *testing.T) {
+func TestNewManager_InvalidOption_ReturnsError(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	c := overTCP(t, srv, "app1")
+	c := dialTCP(t, srv, "app1")
 	for what, o := range map[string]tasks.Option{
 		"no host": tasks.WithProbeURL("/tasks"), "not HTTP": tasks.WithProbeURL("ftp://app1/tasks"), "not a URL": tasks.WithProbeURL("http://%zz"),
 		"zero timeout": tasks.WithProbeTimeout(0), "negative retries": tasks.WithRetries(-1, 0), "negative delay": tasks.WithRetries(1, -1),
@@ -30,14 +30,14 @@ func TestNewManager_InvalidOption_ReturnsAnError(t *testing.T) {
 func TestManager_Options_SetSemaphoreAndMetadata(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"),
+	h := newHost(t, srv, dialTCP(t, srv, "app1"),
 		tasks.WithSemaphore(func(task string) string { return name }),
 		tasks.WithAcquireOptions(client.WithMetadata(map[string]string{"version": "3"})),
 		tasks.WithProbeURL("http://app1:8080/tasks"),
 		tasks.WithJobOptions(client.WithFiringName("shared")),
 	)
 	seen := make(chan map[string]string, 1)
-	h.register(tasks.Func("other", eachMinute(), func(context.Context) error {
+	h.register(tasks.Func("other", everyMinute(), func(context.Context) error {
 		seen <- srv.Holders(t, name)[0].GetMetadata()
 		return nil
 	}))

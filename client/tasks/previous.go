@@ -86,8 +86,8 @@ func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, 
 	}
 	claim := r.GetFirings()[0]
 	if claim.GetToken() != p.GetToken() { // it has since been claimed again: nothing ran, or the run was cut short
-		again := claim.GetAttempts() != 1
-		return again, again, nil
+		reclaimed := claim.GetAttempts() != 1
+		return reclaimed, reclaimed, nil
 	}
 	return true, claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE, nil
 }

@@ -24,7 +24,7 @@ func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 		"failed":    {end: func(_ *testing.T, _ *host, r run) { r.end <- errors.New("no paper") }, resets: 1},
 		"cut short": {end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, resets: 1},
 		"cut short, with firing_on_loss free": {
-			end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, define: free, resets: 1,
+			end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, define: freeOnLoss, resets: 1,
 		},
 		"revoked": {end: func(t *testing.T, h *host, r run) {
 			t.Helper()
@@ -43,26 +43,26 @@ func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 				}
 			})
 			busy := new(atomic.Int32)
-			h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+			h1, j1 := newHost(t, srv, dialTCP(t, srv, "app1")), newJob(t, busy)
 			h1.register(j1)
 			h1.due()
 			c.end(t, h1, receive(t, j1.runs, "the run"))
-			h1.idle(1)
+			h1.awaitIdle(1)
 			// A permit under which nothing ran does not count.
-			p, err := h1.c.Semaphore(name).Acquire(bounded(t), client.WithFiring(name, noon.Add(time.Second)))
+			p, err := h1.c.Semaphore(name).Acquire(testContext(t), client.WithFiring(name, noon.Add(time.Second)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := p.ReleaseNotRun(bounded(t)); err != nil {
+			if err := p.ReleaseNotRun(testContext(t)); err != nil {
 				t.Fatal(err)
 			}
-			h2, j2 := newHost(t, srv, overTCP(t, srv, "app2")), newJob(t, busy)
+			h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2")), newJob(t, busy)
 			h2.clock.Advance(30 * time.Second)
 			h2.register(j2)
 			for n := 1; n <= 2; n++ { // the second run follows one that ended normally
 				h2.due()
 				receive(t, j2.runs, "the next run").end <- nil
-				if h2.idle(n); j2.resets.Load() != c.resets {
+				if h2.awaitIdle(n); j2.resets.Load() != c.resets {
 					t.Errorf("run %d: reset %d times, want %d", n, j2.resets.Load(), c.resets)
 				}
 			}
@@ -71,21 +71,21 @@ func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 }
 
 // A failed run of one task does not affect another task on the same semaphore.
-func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
+func TestReset_AnotherTaskOnSemaphoreFailed_IsNotCalled(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	shared := tasks.WithSemaphore(func(string) string { return name })
-	h1 := newHost(t, srv, overTCP(t, srv, "app1"), shared)
+	h1 := newHost(t, srv, dialTCP(t, srv, "app1"), shared)
 	failed := make(chan struct{})
-	h1.register(tasks.Func("other", eachMinute(), func(context.Context) error { close(failed); return errors.New("no paper") }))
+	h1.register(tasks.Func("other", everyMinute(), func(context.Context) error { close(failed); return errors.New("no paper") }))
 	h1.due()
 	receive(t, failed, "the run of the other task")
 	srv.Await(t, "the other task's permit to be released", func() bool { return len(srv.Holders(t, name)) == 0 })
-	h2, j := newHost(t, srv, overTCP(t, srv, "app2"), shared), newJob(t, new(atomic.Int32))
+	h2, j := newHost(t, srv, dialTCP(t, srv, "app2"), shared), newJob(t, new(atomic.Int32))
 	h2.register(j)
 	h2.due()
 	receive(t, j.runs, "the run").end <- nil
-	if h2.idle(1); j.resets.Load() != 0 {
+	if h2.awaitIdle(1); j.resets.Load() != 0 {
 		t.Errorf("reset %d times, want 0", j.resets.Load())
 	}
 }
@@ -93,39 +93,39 @@ func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
 func TestReset_LastRunOnThisHostEndedAbnormally_IsCalled(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
-	h := newHost(t, srv, overTCP(t, srv, "app1"))
+	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
 
 	h.due()
 	receive(t, j.runs, "the first run").end <- nil
-	h.idle(1)
-	j.run1 = func() error { panic("no paper") }
+	h.awaitIdle(1)
+	j.runFunc = func() error { panic("no paper") }
 	h.due()
 	receive(t, j.runs, "the run that panics")
-	if i := h.idle(2); j.resets.Load() != 0 || !errors.As(i.Err, new(*tasks.PanicError)) {
+	if i := h.awaitIdle(2); j.resets.Load() != 0 || !errors.As(i.Err, new(*tasks.PanicError)) {
 		t.Errorf("after a panic: reset %d times, want 0; error = %v, want a PanicError", j.resets.Load(), i.Err)
 	}
 	broken := errors.New("cannot clean up")
-	j.run1, j.reset = nil, func() error { return broken }
+	j.runFunc, j.reset = nil, func() error { return broken }
 	h.due()
-	if i := h.idle(3); j.resets.Load() != 1 || !errors.Is(i.Err, broken) || len(j.runs) != 0 {
+	if i := h.awaitIdle(3); j.resets.Load() != 1 || !errors.Is(i.Err, broken) || len(j.runs) != 0 {
 		t.Errorf("after a failed Reset: reset %d times, want 1; error = %v, want the error from Reset", j.resets.Load(), i.Err)
 	}
 	j.reset = nil
 	h.due()
 	receive(t, j.runs, "the run after the reset").end <- errors.New("no paper")
-	if h.idle(4); j.resets.Load() != 2 {
+	if h.awaitIdle(4); j.resets.Load() != 2 {
 		t.Errorf("reset %d times, want 2", j.resets.Load())
 	}
 	h.due()
 	receive(t, j.runs, "the run after the failure").end <- nil
-	if h.idle(5); j.resets.Load() != 3 {
+	if h.awaitIdle(5); j.resets.Load() != 3 {
 		t.Errorf("reset %d times, want 3", j.resets.Load())
 	}
 	h.due()
 	receive(t, j.runs, "the last run").end <- nil
-	if i := h.idle(6); j.resets.Load() != 3 || i.Err != nil {
+	if i := h.awaitIdle(6); j.resets.Load() != 3 || i.Err != nil {
 		t.Errorf("reset %d times, want 3; error = %v, want nil", j.resets.Load(), i.Err)
 	}
 }

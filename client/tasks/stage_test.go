@@ -21,15 +21,15 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	patience = 30 * time.Second
-	name     = "report"
+	testTimeout = 30 * time.Second
+	name        = "report"
 )
 
 // noon is a due time of the tests' schedule.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// eachMinute returns the tests' schedule. gocron keeps state in it, so tasks cannot share one.
-func eachMinute() gocron.JobDefinition { return gocron.CronJob("* * * * *", false) }
+// everyMinute returns the tests' schedule. gocron keeps state in it, so tasks cannot share one.
+func everyMinute() gocron.JobDefinition { return gocron.CronJob("* * * * *", false) }
 
 // start starts a server with a semaphore that allows takeovers and has the given duration.
 func start(t *testing.T, duration time.Duration, more ...func(*gatekeeperv1.Definition)) *gktest.Server {
@@ -59,7 +59,7 @@ func newHost(t *testing.T, srv *gktest.Server, c *client.Client, opts ...tasks.O
 		tasks.WithScheduler(gocron.WithClock(h.clock), gocron.WithLocation(time.UTC)),
 		tasks.WithNow(h.clock.Now),
 		tasks.WithRetries(3, time.Millisecond),
-		tasks.WithProbeTimeout(patience),
+		tasks.WithProbeTimeout(testTimeout),
 		tasks.WithLogger(slog.New(slog.DiscardHandler)),
 	}, opts...)...)
 	if err != nil {
@@ -67,15 +67,15 @@ func newHost(t *testing.T, srv *gktest.Server, c *client.Client, opts ...tasks.O
 	}
 	h.m = m
 	t.Cleanup(func() {
-		if err := m.Close(bounded(t)); err != nil {
+		if err := m.Close(testContext(t)); err != nil {
 			t.Error(err)
 		}
 	})
 	return h
 }
 
-// overTCP returns a client that dials the server over TCP, as any program would.
-func overTCP(t *testing.T, srv *gktest.Server, acquirer string) *client.Client {
+// dialTCP returns a client that dials the server over TCP, as any program would.
+func dialTCP(t *testing.T, srv *gktest.Server, acquirer string) *client.Client {
 	t.Helper()
 	c, err := client.Dial(t.Context(), []string{srv.Endpoint()}, client.WithAcquirer(acquirer), client.WithGroup("default"), client.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
@@ -85,17 +85,17 @@ func overTCP(t *testing.T, srv *gktest.Server, acquirer string) *client.Client {
 	return c
 }
 
-// bounded returns a context for one step of a test or of its cleanup.
-func bounded(t *testing.T) context.Context {
+// testContext returns a context for one step of a test or of its cleanup.
+func testContext(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
 
 func (h *host) register(task tasks.Task) {
 	h.t.Helper()
-	if err := h.m.Register(bounded(h.t), task); err != nil {
+	if err := h.m.Register(testContext(h.t), task); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -103,7 +103,7 @@ func (h *host) register(task tasks.Task) {
 // due advances the clock to the next due time once the scheduler is waiting for it.
 func (h *host) due() {
 	h.t.Helper()
-	if err := h.clock.BlockUntilContext(bounded(h.t), 1); err != nil {
+	if err := h.clock.BlockUntilContext(testContext(h.t), 1); err != nil {
 		h.t.Fatal("no run is scheduled")
 	}
 	h.clock.Advance(h.clock.Now().Add(time.Minute).Truncate(time.Minute).Sub(h.clock.Now()))
@@ -118,8 +118,8 @@ func (h *host) info() tasks.Info {
 	return info
 }
 
-// idle waits until the given number of runs have ended on this host, and returns the state of the task.
-func (h *host) idle(runs int) (info tasks.Info) {
+// awaitIdle waits until the given number of runs have ended on this host, and returns the state of the task.
+func (h *host) awaitIdle(runs int) (info tasks.Info) {
 	h.t.Helper()
 	h.srv.Await(h.t, "the run to end", func() bool {
 		info = h.info()
@@ -128,8 +128,8 @@ func (h *host) idle(runs int) (info tasks.Info) {
 	return info
 }
 
-// skips waits until the task is due but does not run on this host, and returns the reason.
-func (h *host) skips() (err error) {
+// awaitSkip waits until the task is due but does not run on this host, and returns the reason.
+func (h *host) awaitSkip() (err error) {
 	h.t.Helper()
 	h.srv.Await(h.t, "a skipped run", func() bool { err = h.info().Skipped; return err != nil })
 	return err
@@ -140,7 +140,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatalf("timed out waiting for %s", what)
 		panic("unreachable")
 	}
@@ -158,9 +158,9 @@ type job struct {
 	t    *testing.T
 	runs chan run
 
-	busy                            *atomic.Int32 // counts runs on all hosts
-	initialized, cancelled, resets  atomic.Int32
-	initialize, reset, run1, cancel func() error
+	busy                               *atomic.Int32 // counts runs on all hosts
+	initialized, cancelled, resets     atomic.Int32
+	initialize, reset, runFunc, cancel func() error
 }
 
 func newJob(t *testing.T, busy *atomic.Int32) *job {
@@ -169,7 +169,7 @@ func newJob(t *testing.T, busy *atomic.Int32) *job {
 }
 
 func (j *job) Name() string                   { return name }
-func (j *job) Schedule() gocron.JobDefinition { return eachMinute() }
+func (j *job) Schedule() gocron.JobDefinition { return everyMinute() }
 
 func (j *job) Initialize(context.Context) error {
 	j.initialized.Add(1)
@@ -177,7 +177,7 @@ func (j *job) Initialize(context.Context) error {
 }
 
 func (j *job) Reset(ctx context.Context) error {
-	j.alone(ctx)
+	j.enterExclusive(ctx)
 	defer j.busy.Add(-1)
 	j.resets.Add(1)
 	return call(j.reset)
@@ -185,12 +185,12 @@ func (j *job) Reset(ctx context.Context) error {
 
 // Run runs until the test ends it or the context ends.
 func (j *job) Run(ctx context.Context) error {
-	j.alone(ctx)
+	j.enterExclusive(ctx)
 	defer j.busy.Add(-1)
 	r := run{ctx, client.TokenOf(ctx), make(chan error, 1)}
 	j.runs <- r
-	if j.run1 != nil {
-		return j.run1()
+	if j.runFunc != nil {
+		return j.runFunc()
 	}
 	select {
 	case err := <-r.end:
@@ -200,7 +200,7 @@ func (j *job) Run(ctx context.Context) error {
 	}
 }
 
-func (j *job) alone(ctx context.Context) {
+func (j *job) enterExclusive(ctx context.Context) {
 	if j.busy.Add(1) != 1 {
 		j.t.Error("two runs overlap")
 	}

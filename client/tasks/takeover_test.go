@@ -13,12 +13,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// brief is the duration of permits that the tests let expire.
-const brief = 3 * time.Second
+// shortDuration is the duration of permits that the tests let expire.
+const shortDuration = 3 * time.Second
 
-// free lets a firing be claimed again after a loss, so that a test does not depend on whether the takeover or the
+// freeOnLoss lets a firing be claimed again after a loss, so that a test does not depend on whether the takeover or the
 // expiry comes first.
-func free(d *gatekeeperv1.Definition) {
+func freeOnLoss(d *gatekeeperv1.Definition) {
 	d.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
 }
 
@@ -36,20 +36,20 @@ func TestTask_OnTwoHosts_RunsOncePerDueTime(t *testing.T) {
 	var hosts []*host
 	var jobs []*job
 	for _, acquirer := range []string{"app1", "app2"} {
-		h, j := newHost(t, srv, overTCP(t, srv, acquirer)), newJob(t, busy)
+		h, j := newHost(t, srv, dialTCP(t, srv, acquirer)), newJob(t, busy)
 		h.register(j)
 		hosts, jobs = append(hosts, h), append(jobs, j)
 	}
 	hosts[0].due()
 	r := receive(t, jobs[0].runs, "the run")
 	hosts[1].due()
-	wantDenied(t, hosts[1].skips(), client.ReasonFiringClaimed) // the holder refreshes its permit, so it is alive
+	wantDenied(t, hosts[1].awaitSkip(), client.ReasonFiringClaimed) // the holder refreshes its permit, so it is alive
 	r.end <- nil
-	hosts[0].idle(1)
+	hosts[0].awaitIdle(1)
 	// The second host is one minute late and finds the firing done.
 	hosts[0].due()
 	receive(t, jobs[0].runs, "the next run").end <- nil
-	hosts[0].idle(2)
+	hosts[0].awaitIdle(2)
 	hosts[1].due()
 	srv.Await(t, "the second skip", func() bool {
 		d, ok := errors.AsType[*client.DeniedError](hosts[1].info().Skipped)
@@ -63,12 +63,12 @@ func TestTask_OnTwoHosts_RunsOncePerDueTime(t *testing.T) {
 // The holder is suspended. To the servers this looks like a partition.
 func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	t.Parallel()
-	srv := start(t, brief, free)
+	srv := start(t, shortDuration, freeOnLoss)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
 	h1, j1 := newHost(t, srv, c1), newJob(t, busy)
 	evidence := make(chan tasks.Evidence, 100)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), tasks.WithStrategy(tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), tasks.WithStrategy(tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {
 		select {
 		case evidence <- e:
 		default:
@@ -98,31 +98,31 @@ func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 		t.Errorf("reset %d and %d times, want 1 and 0", j2.resets.Load(), j1.resets.Load())
 	}
 	srv.Heal(t, c1) // the first host resumes
-	if i := h1.idle(1); !errors.Is(i.Err, client.ErrExpiring) && !errors.Is(i.Err, client.ErrLost) && !errors.Is(i.Err, client.ErrTakenOver) {
+	if i := h1.awaitIdle(1); !errors.Is(i.Err, client.ErrExpiring) && !errors.Is(i.Err, client.ErrLost) && !errors.Is(i.Err, client.ErrTakenOver) {
 		t.Errorf("error of the first host's run = %v, want a lost permit", i.Err)
 	}
 	r2.end <- nil
-	if i := h2.idle(1); i.Err != nil || i.Skipped != nil {
+	if i := h2.awaitIdle(1); i.Err != nil || i.Skipped != nil {
 		t.Errorf("info of the second host = %+v, want no error", i)
 	}
 	// The firing is done. At the next due time the first host resets, because its last run was cut short.
 	h1.due()
 	receive(t, j1.runs, "the next run").end <- nil
-	h1.idle(2)
+	h1.awaitIdle(2)
 	if j1.resets.Load() != 1 {
 		t.Errorf("the first host was reset %d times, want 1", j1.resets.Load())
 	}
 }
 
 // The holder's process is healthy and its permit live, but the job hangs. A takeover stops it.
-func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
+func TestRestartable_HolderHangs_IsStoppedByTakeover(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)
 	busy := new(atomic.Int32)
-	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h1, j1 := newHost(t, srv, dialTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	proceed := make(chan error)
-	j1.run1 = func() error { return <-proceed }
+	j1.runFunc = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
 	h1.due()
@@ -138,20 +138,20 @@ func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
 	}
 	proceed <- context.Cause(r1.ctx)
 	receive(t, j2.runs, "the run of the second host").end <- nil
-	if h2.idle(1); j2.resets.Load() != 1 {
+	if h2.awaitIdle(1); j2.resets.Load() != 1 {
 		t.Errorf("reset %d times, want 1", j2.resets.Load())
 	}
 }
 
 // The judgement was wrong: the holder finishes its work even though it was told to stop.
-func TestRestartable_HolderFinishesAfterTheTakeover_SuccessorDoesNotRun(t *testing.T) {
+func TestRestartable_HolderFinishesAfterTakeover_SuccessorDoesNotRun(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)
 	busy := new(atomic.Int32)
-	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h1, j1 := newHost(t, srv, dialTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	proceed := make(chan error)
-	j1.run1 = func() error { return <-proceed }
+	j1.runFunc = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
 	h1.due()
@@ -159,20 +159,20 @@ func TestRestartable_HolderFinishesAfterTheTakeover_SuccessorDoesNotRun(t *testi
 	h2.due()
 	receive(t, r.ctx.Done(), "the run's context to end")
 	proceed <- nil
-	wantDenied(t, h2.skips(), client.ReasonFiringDone)
-	if h1.idle(1); len(j2.runs) != 0 || j2.resets.Load() != 0 {
+	wantDenied(t, h2.awaitSkip(), client.ReasonFiringDone)
+	if h1.awaitIdle(1); len(j2.runs) != 0 || j2.resets.Load() != 0 {
 		t.Error("the task ran or was reset on the second host")
 	}
 }
 
 // The holder of an earlier due time still occupies the slot, and the run for the next due time is waiting in the queue.
-func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOver(t *testing.T) {
+func TestRestartable_DeadHolderFromEarlierDueTime_PermitIsTakenOver(t *testing.T) {
 	t.Parallel()
-	srv := start(t, brief, free)
+	srv := start(t, shortDuration, freeOnLoss)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
 	h1, j1 := newHost(t, srv, c1), newJob(t, busy)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	h1.register(j1)
 	h1.due()
 	r1 := receive(t, j1.runs, "the run")
@@ -190,7 +190,7 @@ func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOver(t *testing.T) {
 		t.Errorf("reset %d times, want 1", j2.resets.Load())
 	}
 	r2.end <- nil
-	h2.idle(1)
+	h2.awaitIdle(1)
 	srv.Heal(t, c1)
 }
 
@@ -198,55 +198,55 @@ func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	busy := new(atomic.Int32)
-	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h1, j1 := newHost(t, srv, dialTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	h1.register(plain{j1})
 	h2.register(plain{j2})
 	h1.due()
 	r := receive(t, j1.runs, "the run")
 	h2.due()
-	wantDenied(t, h2.skips(), client.ReasonFiringClaimed)
+	wantDenied(t, h2.awaitSkip(), client.ReasonFiringClaimed)
 	if held := srv.Holders(t, name); len(held) != 1 || held[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED || r.ctx.Err() != nil {
 		t.Errorf("the holder was stopped: %v", held)
 	}
 	// The holder fails. The next run is not reset, because a plain task has no Reset.
 	r.end <- errors.New("no paper")
-	h1.idle(1)
+	h1.awaitIdle(1)
 	h2.due()
 	receive(t, j2.runs, "the next run").end <- nil
-	if h2.idle(1); j2.resets.Load() != 0 {
+	if h2.awaitIdle(1); j2.resets.Load() != 0 {
 		t.Error("a plain task was reset")
 	}
 }
 
-func TestRestartable_TakeoverNotAllowed_WaitsForTheNextDueTime(t *testing.T) {
+func TestRestartable_TakeoverNotAllowed_WaitsForNextDueTime(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute, func(d *gatekeeperv1.Definition) { d.Takeover = false })
 	busy := new(atomic.Int32)
-	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h1, j1 := newHost(t, srv, dialTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	h1.register(j1)
 	h2.register(j2)
 	h1.due()
 	r := receive(t, j1.runs, "the run")
 	h2.due()
-	err := h2.skips()
+	err := h2.awaitSkip()
 	wantDenied(t, err, client.ReasonFiringClaimed)
 	if !strings.Contains(err.Error(), "does not allow takeovers") {
 		t.Errorf("skipped with %v, want an error saying that takeovers are not allowed", err)
 	}
 	r.end <- nil
-	h1.idle(1)
+	h1.awaitIdle(1)
 }
 
-func TestStrategy_Retry_IsCalledALimitedNumberOfTimes(t *testing.T) {
+func TestStrategy_AlwaysRetries_StopsAtRetryLimit(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	busy := new(atomic.Int32)
-	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
+	h1, j1 := newHost(t, srv, dialTCP(t, srv, "app1")), newJob(t, busy)
 	unknown := errors.New("no answer")
 	attempts := make(chan tasks.Evidence, 100)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"),
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"),
 		tasks.WithRetries(2, 0),
 		tasks.WithProbe(tasks.ProbeFunc(func(context.Context, *gatekeeperv1.Permit) (bool, error) { return true, unknown })),
 		tasks.WithStrategy(tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {
@@ -258,7 +258,7 @@ func TestStrategy_Retry_IsCalledALimitedNumberOfTimes(t *testing.T) {
 	h1.due()
 	r := receive(t, j1.runs, "the run")
 	h2.due()
-	wantDenied(t, h2.skips(), client.ReasonFiringClaimed)
+	wantDenied(t, h2.awaitSkip(), client.ReasonFiringClaimed)
 	for n := 1; n <= 3; n++ {
 		if e := receive(t, attempts, "a judgement"); e.Attempt != n || !errors.Is(e.Err, unknown) {
 			t.Errorf("evidence = %+v, want attempt %d and the error from the probe", e, n)
@@ -268,13 +268,13 @@ func TestStrategy_Retry_IsCalledALimitedNumberOfTimes(t *testing.T) {
 		t.Error("the strategy was called more than 3 times")
 	}
 	r.end <- nil
-	h1.idle(1)
+	h1.awaitIdle(1)
 }
 
 // Both hosts judge the holder dead at the same time. One of them gets the slot, and the other then finds a live holder.
 func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	t.Parallel()
-	srv := start(t, brief, free)
+	srv := start(t, shortDuration, freeOnLoss)
 	busy := new(atomic.Int32)
 	c1 := srv.Dial(t, "app1")
 	h1, j1 := newHost(t, srv, c1), newJob(t, busy)
@@ -287,7 +287,7 @@ func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 		}
 		return tasks.Alive
 	}))
-	successors := []*host{newHost(t, srv, overTCP(t, srv, "app2"), strategy), newHost(t, srv, overTCP(t, srv, "app3"), strategy)}
+	successors := []*host{newHost(t, srv, dialTCP(t, srv, "app2"), strategy), newHost(t, srv, dialTCP(t, srv, "app3"), strategy)}
 	shared := newJob(t, busy)
 	for _, h := range successors {
 		h.register(shared)
@@ -301,7 +301,7 @@ func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	if client.PermitOf(r.ctx).Acquirer() == "app2" {
 		loser = successors[1]
 	}
-	wantDenied(t, loser.skips(), client.ReasonFiringClaimed)
+	wantDenied(t, loser.awaitSkip(), client.ReasonFiringClaimed)
 	r.end <- nil
 	srv.Await(t, "the run to end", func() bool { return successors[0].info().Runs+successors[1].info().Runs == 1 })
 	if len(shared.runs) != 0 || shared.resets.Load() != 1 {
@@ -311,25 +311,25 @@ func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 }
 
 // Remove abandons a takeover that is waiting for the slot.
-func TestRemove_TakingOver_GivesUpTheAcquisition(t *testing.T) {
+func TestRemove_TakingOver_AbandonsAcquisition(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)
 	busy := new(atomic.Int32)
-	h1, j1 := newHost(t, srv, overTCP(t, srv, "app1")), newJob(t, busy)
-	h2, j2 := newHost(t, srv, overTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
+	h1, j1 := newHost(t, srv, dialTCP(t, srv, "app1")), newJob(t, busy)
+	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	proceed := make(chan error)
-	j1.run1 = func() error { return <-proceed }
+	j1.runFunc = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
 	h1.due()
 	receive(t, j1.runs, "the run")
 	h2.due()
 	srv.Await(t, "the takeover", func() bool { return h2.info().State == tasks.TakingOver })
-	if err := h2.m.Remove(bounded(t), name); err != nil || j2.cancelled.Load() != 1 {
+	if err := h2.m.Remove(testContext(t), name); err != nil || j2.cancelled.Load() != 1 {
 		t.Errorf("Remove = %v, want nil; cancelled %d times, want 1", err, j2.cancelled.Load())
 	}
 	proceed <- nil
-	h1.idle(1)
+	h1.awaitIdle(1)
 	if len(j2.runs) != 0 {
 		t.Error("the task ran after its removal")
 	}

@@ -38,9 +38,9 @@ type Weighted struct {
 }
 
 type held struct {
-	permit   *client.Permit
-	weight   int64
-	unfollow func() bool
+	permit  *client.Permit
+	weight  int64
+	unwatch func() bool
 }
 
 // New returns a view of sem that holds nothing. sem must not have a holder ID, because one holder ID can hold only one
@@ -78,10 +78,10 @@ func (w *Weighted) take(n int64, acquire func(client.AcquireOption) (*client.Per
 	if err != nil {
 		return err
 	}
-	unfollow := context.AfterFunc(p.Context(), func() { w.cancel(context.Cause(p.Context())) })
+	unwatch := context.AfterFunc(p.Context(), func() { w.cancel(context.Cause(p.Context())) })
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.held = append(w.held, held{p, n, unfollow})
+	w.held = append(w.held, held{p, n, unwatch})
 	w.weight += n
 	return nil
 }
@@ -124,7 +124,7 @@ func (w *Weighted) takeReleased(n int64) (permits []*client.Permit) {
 			return permits
 		}
 		h := w.held[best]
-		h.unfollow()
+		h.unwatch()
 		spare -= h.weight
 		permits = append(permits, h.permit)
 		w.held = append(w.held[:best], w.held[best+1:]...)

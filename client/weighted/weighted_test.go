@@ -24,7 +24,7 @@ func pool(t *testing.T) (*gktest.Server, *client.Client) {
 	return srv, srv.Dial(t, "app1")
 }
 
-func TestWeighted_AcquireAndRelease_MatchTheOriginal(t *testing.T) {
+func TestWeighted_AcquireAndRelease_MatchSyncSemaphore(t *testing.T) {
 	_, c := pool(t)
 	w, other := weighted.New(c.Semaphore("pool")), weighted.New(c.Semaphore("pool"))
 	if err := w.Acquire(t.Context(), 3); err != nil {

@@ -195,8 +195,8 @@ func ExampleSubmitterPolicy() {
 	if err := submitted.Submitter.Release(ctx); err != nil { // a crash has the same effect
 		panic(err)
 	}
-	over, err := work.Wait(ctx, c, "j")
-	fmt.Println(over.GetCancelCause(), err)
+	ended, err := work.Wait(ctx, c, "j")
+	fmt.Println(ended.GetCancelCause(), err)
 	fmt.Println(work.SubmitterKeep, "is the default")
 	// Output:
 	// submitter/j true
@@ -219,8 +219,8 @@ func ExampleRetry() {
 	for task, err := range work.Tasks(ctx, c, failed) {
 		fmt.Println(task.GetIndex(), task.GetFailure(), err)
 	}
-	again, err := work.Retry(ctx, c, "j")
-	fmt.Println("retried", again, err)
+	retried, err := work.Retry(ctx, c, "j")
+	fmt.Println("retried", retried, err)
 	job, err := work.Wait(ctx, c, "j")
 	fmt.Println("failed", job.GetFailed(), err)
 	dropped, err := work.Drop(ctx, c, "j", 0)
@@ -233,8 +233,8 @@ func ExampleRetry() {
 		fmt.Println(errors.Is(err, work.ErrDropped), err)
 	}
 	fmt.Println(work.DeleteSubmitted(ctx, c, job)) // does not delete a later job with the same ID
-	_, gone := errors.AsType[*client.NoSuchJobError](work.Delete(ctx, c, "j"))
-	fmt.Println("deleted", gone)
+	_, notFound := errors.AsType[*client.NoSuchJobError](work.Delete(ctx, c, "j"))
+	fmt.Println("deleted", notFound)
 	// Output:
 	// 0 the text is empty <nil>
 	// retried 1 <nil>
@@ -257,8 +257,8 @@ func ExampleCancel() {
 		fmt.Println(job.GetSpec().GetId(), "waiting", job.GetWaiting(), err)
 	}
 	for task, err := range work.Tasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: "j"}) {
-		_, why := work.Result("j", task)
-		fmt.Println(errors.Is(why, work.ErrNotEnded), err)
+		_, resultErr := work.Result("j", task)
+		fmt.Println(errors.Is(resultErr, work.ErrNotEnded), err)
 	}
 	workers, err := work.Workers(ctx, c, "count-words")
 	fmt.Println(len(workers), "workers", err)
@@ -267,8 +267,8 @@ func ExampleCancel() {
 		panic(err)
 	}
 	for task, err := range work.Results(ctx, c, "j") {
-		_, why := work.Result("j", task)
-		fmt.Println(errors.Is(why, work.ErrCancelled), err)
+		_, resultErr := work.Result("j", task)
+		fmt.Println(errors.Is(resultErr, work.ErrCancelled), err)
 	}
 	job, err := work.Get(ctx, c, "j")
 	fmt.Println(job.GetCancelAuthor(), job.GetCancelReason(), err)

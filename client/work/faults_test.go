@@ -16,8 +16,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ends returns a channel that receives the worker's reports.
-func ends(w *work.Worker) <-chan work.Report {
+// collectReports returns a channel that receives the worker's reports.
+func collectReports(w *work.Worker) <-chan work.Report {
 	reports := make(chan work.Report, 100)
 	w.Ended = func(_ context.Context, r work.Report) { reports <- r }
 	return reports
@@ -25,21 +25,21 @@ func ends(w *work.Worker) <-chan work.Report {
 
 // If the stream that delivered a task has broken, the outcome of the task is sent in a separate call, and the worker
 // takes the next task on its new stream.
-func TestRun_StreamBreaksBeforeATaskEnds_EndIsStillRecorded(t *testing.T) {
+func TestRun_StreamBreaksBeforeTaskEnds_OutcomeIsStillRecorded(t *testing.T) {
 	t.Parallel()
-	for name, breaks := range map[string]func(s *stage, c *client.Client){
-		"the connection breaks": func(s *stage, c *client.Client) { s.srv.Disconnect(s.T, c) },
-		"the server restarts": func(s *stage, _ *client.Client) {
+	for name, breaks := range map[string]func(s *fixture, c *client.Client){
+		"the connection breaks": func(s *fixture, c *client.Client) { s.srv.Disconnect(s.T, c) },
+		"the server restarts": func(s *fixture, _ *client.Client) {
 			s.srv.Stop(s.T)
 			s.srv.Advance(s.T, time.Second)
 			s.srv.Restart(s.T)
 		},
-		"the server is down when the task ends": func(s *stage, _ *client.Client) {
+		"the server is down when the task ends": func(s *fixture, _ *client.Client) {
 			s.srv.Stop(s.T)
 			s.srv.Advance(s.T, 4*time.Second)
 			s.srv.Restart(s.T)
 		},
-		"the network is partitioned": func(s *stage, c *client.Client) {
+		"the network is partitioned": func(s *fixture, c *client.Client) {
 			s.srv.Partition(s.T, c)
 			s.srv.Advance(s.T, 4*time.Second)
 			s.srv.Heal(s.T, c)
@@ -47,7 +47,7 @@ func TestRun_StreamBreaksBeforeATaskEnds_EndIsStillRecorded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			onStage(t, func(s *stage) {
+			withFixture(t, func(s *fixture) {
 				var executed atomic.Int64
 				w := work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 					executed.Add(1)
@@ -58,7 +58,7 @@ func TestRun_StreamBreaksBeforeATaskEnds_EndIsStillRecorded(t *testing.T) {
 						return nil, context.Cause(ctx)
 					}
 				}}
-				reports := ends(&w)
+				reports := collectReports(&w)
 				c, _ := s.worker("w", w)
 				id := s.submit(work.Job{}, 2).ID
 				s.srv.Advance(s.T, time.Second)
@@ -81,14 +81,14 @@ func TestRun_StreamBreaksBeforeATaskEnds_EndIsStillRecorded(t *testing.T) {
 
 func TestRun_TaskFailsWithRetryFailed_IsRetriedUpToMaxAttempts(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		w := work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
 			if t.Index() == 0 && t.Attempt() == 2 {
 				return []byte(t.LastFailure()), nil
 			}
 			return []byte("partial"), errors.New("broken on attempt " + strconv.Itoa(t.Attempt()))
 		}}
-		reports := ends(&w)
+		reports := collectReports(&w)
 		s.worker("w", w)
 		id := s.submit(work.Job{RetryFailed: true, MaxAttempts: 3}, 2).ID
 		got := s.results(id)
@@ -106,9 +106,9 @@ func TestRun_TaskFailsWithRetryFailed_IsRetriedUpToMaxAttempts(t *testing.T) {
 	})
 }
 
-func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
+func TestRun_HandlePanicsOrExits_TaskFailsAndWorkerContinues(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		w := work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 			switch t.Index() {
 			case 0:
@@ -118,7 +118,7 @@ func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
 			}
 			return square(ctx, t)
 		}}
-		reports := ends(&w)
+		reports := collectReports(&w)
 		_, stop := s.worker("w", w)
 		id := s.submit(work.Job{}, 3).ID
 		got := s.results(id)
@@ -140,9 +140,9 @@ func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
 	})
 }
 
-func TestRun_PermitRevoked_TaskIsReturnedAndTheAttemptIsNotCounted(t *testing.T) {
+func TestRun_PermitRevoked_TaskIsReturnedAndAttemptIsNotCounted(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		tokens, causes := make(chan uint64, 2), make(chan error, 2)
 		s.worker("w", work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 			tokens <- t.Token()
@@ -173,12 +173,12 @@ func TestRun_PermitRevoked_TaskIsReturnedAndTheAttemptIsNotCounted(t *testing.T)
 // from the first one is not recorded. The first worker continues when the network recovers.
 func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
-		var running, most atomic.Int64
+	withFixture(t, func(s *fixture) {
+		var running, peak atomic.Int64
 		var cutOff atomic.Bool
 		returned := make(chan struct{})
 		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
-			most.Store(max(most.Load(), running.Add(1)))
+			peak.Store(max(peak.Load(), running.Add(1)))
 			if cutOff.Swap(true) { // not the first execution
 				defer running.Add(-1)
 				return square(ctx, t)
@@ -192,7 +192,7 @@ func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 			return []byte("late"), nil // late, after the permit has ended
 		}
 		w := work.Worker{Handle: handle}
-		reports := ends(&w)
+		reports := collectReports(&w)
 		c, _ := s.worker("w1", w)
 		id := s.submit(work.Job{}, 1).ID
 		s.srv.Advance(s.T, time.Second)
@@ -210,19 +210,19 @@ func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 		if task := s.srv.Tasks(s.T, id)[0]; string(task.GetResult()) != "0" || task.GetAttempts() != 2 {
 			s.Errorf("task = %v, want the result of attempt 2", task)
 		}
-		third := s.submit(work.Job{}, 1).ID
-		if r := <-reports; r.Task.Job() != third || r.Unrecorded != nil || r.Err != nil {
+		nextID := s.submit(work.Job{}, 1).ID
+		if r := <-reports; r.Task.Job() != nextID || r.Unrecorded != nil || r.Err != nil {
 			s.Errorf("report = %+v, want a recorded outcome for the second job", r)
 		}
-		if most.Load() != 1 {
-			s.Errorf("%d executions ran at the same time, want 1", most.Load())
+		if peak.Load() != 1 {
+			s.Errorf("%d executions ran at the same time, want 1", peak.Load())
 		}
 	})
 }
 
 // A worker that gets no response to Release calls it again. The response is the same, even if the task has since
 // changed.
-func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
+func TestRelease_RepeatedAfterTaskChanged_ReturnsSameResponse(t *testing.T) {
 	t.Parallel()
 	const (
 		done   = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
@@ -231,19 +231,19 @@ func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 	for name, c := range map[string]struct {
 		outcome gatekeeperv1.ReleaseOutcome
 		failure string
-		moves   func(s *stage, id string)
+		change  func(s *fixture, id string)
 	}{
-		"done, and the job is deleted": {done, "", func(s *stage, id string) {
+		"done, and the job is deleted": {done, "", func(s *fixture, id string) {
 			if err := work.Delete(s.Context(), s.c, id); err != nil {
 				s.Error(err)
 			}
 		}},
-		"failed, and retried manually": {failed, "f", func(s *stage, id string) {
+		"failed, and retried manually": {failed, "f", func(s *fixture, id string) {
 			if _, err := work.Retry(s.Context(), s.c, id); err != nil {
 				s.Error(err)
 			}
 		}},
-		"failed, retried manually, and held by another worker": {failed, "f", func(s *stage, id string) {
+		"failed, retried manually, and held by another worker": {failed, "f", func(s *fixture, id string) {
 			if _, err := work.Retry(s.Context(), s.c, id); err != nil {
 				s.Error(err)
 			}
@@ -256,7 +256,7 @@ func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			onStage(t, func(s *stage) {
+			withFixture(t, func(s *fixture) {
 				tokens := make(chan uint64, 1)
 				_, stop := s.worker("w1", work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
 					tokens <- t.Token()
@@ -268,7 +268,7 @@ func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 				id := s.submit(work.Job{}, 1).ID
 				_ = s.results(id)
 				stop()
-				c.moves(s, id)
+				c.change(s, id)
 				r, err := s.c.Permits().Release(s.Context(), &gatekeeperv1.ReleaseRequest{Token: <-tokens, Outcome: c.outcome, Failure: c.failure})
 				if err != nil || !r.GetReleased() || !r.GetRecorded() {
 					s.Errorf("repeated Release = %v, %v, want released and recorded", r, err)
@@ -280,9 +280,9 @@ func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 
 // The permit of a lost worker is held for an operator. The worker reports a failure late, the task is handed to another
 // worker, and the first worker retries its report.
-func TestRelease_PermitHeldForAnOperator_RepeatedReleaseReportsThePermitsEnd(t *testing.T) {
+func TestRelease_PermitHeldForOperator_RepeatedReleaseReportsHowPermitEnded(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD })
 		tokens := make(chan uint64, 2)
 		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {

@@ -113,7 +113,7 @@ func Delete(ctx context.Context, c *client.Client, id string) error {
 // under the same ID, and returns no error if the job no longer exists.
 func DeleteSubmitted(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) error {
 	_, err := c.Work().DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: j.GetSpec().GetId(), SubmittedRevision: j.GetSubmittedRevision()})
-	if _, gone := errors.AsType[*client.NoSuchJobError](err); gone {
+	if _, notFound := errors.AsType[*client.NoSuchJobError](err); notFound {
 		return nil
 	}
 	return err

@@ -37,9 +37,9 @@ type ownSemaphore struct {
 	version uint64         // of its definition; 0 if the semaphore already existed
 }
 
-// makeOwn creates a semaphore for a job, and acquires its permit, which only this group and acquirer can hold.
-func makeOwn(ctx context.Context, c *client.Client, job string) (*ownSemaphore, error) {
-	own := &ownSemaphore{name: ownName(job)}
+// createOwnSemaphore creates a semaphore for a job, and acquires its permit, which only this group and acquirer can hold.
+func createOwnSemaphore(ctx context.Context, c *client.Client, job string) (*ownSemaphore, error) {
+	own := &ownSemaphore{name: ownSemaphoreName(job)}
 	sem := c.Semaphore(own.name, client.WithHolderID(ownHolder))
 	group, acquirer, permits := regexp.QuoteMeta(sem.Group()), regexp.QuoteMeta(sem.Acquirer()), uint32(1)
 	r, err := c.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
@@ -83,8 +83,8 @@ func (o *ownSemaphore) releaseAtEnd() {
 	})
 }
 
-// ownName returns the name of a job's semaphore: the job's ID if that is a valid name, or else its hash.
-func ownName(job string) string {
+// ownSemaphoreName returns the name of a job's semaphore: the job's ID if that is a valid name, or else its hash.
+func ownSemaphoreName(job string) string {
 	if len(job) > 200 || strings.ContainsAny(job, "*?[]") {
 		sum := sha256.Sum256([]byte(job))
 		job = hex.EncodeToString(sum[:16])

@@ -55,7 +55,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	given := job.ID != ""
+	explicitID := job.ID != ""
 	job.ID = cmp.Or(job.ID, client.NewRequestID())
 	job.Author = cmp.Or(job.Author, c.Semaphore(job.Semaphore).Acquirer())
 	spec := job.spec()
@@ -67,7 +67,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 		permit = job.Submitter
 		spec.SubmitterToken = permit.Token()
 	default:
-		if given {
+		if explicitID {
 			if over, err := isOver(ctx, c, job.ID); err != nil {
 				return nil, err
 			} else if over {
@@ -75,14 +75,14 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 			}
 		}
 		var err error
-		if own, err = makeOwn(ctx, c, job.ID); err != nil {
+		if own, err = createOwnSemaphore(ctx, c, job.ID); err != nil {
 			return nil, err
 		}
 		permit = own.permit
 		spec.OwnSemaphore, spec.SubmitterToken = own.name, own.token
 	}
 	r, err := c.SubmitJob(ctx, spec, payloads)
-	if own != nil && given && errors.Is(err, client.ErrUnavailable) {
+	if own != nil && explicitID && errors.Is(err, client.ErrUnavailable) {
 		own.releaseAtEnd() // the job may have been stored; another call with the same ID reuses this permit
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 
 func isOver(ctx context.Context, c *client.Client, id string) (bool, error) {
 	j, err := Get(ctx, c, id)
-	if _, none := errors.AsType[*client.NoSuchJobError](err); none {
+	if _, notFound := errors.AsType[*client.NoSuchJobError](err); notFound {
 		return false, nil
 	}
 	return j.GetOver(), err
@@ -113,8 +113,8 @@ func isOver(ctx context.Context, c *client.Client, id string) (bool, error) {
 // If ctx ends first and the job has a generated ID, the job is cancelled, because no other process knows that ID. If
 // you chose the ID, the job continues, and another call with the same ID waits for it.
 func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byte) ([]byte, error) {
-	drawn := job.ID == ""
-	if drawn {
+	generatedID := job.ID == ""
+	if generatedID {
 		job.ID = client.NewRequestID()
 		job.Retention = cmp.Or(job.Retention, waitedRetention)
 	}
@@ -127,7 +127,7 @@ func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byt
 			err = e
 		}
 	}
-	if drawn && ctx.Err() != nil {
+	if generatedID && ctx.Err() != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 		defer cancel()
 		_, _ = Cancel(ctx, c, job.ID, "its submitter stopped waiting") // on an error, either the job was not stored, or nobody will read its result

@@ -24,25 +24,25 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stage is a server on virtual time with the semaphore "resize", and the client of a submitter.
-type stage struct {
+// fixture is a server on virtual time with the semaphore "resize", and the client of a submitter.
+type fixture struct {
 	*testing.T
 	srv *gktest.Server
 	c   *client.Client
 }
 
-func onStage(t *testing.T, test func(s *stage)) {
+func withFixture(t *testing.T, test func(s *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		permits := uint32(100)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "resize", Permits: &permits, Duration: durationpb.New(10 * time.Second)})
-		test(&stage{t, srv, srv.Dial(t, "submitter")})
+		test(&fixture{t, srv, srv.Dial(t, "submitter")})
 	})
 }
 
 // worker starts a worker. It returns the worker's client, and a function that stops the worker and waits for it.
-func (s *stage) worker(name string, w work.Worker, opts ...client.Option) (c *client.Client, stop func()) {
+func (s *fixture) worker(name string, w work.Worker, opts ...client.Option) (c *client.Client, stop func()) {
 	s.Helper()
 	c = s.srv.Dial(s.T, name, opts...)
 	w.Semaphore, w.Logger = c.Semaphore("resize"), slog.New(slog.DiscardHandler)
@@ -63,7 +63,7 @@ func (s *stage) worker(name string, w work.Worker, opts ...client.Option) (c *cl
 	return c, stop
 }
 
-func (s *stage) submit(job work.Job, n int) *work.Submitted {
+func (s *fixture) submit(job work.Job, n int) *work.Submitted {
 	s.Helper()
 	job.Semaphore = "resize"
 	submitted, err := work.Submit(s.Context(), s.c, job, payloads(n))
@@ -81,7 +81,7 @@ func payloads(n int) (all [][]byte) {
 }
 
 // results returns the result of each task of a job in order, or the error of a task without one.
-func (s *stage) results(id string) (all []string) {
+func (s *fixture) results(id string) (all []string) {
 	s.Helper()
 	for t, err := range work.Results(s.Context(), s.c, id) {
 		if err != nil {
@@ -101,9 +101,9 @@ func square(_ context.Context, t *work.Task) ([]byte, error) {
 	return []byte(strconv.Itoa(n * n)), err
 }
 
-func TestRun_TwoWorkers_ExecuteEachTaskOnceAndResultsAreInOrder(t *testing.T) {
+func TestRun_TwoWorkers_ExecuteEachTaskOnceWithResultsInOrder(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		var executed atomic.Int64
 		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
 			executed.Add(1)
@@ -125,7 +125,7 @@ func TestRun_TwoWorkers_ExecuteEachTaskOnceAndResultsAreInOrder(t *testing.T) {
 
 func TestSubmit_Repeated_ReturnsTheSameJob(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		first := s.submit(work.Job{ID: "j"}, 3)
 		if again := s.submit(work.Job{ID: "j"}, 3); first.Repeated || !again.Repeated {
 			s.Errorf("Repeated = %v, then %v, want false, then true", first.Repeated, again.Repeated)
@@ -137,9 +137,9 @@ func TestSubmit_Repeated_ReturnsTheSameJob(t *testing.T) {
 	})
 }
 
-func TestSubmit_BadInput_ReturnsATypedError(t *testing.T) {
+func TestSubmit_BadInput_ReturnsTypedError(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		submit := func(job work.Job, payloads ...[]byte) error {
 			_, err := work.Submit(s.Context(), s.c, job, payloads)
 			return err
@@ -174,7 +174,7 @@ func TestSubmit_BadInput_ReturnsATypedError(t *testing.T) {
 
 func TestSubmit_LargeJob_IsSentInChunks(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		big := make([][]byte, 100)
 		for i := range big {
 			big[i] = make([]byte, 60<<10)
@@ -196,7 +196,7 @@ func TestSubmit_LargeJob_IsSentInChunks(t *testing.T) {
 
 func TestSubmitAndWait_ReturnsTheResultOrATaskError(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		s.worker("w", work.Worker{Parallel: 2, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 			switch string(t.Payload()) {
 			case "panic":
@@ -226,7 +226,7 @@ func TestSubmitAndWait_ReturnsTheResultOrATaskError(t *testing.T) {
 
 func TestSubmitAndWait_ContextEnds_CancelsTheJob(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 		defer cancel()
 		_, err := work.SubmitAndWait(ctx, s.c, work.Job{Semaphore: "resize"}, nil)
@@ -241,9 +241,9 @@ func TestSubmitAndWait_ContextEnds_CancelsTheJob(t *testing.T) {
 	})
 }
 
-func TestRun_WorkerCrashes_AnotherExecutesItsTaskWithAHigherToken(t *testing.T) {
+func TestRun_WorkerCrashes_AnotherExecutesItsTaskWithHigherToken(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		tokens := make(chan uint64, 2)
 		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
 			tokens <- t.Token()
@@ -268,9 +268,9 @@ func TestRun_WorkerCrashes_AnotherExecutesItsTaskWithAHigherToken(t *testing.T) 
 	})
 }
 
-func TestRun_Stopped_ReturnsUnfinishedTasksWithoutCountingTheAttempts(t *testing.T) {
+func TestRun_Stopped_ReturnsUnfinishedTasksWithoutCountingAttempts(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		began := make(chan struct{}, 1)
 		causes := make(chan error, 1)
 		_, stop := s.worker("w1", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
@@ -301,7 +301,7 @@ func TestRun_Stopped_ReturnsUnfinishedTasksWithoutCountingTheAttempts(t *testing
 // min_hold keeps the slot of a stopping worker occupied, but not its task.
 func TestRun_StoppedBeforeMinHold_AnotherWorkerGetsItsTask(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.MinHold = durationpb.New(10 * time.Minute) })
 		began := make(chan struct{}, 1)
 		_, stop := s.worker("w1", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
@@ -328,7 +328,7 @@ func TestRun_StoppedBeforeMinHold_AnotherWorkerGetsItsTask(t *testing.T) {
 
 func TestRun_StoppedWithGrace_FinishesRunningTasks(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		began := make(chan struct{}, 1)
 		_, stop := s.worker("w1", work.Worker{Grace: work.GraceUnlimited, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 			began <- struct{}{}
@@ -350,11 +350,11 @@ func TestRun_StoppedWithGrace_FinishesRunningTasks(t *testing.T) {
 
 func TestRun_StreamBreaks_TasksContinueAndNeverExceedParallel(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
-		var running, most, executed atomic.Int64
+	withFixture(t, func(s *fixture) {
+		var running, peak, executed atomic.Int64
 		c, _ := s.worker("w", work.Worker{Parallel: 3, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 			executed.Add(1)
-			most.Store(max(most.Load(), running.Add(1)))
+			peak.Store(max(peak.Load(), running.Add(1)))
 			defer running.Add(-1)
 			select {
 			case <-ctx.Done():
@@ -374,8 +374,8 @@ func TestRun_StreamBreaks_TasksContinueAndNeverExceedParallel(t *testing.T) {
 		if len(got) != 30 || got[29] != "841" {
 			s.Errorf("results = %v, want the squares of 0 to 29", got)
 		}
-		if executed.Load() != 30 || most.Load() > 3 {
-			s.Errorf("got %d executions, want 30, and %d at a time, want at most 3", executed.Load(), most.Load())
+		if executed.Load() != 30 || peak.Load() > 3 {
+			s.Errorf("got %d executions, want 30, and %d at a time, want at most 3", executed.Load(), peak.Load())
 		}
 		s.srv.Advance(s.T, 5*time.Minute)
 	})
@@ -383,7 +383,7 @@ func TestRun_StreamBreaks_TasksContinueAndNeverExceedParallel(t *testing.T) {
 
 func TestRun_ServerRestarts_NoTaskIsLostOrExecutedTwice(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		var executed atomic.Int64
 		s.worker("w", work.Worker{Parallel: 3, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
 			executed.Add(1)
@@ -408,9 +408,9 @@ func TestRun_ServerRestarts_NoTaskIsLostOrExecutedTwice(t *testing.T) {
 	})
 }
 
-func TestCancel_RunningTask_StopsWithTheCause(t *testing.T) {
+func TestCancel_RunningTask_StopsWithCause(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		began, causes := make(chan struct{}, 1), make(chan error, 1)
 		s.worker("w", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
 			began <- struct{}{}
@@ -436,7 +436,7 @@ func TestCancel_RunningTask_StopsWithTheCause(t *testing.T) {
 
 func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		doomed := s.srv.Dial(s.T, "doomed")
 		submitted, err := work.Submit(s.Context(), doomed, work.Job{ID: "j", Semaphore: "resize", OnSubmitterLoss: work.SubmitterCancel}, payloads(2))
 		if err != nil {
@@ -461,9 +461,9 @@ func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 
 // The response to a submission is lost. The error tells the submitter to repeat the call, so the submitter's permit
 // must last until then.
-func TestSubmit_SubmitterCancel_ResponseIsLost_RepeatedCallContinues(t *testing.T) {
+func TestSubmit_SubmitterCancel_ResponseLost_RepeatedCallContinues(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		job := work.Job{ID: "j", Semaphore: "resize", OnSubmitterLoss: work.SubmitterCancel}
 		ctx, cancel := context.WithTimeout(s.Context(), 3*time.Second)
 		defer cancel()
@@ -493,7 +493,7 @@ func TestSubmit_SubmitterCancel_ResponseIsLost_RepeatedCallContinues(t *testing.
 
 func TestSubmit_SubmitterCancel_JobIsOver_ReleasesTheSubmittersPermit(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		submitted := s.submit(work.Job{OnSubmitterLoss: work.SubmitterCancel}, 1)
 		s.worker("w", work.Worker{Handle: square})
 		if got := s.results(submitted.ID); got[0] != "0" {
@@ -511,7 +511,7 @@ func TestSubmit_SubmitterCancel_JobIsOver_ReleasesTheSubmittersPermit(t *testing
 
 func TestFollow_AfterARevision_YieldsOnlyLaterChanges(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		id := s.submit(work.Job{}, 4).ID
 		gate := make(chan struct{})
 		s.worker("w", work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
@@ -555,17 +555,17 @@ func TestFollow_AfterARevision_YieldsOnlyLaterChanges(t *testing.T) {
 
 func TestRetryAndDrop_FailedTasks(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
-		var heal atomic.Bool
+	withFixture(t, func(s *fixture) {
+		var healthy atomic.Bool
 		s.worker("w", work.Worker{Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
-			if !heal.Load() {
+			if !healthy.Load() {
 				return nil, errors.New("broken")
 			}
 			return square(ctx, t)
 		}})
 		id := s.submit(work.Job{}, 3).ID
 		_ = s.results(id)
-		heal.Store(true)
+		healthy.Store(true)
 		if n, err := work.Drop(s.Context(), s.c, id, 0); n != 1 || err != nil {
 			s.Errorf("Drop = %d, %v, want 1", n, err)
 		}
@@ -601,17 +601,17 @@ func TestRetryAndDrop_FailedTasks(t *testing.T) {
 
 func TestRun_Paused_CallsDeniedOncePerPauseAndWaits(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		denials := make(chan string, 10)
 		s.worker("w", work.Worker{
 			Handle: square, Parallel: 3,
 			Denied: func(_ context.Context, d *client.DeniedError) { denials <- string(d.Reason) + ": " + d.Message },
 		})
-		for _, why := range []string{"night", "noon"} { // once while idle, and once while a task is waiting
+		for _, reason := range []string{"night", "noon"} { // once while idle, and once while a task is waiting
 			s.srv.Advance(s.T, time.Minute)
-			s.srv.Pause(s.T, "resize", why)
+			s.srv.Pause(s.T, "resize", reason)
 			s.srv.Advance(s.T, time.Minute)
-			if got, want := <-denials, `PAUSED: The semaphore "resize" is paused (`+why+`).`; got != want || len(denials) > 0 {
+			if got, want := <-denials, `PAUSED: The semaphore "resize" is paused (`+reason+`).`; got != want || len(denials) > 0 {
 				s.Errorf("denial = %q, want %q; got %d more", got, want, len(denials))
 			}
 			id := s.submit(work.Job{}, 1).ID
@@ -626,7 +626,7 @@ func TestRun_Paused_CallsDeniedOncePerPauseAndWaits(t *testing.T) {
 
 func TestRun_Denied_IsLoggedOnceWithTheExplainCommand(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		log := new(bytes.Buffer)
 		s.worker("w", work.Worker{Handle: square, Parallel: 3}, client.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
 		s.srv.Advance(s.T, time.Minute)
@@ -652,7 +652,7 @@ func TestRun_Denied_IsLoggedOnceWithTheExplainCommand(t *testing.T) {
 
 func TestRun_HeldTooLong_TaskFails(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		s.srv.Define(s.T, &gatekeeperv1.Definition{Name: "resize", Duration: durationpb.New(10 * time.Second), MaxHold: durationpb.New(20 * time.Second)})
 		s.worker("w", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
 			<-ctx.Done()
@@ -667,7 +667,7 @@ func TestRun_HeldTooLong_TaskFails(t *testing.T) {
 
 func TestSubmit_NoServerAnswers_WaitsInABoundedBuffer(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		c := s.srv.Dial(s.T, "eager", client.WithSubmitBuffer(2))
 		s.srv.Stop(s.T)
 		results := make(chan error, 3)
@@ -694,7 +694,7 @@ func TestSubmit_NoServerAnswers_WaitsInABoundedBuffer(t *testing.T) {
 
 func TestProgress_IsVisibleToOperators(t *testing.T) {
 	t.Parallel()
-	onStage(t, func(s *stage) {
+	withFixture(t, func(s *fixture) {
 		gate := make(chan struct{})
 		s.worker("w", work.Worker{Handle: func(_ context.Context, t *work.Task) ([]byte, error) {
 			t.Progress(0.1, "begun")

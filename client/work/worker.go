@@ -16,8 +16,8 @@ import (
 const (
 	// GraceUnlimited is the Grace of a worker that finishes its running tasks before it stops.
 	GraceUnlimited = -1
-	// endsWithin bounds how long a stopping worker tries to report the outcomes of its tasks.
-	endsWithin = 5 * time.Second
+	// reportTimeout bounds how long a stopping worker tries to report the outcomes of its tasks.
+	reportTimeout = 5 * time.Second
 )
 
 // ErrWorkerStops is the cancellation cause of a task's context if its worker is stopping and Worker.Grace has passed.
@@ -86,10 +86,10 @@ func Run(ctx context.Context, w Worker) error {
 	r := &run{Worker: w}
 	r.Parallel = max(r.Parallel, 1)
 	r.Logger = w.Logger.With("semaphore", w.Semaphore.Name())
-	r.cut, r.cutNow = context.WithCancel(context.Background())
-	defer r.cutNow()
+	r.stopCtx, r.stopRunning = context.WithCancel(context.Background())
+	defer r.stopRunning()
 	var giveUp context.CancelFunc
-	r.ends, giveUp = context.WithCancel(context.WithoutCancel(ctx))
+	r.reportCtx, giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	offering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -109,12 +109,12 @@ func Run(ctx context.Context, w Worker) error {
 		refused = true
 	case <-ctx.Done():
 	}
-	last := r.drain()
+	lastStream := r.drain()
 	r.handling.Wait()
-	timer := time.AfterFunc(endsWithin, giveUp)
+	timer := time.AfterFunc(reportTimeout, giveUp)
 	defer timer.Stop()
 	r.working.Wait()
-	r.close(last, offered, stop)
+	r.close(lastStream, offered, stop)
 	if !refused {
 		err = context.Cause(ctx)
 	}
@@ -125,9 +125,9 @@ func Run(ctx context.Context, w Worker) error {
 // run is a running worker.
 type run struct {
 	Worker
-	ends   context.Context //nolint:containedctx // for reporting the outcomes of tasks
-	cut    context.Context //nolint:containedctx // cancelled when running tasks must stop
-	cutNow context.CancelFunc
+	reportCtx   context.Context //nolint:containedctx // for reporting the outcomes of tasks
+	stopCtx     context.Context //nolint:containedctx // cancelled when running tasks must stop
+	stopRunning context.CancelFunc
 
 	mu       sync.Mutex // guards everything below
 	stream   *client.WorkStream
@@ -183,10 +183,10 @@ func (r *run) drain() *client.WorkStream {
 	}
 	switch {
 	case r.Grace == 0:
-		r.cutNow()
+		r.stopRunning()
 	case r.Grace > 0:
-		grace := time.AfterFunc(r.Grace, r.cutNow)
-		context.AfterFunc(r.cut, func() { grace.Stop() })
+		grace := time.AfterFunc(r.Grace, r.stopRunning)
+		context.AfterFunc(r.stopCtx, func() { grace.Stop() })
 	}
 	return r.stream
 }
@@ -195,7 +195,7 @@ func (r *run) drain() *client.WorkStream {
 func (r *run) close(s *client.WorkStream, offered <-chan struct{}, stop func()) {
 	if s != nil {
 		s.Close()
-		timer := time.NewTimer(endsWithin)
+		timer := time.NewTimer(reportTimeout)
 		defer timer.Stop()
 		select {
 		case <-offered:
@@ -215,7 +215,7 @@ func (r *run) execute(held *client.WorkTask) {
 	t := &Task{held}
 	started := time.Now()
 	returned := make(chan struct{})
-	defer context.AfterFunc(r.cut, func() { cancel(ErrWorkerStops) })()
+	defer context.AfterFunc(r.stopCtx, func() { cancel(ErrWorkerStops) })()
 	unwatch := context.AfterFunc(held.Permit.Context(), func() { r.watch(t, returned) })
 	var result []byte
 	err := errGoexit
@@ -270,9 +270,9 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 		cutShort = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 	)
 	stopped := context.Cause(ctx)
-	own := errors.Is(stopped, client.ErrHeldTooLong) || errors.Is(stopped, client.ErrStalled)
-	if most := t.MaxResult(); len(result) > most {
-		tooLarge := fmt.Errorf("the result has %d bytes, but the job's max_result is %d", len(result), most)
+	taskFault := errors.Is(stopped, client.ErrHeldTooLong) || errors.Is(stopped, client.ErrStalled)
+	if limit := t.MaxResult(); len(result) > limit {
+		tooLarge := fmt.Errorf("the result has %d bytes, but the job's max_result is %d", len(result), limit)
 		result = nil
 		if err == nil {
 			return client.WorkEnd{Outcome: failed, Failure: tooLarge.Error()}, tooLarge
@@ -282,9 +282,9 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 	switch {
 	case err == nil:
 		return client.WorkEnd{Outcome: done, Result: result}, nil
-	case errors.Is(err, client.ErrCutShort), stopped != nil && !own && !panicked:
+	case errors.Is(err, client.ErrCutShort), stopped != nil && !taskFault && !panicked:
 		return client.WorkEnd{Outcome: cutShort, Failure: returnReason(stopped, err)}, err
-	case own:
+	case taskFault:
 		err = fmt.Errorf("%w: %w", stopped, err)
 	}
 	return client.WorkEnd{Outcome: failed, Result: result, Failure: err.Error()}, err
@@ -320,10 +320,10 @@ func (r *run) free(held *client.WorkTask) (next bool) {
 
 // end reports the outcome of a task.
 func (r *run) end(held *client.WorkTask, e client.WorkEnd) error {
-	err := held.End(r.ends, e)
-	if _, tooMuch := errors.AsType[*client.WorkLimitError](err); tooMuch {
+	err := held.End(r.reportCtx, e)
+	if _, tooLarge := errors.AsType[*client.WorkLimitError](err); tooLarge {
 		e = client.WorkEnd{Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: err.Error(), Next: e.Next}
-		err = held.End(r.ends, e)
+		err = held.End(r.reportCtx, e)
 	}
 	if err != nil {
 		r.Logger.Warn("gatekeeper: the outcome of a task was not recorded", "job", held.Job.GetId(), "index", held.Task.GetIndex(),
@@ -339,7 +339,7 @@ func (r *run) watch(t *Task, returned <-chan struct{}) {
 		return
 	case <-t.Permit().Done():
 	}
-	timer := time.NewTimer(promptness) // a task that watches its context returns a moment later
+	timer := time.NewTimer(overrunGrace) // a task that watches its context returns a moment later
 	defer timer.Stop()
 	select {
 	case <-returned:
@@ -349,5 +349,5 @@ func (r *run) watch(t *Task, returned <-chan struct{}) {
 	}
 }
 
-// promptness is how long a task may keep running after the end of its permit before this is logged.
-const promptness = time.Second
+// overrunGrace is how long a task may keep running after the end of its permit before this is logged.
+const overrunGrace = time.Second

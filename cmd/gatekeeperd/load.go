@@ -45,7 +45,7 @@ func load(flags *pflag.FlagSet, e environment) error {
 		Prefix:      envPrefix,
 		EnvironFunc: func() []string { return e.variables },
 		TransformFunc: func(name, value string) (string, any) {
-			if e.foreign(name) {
+			if e.isKubernetesVariable(name) {
 				return "", nil
 			}
 			return name, value
@@ -62,7 +62,7 @@ func load(flags *pflag.FlagSet, e environment) error {
 		return nil
 	}
 	keys := koanf.New("\x00")
-	if err := keys.Load(file.Provider(path), texts{}); err != nil {
+	if err := keys.Load(file.Provider(path), textParser{}); err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			return usage("configuration file: %w", err)
 		}
@@ -118,12 +118,12 @@ func suggestion(unknown string, known []string) string {
 	return "; the known ones are " + strings.Join(known, ", ")
 }
 
-// texts is a koanf parser that keeps the literal text of each value, including numbers and booleans, and leaves the
+// textParser is a koanf parser that keeps the literal text of each value, including numbers and booleans, and leaves the
 // parsing to the flag.
-type texts struct{}
+type textParser struct{}
 
 // Unmarshal implements koanf.Parser.
-func (texts) Unmarshal(data []byte) (map[string]any, error) {
+func (textParser) Unmarshal(data []byte) (map[string]any, error) {
 	var nodes map[string]yaml.Node
 	if err := yaml.Unmarshal(data, &nodes); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (texts) Unmarshal(data []byte) (map[string]any, error) {
 }
 
 // Marshal implements koanf.Parser. It is never used.
-func (texts) Marshal(map[string]any) ([]byte, error) { return nil, errors.ErrUnsupported }
+func (textParser) Marshal(map[string]any) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // text converts a scalar to a string, a list to a list of converted values, a mapping to an empty map, and null to nil.
 func text(node *yaml.Node) any {
@@ -203,6 +203,6 @@ func setText(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
 var kubernetesService = regexp.MustCompile(
 	`^GATEKEEPER_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-func (e environment) foreign(variable string) bool {
+func (e environment) isKubernetesVariable(variable string) bool {
 	return e.get("KUBERNETES_SERVICE_HOST") != "" && kubernetesService.MatchString(variable)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// loaded parses args, loads the remaining options, and returns the result.
-func loaded(t *testing.T, env environment, args ...string) (*options, error) {
+// loadOptions parses args, loads the remaining options, and returns the result.
+func loadOptions(t *testing.T, env environment, args ...string) (*options, error) {
 	t.Helper()
 	var o options
 	flags := o.flags(env)
@@ -43,7 +43,7 @@ join: 10.0.0.1:7420,10.0.0.2:7420
 		"HOME=/home/u", "GATEKEEPER_ID=from-variable", "GATEKEEPER_API_ADDRESS=10.0.0.1:2", "GATEKEEPER_CONFIG=" + config,
 		"GATEKEEPER_ADMIN_ADDRESS=",
 	}}
-	o, err := loaded(t, env, "--id", "from-flag")
+	o, err := loadOptions(t, env, "--id", "from-flag")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestLoad_EveryFlag_HasAVariable(t *testing.T) {
 }
 
 func TestLoad_NumbersAndBooleansInTheFile_AreParsedAsText(t *testing.T) {
-	o, err := loaded(t, environment{}, "--config", configFile(t, `
+	o, err := loadOptions(t, environment{}, "--config", configFile(t, `
 id: 007
 cluster-name: 2026-06-01
 bearer-tokens: true
@@ -132,7 +132,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 			if test.config != "" {
 				env.variables = append(env.variables, "GATEKEEPER_CONFIG="+configFile(t, test.config))
 			}
-			_, err := loaded(t, env)
+			_, err := loadOptions(t, env)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("load() = %v, want an error containing %s", err, test.want)
 			}
@@ -150,7 +150,7 @@ func TestLoad_KubernetesServiceVariables_AreIgnored(t *testing.T) {
 		"GATEKEEPER_PORT_7420_TCP_ADDR=10.0.0.2", "GATEKEEPER_SERVICE_PORT_API=7420", "GATEKEEPER_PEERS_SERVICE_HOST=10.0.0.3",
 		"GATEKEEPER_ID=gk7",
 	}}
-	o, err := loaded(t, env)
+	o, err := loadOptions(t, env)
 	if err != nil || o.id != "gk7" {
 		t.Errorf("load() = %v with id %q, want id gk7", err, o.id)
 	}

@@ -44,18 +44,18 @@ const recoverExitCodes = `Exit codes:
        it learned that its cluster was recovered (see --again)`
 
 type recoverOptions struct {
-	from     []string
-	dataDir  string
-	id       string
-	logStore string
-	backup   bool
-	again    bool
-	longest  time.Duration
-	after    time.Duration
-	yes      bool
-	author   string
-	reason   string
-	unsafely bool // --unsafe-grant-after was set
+	from        []string
+	dataDir     string
+	id          string
+	logStore    string
+	backup      bool
+	again       bool
+	longest     time.Duration
+	after       time.Duration
+	yes         bool
+	author      string
+	reason      string
+	unsafeGrant bool // --unsafe-grant-after was set
 }
 
 func newRecover(env environment) *cobra.Command {
@@ -66,7 +66,7 @@ func newRecover(env environment) *cobra.Command {
 		Long:  recoverLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.unsafely = cmd.Flags().Changed("unsafe-grant-after")
+			o.unsafeGrant = cmd.Flags().Changed("unsafe-grant-after")
 			return o.run(cmd.OutOrStdout())
 		},
 	}
@@ -104,7 +104,7 @@ func (o *recoverOptions) run(out io.Writer) error {
 	cfg := gatekeeper.RecoverConfig{
 		From: o.from, DataDir: o.dataDir, ID: o.id, LogStore: gatekeeper.LogStore(o.logStore), Backup: o.backup, Again: o.again, MaxDuration: o.longest, Author: o.author, Reason: o.reason,
 	}
-	if o.unsafely {
+	if o.unsafeGrant {
 		if !o.yes {
 			return usage("--unsafe-grant-after %v may let two holders rely on the same permit, unless every holder of the old cluster "+
 				"has stopped by then: make sure of that, and add --yes", o.after)
@@ -135,7 +135,7 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	}
 	_ = w.Flush() // into memory
 	fmt.Fprintf(&b, "\nRead: %d of %d voters. %s\n", r.VotersRead, r.Voters, completeness(r, o.backup))
-	fmt.Fprintf(&b, "%s\n\n", permits(r, o.unsafely))
+	fmt.Fprintf(&b, "%s\n\n", permits(r, o.unsafeGrant))
 	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It replaces cluster %s.\n\n",
 		o.dataDir, r.ClusterID, o.id, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
@@ -159,12 +159,12 @@ func completeness(r *gatekeeper.Recovery, backup bool) string {
 	return "No majority: changes that only the missing voters had are lost."
 }
 
-func permits(r *gatekeeper.Recovery, unsafely bool) string {
+func permits(r *gatekeeper.Recovery, unsafeGrant bool) string {
 	var s string
 	switch {
 	case r.PermitsKept:
 		s = fmt.Sprintf("Permits: %s carried over, each for its full duration again.", count(r.Permits, "permit"))
-		if unsafely {
+		if unsafeGrant {
 			s += " --unsafe-grant-after was not needed and is ignored."
 		}
 	default:

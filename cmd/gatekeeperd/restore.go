@@ -42,7 +42,7 @@ type restoreOptions struct {
 
 func newRestore(env environment) *cobra.Command {
 	var o restoreOptions
-	var unsafely bool
+	var unsafeGrant bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE --data-dir NEW [--id ID]",
 		Short: "Create a new cluster from a backup",
@@ -55,8 +55,8 @@ func newRestore(env environment) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.cfg.File = args[0]
-			unsafely = cmd.Flags().Changed("unsafe-grant-after")
-			return o.run(cmd.OutOrStdout(), unsafely)
+			unsafeGrant = cmd.Flags().Changed("unsafe-grant-after")
+			return o.run(cmd.OutOrStdout(), unsafeGrant)
 		},
 	}
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + restoreExitCodes + "\n")
@@ -73,9 +73,9 @@ func newRestore(env environment) *cobra.Command {
 	return cmd
 }
 
-func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
+func (o *restoreOptions) run(out io.Writer, unsafeGrant bool) error {
 	o.cfg.LogStore = gatekeeper.LogStore(o.logStore)
-	if unsafely {
+	if unsafeGrant {
 		if !o.yes {
 			return usage("--unsafe-grant-after %v may let two holders rely on the same permit, unless every holder of the old cluster "+
 				"has stopped by then: make sure of that, and add --yes", o.after)
@@ -87,7 +87,7 @@ func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
 		return explain(err, nil)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Backup: %s, taken at %s. Every change made since is lost.\n%s\n\n", o.cfg.File, r.TakenAt.Local().Format(time.DateTime), permits(r, unsafely))
+	fmt.Fprintf(&b, "Backup: %s, taken at %s. Every change made since is lost.\n%s\n\n", o.cfg.File, r.TakenAt.Local().Format(time.DateTime), permits(r, unsafeGrant))
 	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It replaces cluster %s.\n\n",
 		o.cfg.DataDir, r.ClusterID, o.cfg.ID, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:

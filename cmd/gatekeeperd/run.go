@@ -151,8 +151,8 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	serving, over := context.WithCancel(ctx)
-	defer over()
+	serving, stopServing := context.WithCancel(ctx)
+	defer stopServing()
 	go func() {
 		if server.Ready(serving) == nil {
 			debug.FreeOSMemory() // frees the memory used to read the snapshot, which an idle server would otherwise keep for a long time
@@ -167,8 +167,8 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	return server.Err()
 }
 
-// lastWait is how much longer than --shutdown-timeout closing may take before the process exits anyway.
-const lastWait = 10 * time.Second
+// closeGrace is how much longer than --shutdown-timeout closing may take before the process exits anyway.
+const closeGrace = 10 * time.Second
 
 // close stops the server, gracefully if possible. It always returns, because a supervisor needs the process to end.
 // Calls still in flight then have an unknown outcome, as after a crash.
@@ -182,7 +182,7 @@ func (o *options) close(ctx context.Context, server *gatekeeper.Server, log *slo
 		if err != nil {
 			log.Warn("did not stop gracefully", slog.Any("error", err))
 		}
-	case <-time.After(o.shutdownTimeout + lastWait):
+	case <-time.After(o.shutdownTimeout + closeGrace):
 		log.Error("could not stop the server, exiting anyway")
 	}
 }

@@ -24,8 +24,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moveWorld is a cluster with two tasks in group prod. The test intercepts the edits that gkctl sends.
-type moveWorld struct {
+// moveCluster is a cluster with two tasks in group prod. The test intercepts the edits that gkctl sends.
+type moveCluster struct {
 	t         *testing.T
 	servers   map[string]*gatekeeper.Server
 	endpoints []string
@@ -33,10 +33,10 @@ type moveWorld struct {
 	onEdit func(ctx context.Context, send func() error) error
 }
 
-func newMoveWorld(t *testing.T, count int) *moveWorld {
+func newMoveCluster(t *testing.T, count int) *moveCluster {
 	t.Helper()
-	w := &moveWorld{t: t, servers: map[string]*gatekeeper.Server{}, onEdit: func(_ context.Context, send func() error) error { return send() }}
-	ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
+	w := &moveCluster{t: t, servers: map[string]*gatekeeper.Server{}, onEdit: func(_ context.Context, send func() error) error { return send() }}
+	ctx, cancel := context.WithTimeout(t.Context(), awaitTimeout)
 	defer cancel()
 	members := make([]gatekeeper.Member, count)
 	listeners := make([]net.Listener, count)
@@ -58,7 +58,7 @@ func newMoveWorld(t *testing.T, count int) *moveWorld {
 		t.Fatal(err)
 	}
 	for _, s := range w.servers {
-		if err := settled(ctx, s); err != nil {
+		if err := waitSettled(ctx, s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,13 +72,13 @@ func newMoveWorld(t *testing.T, count int) *moveWorld {
 }
 
 // stop closes a server, unless it is already closed.
-func (w *moveWorld) stop(id string) {
+func (w *moveCluster) stop(id string) {
 	s := w.servers[id]
 	delete(w.servers, id)
 	if s == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), awaitFor)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), awaitTimeout)
 	defer cancel()
 	if err := s.Close(ctx); err != nil {
 		w.t.Error(err)
@@ -86,7 +86,7 @@ func (w *moveWorld) stop(id string) {
 }
 
 // stopLeader closes the leader.
-func (w *moveWorld) stopLeader() {
+func (w *moveCluster) stopLeader() {
 	status, err := w.client().Cluster().GetStatus(w.t.Context(), &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
 		w.t.Error(err)
@@ -95,7 +95,7 @@ func (w *moveWorld) stopLeader() {
 	w.stop(status.GetLeaderId())
 }
 
-func (w *moveWorld) client() *client.Client {
+func (w *moveCluster) client() *client.Client {
 	w.t.Helper()
 	c, err := client.Dial(w.t.Context(), w.endpoints, client.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
@@ -106,9 +106,9 @@ func (w *moveWorld) client() *client.Client {
 }
 
 // run runs gkctl and returns its exit code and output.
-func (w *moveWorld) run(args ...string) (int, string) {
+func (w *moveCluster) run(args ...string) (int, string) {
 	var out bytes.Buffer
-	hand := grpc.WithUnaryInterceptor(func(
+	interceptor := grpc.WithUnaryInterceptor(func(
 		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 	) error {
 		send := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
@@ -119,14 +119,14 @@ func (w *moveWorld) run(args ...string) (int, string) {
 		return w.onEdit(ctx, send)
 	})
 	a := &conn.Factory{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &out}, Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
-		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(hand), client.WithLogger(slog.New(slog.DiscardHandler)))...)
+		return client.Dial(ctx, w.endpoints, append(opts, client.WithGRPC(interceptor), client.WithLogger(slog.New(slog.DiscardHandler)))...)
 	}}
 	code := root.Execute(w.t.Context(), a, args)
 	return code, out.String()
 }
 
 // bobEditsFirst makes bob edit b just before gkctl sends its next batch.
-func (w *moveWorld) bobEditsFirst() {
+func (w *moveCluster) bobEditsFirst() {
 	w.onEdit = func(_ context.Context, send func() error) error {
 		w.onEdit = func(_ context.Context, send func() error) error { return send() }
 		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != ui.ExitOK {
@@ -137,7 +137,7 @@ func (w *moveWorld) bobEditsFirst() {
 }
 
 // groups returns the group patterns of both tasks and the number of changes that replaced definitions.
-func (w *moveWorld) groups() (patterns string, changes int) {
+func (w *moveCluster) groups() (patterns string, changes int) {
 	w.t.Helper()
 	c := w.client()
 	var all []string
@@ -160,11 +160,11 @@ func (w *moveWorld) groups() (patterns string, changes int) {
 	return strings.Join(all, " "), len(seen)
 }
 
-func TestMove_LeaderStopsDuringTheEdit_IsMadeOnce(t *testing.T) {
+func TestMove_LeaderStopsDuringEdit_MovesOnce(t *testing.T) {
 	t.Parallel()
 	for name, edited := range map[string]bool{"before the edit": false, "after the edit, before the response": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newMoveWorld(t, 3)
+			w := newMoveCluster(t, 3)
 			var first atomic.Bool
 			w.onEdit = func(_ context.Context, send func() error) error {
 				if first.Swap(true) {
@@ -187,9 +187,9 @@ func TestMove_LeaderStopsDuringTheEdit_IsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
+func TestMove_OutcomeUnknown_ExplainsHowToCheck(t *testing.T) {
 	t.Parallel()
-	w := newMoveWorld(t, 1)
+	w := newMoveCluster(t, 1)
 	w.onEdit = func(ctx context.Context, send func() error) error {
 		if err := send(); err != nil {
 			return err
@@ -212,7 +212,7 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 
 func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	t.Parallel()
-	w := newMoveWorld(t, 1)
+	w := newMoveCluster(t, 1)
 	w.bobEditsFirst()
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	patterns, _ := w.groups()
@@ -225,7 +225,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 // A permit granted between the plan and the move must be followed too.
 func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	t.Parallel()
-	w := newMoveWorld(t, 1)
+	w := newMoveCluster(t, 1)
 	w.onEdit = func(ctx context.Context, send func() error) error {
 		p, err := w.client().Semaphore("a").TryAcquire(ctx, client.WithGroup("prod"), client.WithAcquirer("late"))
 		if err != nil {
@@ -234,7 +234,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 		}
 		go func() {
 			<-p.Context().Done() // the holder must stop
-			releasing, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), awaitFor)
+			releasing, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), awaitTimeout)
 			defer cancel()
 			_ = p.Release(releasing)
 		}()
@@ -248,7 +248,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 
 func TestMove_TimeoutWhileFollowing_IsNotReverted(t *testing.T) {
 	t.Parallel()
-	w := newMoveWorld(t, 1)
+	w := newMoveCluster(t, 1)
 	if _, err := w.client().Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{
 		Semaphore: "a", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "stuck"},
 	}); err != nil {
@@ -263,9 +263,9 @@ func TestMove_TimeoutWhileFollowing_IsNotReverted(t *testing.T) {
 
 // A holder that does not stop keeps its slot until its deadline. The output names the holder, and the waiter then gets
 // the slot.
-func TestMove_HolderIgnoresTheDrain_KeepsItsSlotAndIsReported(t *testing.T) {
+func TestMove_HolderIgnoresDrain_KeepsSlotAndIsReported(t *testing.T) {
 	t.Parallel()
-	w := newMoveWorld(t, 1)
+	w := newMoveCluster(t, 1)
 	c := w.client()
 	if _, err := c.Declare(t.Context(), &gatekeeperv1.Definition{Name: "c", GroupPattern: new("prod"), Duration: durationpb.New(2 * time.Second)}); err != nil {
 		t.Fatal(err)
@@ -277,7 +277,7 @@ func TestMove_HolderIgnoresTheDrain_KeepsItsSlotAndIsReported(t *testing.T) {
 	waited := make(chan error, 1)
 	go func() {
 		<-p.Context().Done() // the move was made, and the holder was notified
-		ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
+		ctx, cancel := context.WithTimeout(t.Context(), awaitTimeout)
 		defer cancel()
 		next, err := w.client().Semaphore("c").Acquire(ctx, client.WithGroup("dr"), client.WithAcquirer("next"))
 		if err == nil && next.Token() <= p.Token() {
@@ -299,7 +299,7 @@ func TestMove_HolderIgnoresTheDrain_KeepsItsSlotAndIsReported(t *testing.T) {
 // Each edit carries the version that was shown, so that either exactly the confirmed change is made, or none.
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	t.Parallel()
-	w := newMoveWorld(t, 1)
+	w := newMoveCluster(t, 1)
 	w.bobEditsFirst()
 	code, out := w.run("set", "a", "b", "permits=0", "--yes")
 	if code != ui.ExitFailure || !strings.Contains(out, "b has been changed since you read it") || !strings.Contains(out, "To set it anyway, run the command again.") {

@@ -19,13 +19,13 @@ import (
 
 // olderServer behaves like a server that ignores fields it does not know. It has one cordon and no definitions.
 type olderServer struct {
-	t     *testing.T
-	ended []string // the ids of the cordons that it removed
+	t       *testing.T
+	removed []string // the ids of the cordons that it removed
 }
 
 // run runs gkctl and returns its exit code and output.
 func (s *olderServer) run(args ...string) (int, string) {
-	answers := grpc.WithUnaryInterceptor(func(
+	interceptor := grpc.WithUnaryInterceptor(func(
 		_ context.Context, method string, req, reply any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption,
 	) error {
 		switch req := req.(type) {
@@ -33,7 +33,7 @@ func (s *olderServer) run(args ...string) (int, string) {
 			cordon := &gatekeeperv1.CordonRecord{Id: "acquirer:app7", AcquirerPattern: "app7", Author: "ann"}
 			proto.Merge(reply.(proto.Message), &gatekeeperv1.ListCordonsResponse{Cordons: []*gatekeeperv1.CordonRecord{cordon}})
 		case *gatekeeperv1.UncordonRequest:
-			s.ended = append(s.ended, req.GetId())
+			s.removed = append(s.removed, req.GetId())
 		case *gatekeeperv1.ListDefinitionsRequest: // an empty response
 		default:
 			s.t.Errorf("unexpected call to %s", method)
@@ -44,7 +44,7 @@ func (s *olderServer) run(args ...string) (int, string) {
 	f := &conn.Factory{
 		IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &out},
 		Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
-			return client.Dial(ctx, []string{"127.0.0.1:1"}, append(opts, client.WithGRPC(answers), client.WithLogger(slog.New(slog.DiscardHandler)))...)
+			return client.Dial(ctx, []string{"127.0.0.1:1"}, append(opts, client.WithGRPC(interceptor), client.WithLogger(slog.New(slog.DiscardHandler)))...)
 		},
 	}
 	code := root.Execute(s.t.Context(), f, args)
@@ -62,8 +62,8 @@ func TestUncordonDryRun_OlderServer_RemovesNothing(t *testing.T) {
 			t.Errorf("gkctl uncordon --dry-run %s: exit code %d, want 78 and a suggestion; output:\n%s", id, code, out)
 		}
 	}
-	if len(s.ended) > 0 {
-		t.Errorf("a dry run removed the cordons %q", s.ended)
+	if len(s.removed) > 0 {
+		t.Errorf("a dry run removed the cordons %q", s.removed)
 	}
 }
 

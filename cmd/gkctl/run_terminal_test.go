@@ -60,8 +60,8 @@ func (s *screen) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// typed types keys.
-func (s *screen) typed(keys string) {
+// typeKeys types keys.
+func (s *screen) typeKeys(keys string) {
 	s.Helper()
 	if _, err := io.WriteString(s.tty, keys); err != nil {
 		s.Fatal(err)
@@ -87,8 +87,8 @@ const (
 	ctrlZ = "\x1a"
 )
 
-// eachShell runs a test with the system's sh, and with bash if available. The two resume jobs in different ways.
-func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
+// forEachShell runs a test with the system's sh, and with bash if available. The two resume jobs in different ways.
+func forEachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 	for name, args := range map[string][]string{"sh": {"-i"}, "bash": {"--norc", "--noprofile", "-i"}} {
 		path, err := exec.LookPath(name)
 		if err != nil {
@@ -108,20 +108,20 @@ const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while rea
 
 func (s *screen) converse() {
 	s.Helper()
-	s.typed(conversation)
+	s.typeKeys(conversation)
 	s.await("are you there?")
-	s.typed("zero\n")
+	s.typeKeys("zero\n")
 	s.await("heard <zero>")
 }
 
-// untilStopped waits until the shell reports that its job is stopped.
-func (s *screen) untilStopped() {
+// awaitStopped waits until the shell reports that its job is stopped.
+func (s *screen) awaitStopped() {
 	s.Helper()
 	s.until("a stopped job", func() bool {
 		s.mu.Lock()
 		from := s.seen
 		s.mu.Unlock()
-		s.typed("jobs; echo th''at is all\n")
+		s.typeKeys("jobs; echo th''at is all\n")
 		s.await("that is all")
 		s.await(prompt)
 		s.mu.Lock()
@@ -132,49 +132,49 @@ func (s *screen) untilStopped() {
 
 func TestRunTerminal_CtrlZAndFg_StopsAndContinuesWithTheTerminal(t *testing.T) {
 	t.Parallel()
-	eachShell(t, func(_ *testing.T, s *screen) {
+	forEachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()
 		for _, word := range []string{"one", "two", "three"} {
-			s.typed(ctrlZ)
+			s.typeKeys(ctrlZ)
 			s.await(prompt)
-			s.typed("echo the shell is he''re\n")
+			s.typeKeys("echo the shell is he''re\n")
 			s.await("the shell is here")
 			s.await(prompt)
-			s.typed("fg\n")
-			s.typed(word + "\n")
+			s.typeKeys("fg\n")
+			s.typeKeys(word + "\n")
 			s.await("heard <" + word + ">")
 		}
-		s.typed(ctrlC)
+		s.typeKeys(ctrlC)
 		s.await(prompt)
-		s.typed("echo code $?.\n")
+		s.typeKeys("echo code $?.\n")
 		s.await("code 130.")
 	})
 }
 
-func TestRunTerminal_Bg_CommandThatReadsIsStoppedUntilFg(t *testing.T) {
+func TestRunTerminal_Bg_ReadingCommandIsStoppedUntilFg(t *testing.T) {
 	t.Parallel()
-	eachShell(t, func(_ *testing.T, s *screen) {
+	forEachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()
-		s.typed(ctrlZ)
+		s.typeKeys(ctrlZ)
 		s.await(prompt)
-		s.typed("bg\n")
+		s.typeKeys("bg\n")
 		s.await(prompt)
-		s.untilStopped() // because it reads in the background
-		s.typed("fg\n")
-		s.typed("again\n")
+		s.awaitStopped() // because it reads in the background
+		s.typeKeys("fg\n")
+		s.typeKeys("again\n")
 		s.await("heard <again>")
-		s.typed(ctrlC)
+		s.typeKeys(ctrlC)
 		s.await(prompt)
 	})
 }
 
-func TestRunTerminal_CtrlC_StopsTheCommandAndReleasesThePermit(t *testing.T) {
+func TestRunTerminal_CtrlC_StopsCommandAndReleasesPermit(t *testing.T) {
 	t.Parallel()
-	eachShell(t, func(_ *testing.T, s *screen) {
+	forEachShell(t, func(_ *testing.T, s *screen) {
 		s.converse()
-		s.typed(ctrlC)
+		s.typeKeys(ctrlC)
 		s.await(prompt)
-		s.typed("gkctl run --on-denied fail job -- echo the permit is fr''ee\n")
+		s.typeKeys("gkctl run --on-denied fail job -- echo the permit is fr''ee\n")
 		s.await("the permit is free")
 	})
 }

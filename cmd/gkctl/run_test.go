@@ -84,7 +84,7 @@ func (r *runTest) read(name string) string {
 	return string(text)
 }
 
-func (r *runTest) number(name string) int {
+func (r *runTest) readInt(name string) int {
 	r.Helper()
 	n, err := strconv.Atoi(strings.TrimSpace(r.read(name)))
 	if err != nil {
@@ -93,8 +93,8 @@ func (r *runTest) number(name string) int {
 	return n
 }
 
-// written returns the modification time of a file, in nanoseconds.
-func (r *runTest) written(name string) int64 {
+// modTime returns the modification time of a file, in nanoseconds.
+func (r *runTest) modTime(name string) int64 {
 	r.Helper()
 	info, err := os.Stat(filepath.Join(r.dir, name))
 	if err != nil {
@@ -171,7 +171,7 @@ func isLinux() bool {
 	return err == nil
 }
 
-func code(cmd *exec.Cmd) int {
+func exitCode(cmd *exec.Cmd) int {
 	err := cmd.Wait()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok {
 		return e.ExitCode()
@@ -201,9 +201,9 @@ func (r *runTest) permit() (s struct {
 	return s
 }
 
-// TestRun_NoServerAnswers_IsKilledWhileThePermitLasts tests the guarantee of gkctl run: no process of the command runs
+// TestRun_NoServerResponds_IsKilledBeforePermitExpires tests the guarantee of gkctl run: no process of the command runs
 // after the permit's deadline.
-func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
+func TestRun_NoServerResponds_IsKilledBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
 	r.write("stubborn", stubborn)
@@ -211,18 +211,18 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	r.untilFile("permit")
 	r.untilFile("alive")
 	r.stopServer()
-	if got := code(cmd); got != ui.ExitLost {
+	if got := exitCode(cmd); got != ui.ExitLost {
 		t.Fatalf("gkctl run: exit code %d, want %d; standard error:\n%s", got, ui.ExitLost, r.stderr.String())
 	}
-	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), r.written("sigterm")
+	last, deadline, sigtermAt := int64(r.readInt("alive")), r.permit().SafeUntil.UnixNano(), r.modTime("sigterm")
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
-	if termed >= deadline { // the command recorded SIGTERM, so it came before SIGKILL
-		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(termed-deadline))
+	if sigtermAt >= deadline { // the command recorded SIGTERM, so it came before SIGKILL
+		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(sigtermAt-deadline))
 	}
 	for _, name := range []string{"command", "grandchild"} {
-		if alive(r.number(name)) {
+		if alive(r.readInt(name)) {
 			t.Errorf("the %s is still running", name)
 		}
 	}
@@ -235,7 +235,7 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 }
 
 // A suspended wrapper cannot stop the command, so the guard must.
-func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
+func TestRun_WrapperIsSuspended_GuardKillsBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 2s}")
 	r.write("stubborn", stubborn)
@@ -245,14 +245,14 @@ func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the group is killed", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })
-	if last, deadline := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(); last >= deadline {
+	r.until("the group is killed", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
+	if last, deadline := int64(r.readInt("alive")), r.permit().SafeUntil.UnixNano(); last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if got := code(cmd); got != ui.ExitLost {
+	if got := exitCode(cmd); got != ui.ExitLost {
 		t.Errorf("gkctl run: exit code %d, want %d; standard error:\n%s", got, ui.ExitLost, r.stderr.String())
 	}
 }
@@ -276,7 +276,7 @@ func (r *runTest) wantNoProcessLeft(cmd *exec.Cmd) {
 		r.Fatal(err)
 	}
 	_ = cmd.Wait()
-	r.until("the group is dead", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })
+	r.until("the group is dead", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
 	r.until("the permit file is gone", func() bool {
 		left, err := filepath.Glob(filepath.Join(r.dir, "gkctl-run-*"))
 		return err == nil && len(left) == 0
@@ -294,7 +294,7 @@ func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
 	r.untilFile("command")
 	guards := 0
 	for _, pid := range childrenOf(t, cmd.Process.Pid) {
-		if pid != r.number("command") {
+		if pid != r.readInt("command") {
 			guards++
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
@@ -308,7 +308,7 @@ func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	r.until("the command is dead", func() bool { return !alive(r.number("command")) })
+	r.until("the command is dead", func() bool { return !alive(r.readInt("command")) })
 }
 
 func childrenOf(t *testing.T, pid int) (children []int) {
@@ -334,7 +334,7 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 	return children
 }
 
-func TestRun_Signals_ReachEveryProcessOfTheGroup(t *testing.T) {
+func TestRun_Signals_ReachWholeProcessGroup(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	r.write("listener", `#!/bin/sh
@@ -374,46 +374,46 @@ while :; do sleep 0.01; done
 			r.until("child gets "+s.name, exists("child-"+s.name))
 		}
 	}
-	if got := code(cmd); got != 5 {
+	if got := exitCode(cmd); got != 5 {
 		t.Errorf("gkctl run: exit code %d, want 5 from the command; standard error:\n%s", got, r.stderr.String())
 	}
 }
 
 // A planned reboot terminates commands with SIGTERM. The firing then does not count as done unless the command exits
 // with 0.
-func TestRun_EndedBySignal_FiringIsCutShort(t *testing.T) {
+func TestRun_TerminatedBySignal_FiringIsCutShort(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		for _, exits := range []int{0, 3} {
-			t.Run(fmt.Sprintf("%s, exits with %d", s, exits), func(t *testing.T) {
+		for _, wantCode := range []int{0, 3} {
+			t.Run(fmt.Sprintf("%s, exits with %d", s, wantCode), func(t *testing.T) {
 				r := newRunTest(t, "{name: job, firing_on_loss: free}")
 				r.write("export", fmt.Sprintf(`#!/bin/sh
 trap 'exit %d' TERM INT HUP
 touch ready
 while :; do sleep 0.01; done
-`, exits))
+`, wantCode))
 				firing := []string{"--firing", "nightly@2026-01-31T02:00:00Z", "--"}
 				cmd := r.start(append(firing, "./export")...)
 				r.until("the command runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "ready")); return err == nil })
 				if err := cmd.Process.Signal(s); err != nil {
 					t.Fatal(err)
 				}
-				if got := code(cmd); got != exits {
-					t.Errorf("gkctl run: exit code %d, want %d from the command; standard error:\n%s", got, exits, r.stderr.String())
+				if got := exitCode(cmd); got != wantCode {
+					t.Errorf("gkctl run: exit code %d, want %d from the command; standard error:\n%s", got, wantCode, r.stderr.String())
 				}
-				if got := code(r.start(append(firing, "touch", "again")...)); got != 0 {
+				if got := exitCode(r.start(append(firing, "touch", "again")...)); got != 0 {
 					t.Errorf("second gkctl run: exit code %d, want 0; standard error:\n%s", got, r.stderr.String())
 				}
 				_, err := os.Stat(filepath.Join(r.dir, "again"))
-				if ran := err == nil; ran != (exits != 0) {
-					t.Errorf("the second run executed the command: got %v, want %v", ran, exits != 0)
+				if ran := err == nil; ran != (wantCode != 0) {
+					t.Errorf("the second run executed the command: got %v, want %v", ran, wantCode != 0)
 				}
 			})
 		}
 	}
 }
 
-func TestRun_SignalWhileWaiting_ExitsAndLeavesTheQueue(t *testing.T) {
+func TestRun_SignalWhileWaiting_ExitsAndLeavesQueue(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	if out, err := r.gkctl("acquire", "job", "-q").CombinedOutput(); err != nil {
@@ -428,7 +428,7 @@ func TestRun_SignalWhileWaiting_ExitsAndLeavesTheQueue(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	if got := code(cmd); got != 128+int(syscall.SIGHUP) {
+	if got := exitCode(cmd); got != 128+int(syscall.SIGHUP) {
 		t.Errorf("gkctl run: exit code %d, want %d; standard error:\n%s", got, 128+int(syscall.SIGHUP), r.stderr.String())
 	}
 	r.until("the queue is empty", func() bool { return !waiters() })
@@ -437,7 +437,7 @@ func TestRun_SignalWhileWaiting_ExitsAndLeavesTheQueue(t *testing.T) {
 	}
 }
 
-func TestRun_PermitFile_FollowsTheRefreshes(t *testing.T) {
+func TestRun_PermitFile_IsUpdatedOnRefresh(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 2s}")
 	r.write("stubborn", stubborn)
@@ -452,5 +452,5 @@ func TestRun_PermitFile_FollowsTheRefreshes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	r.until("the group is dead", func() bool { return !alive(r.number("command")) && !alive(r.number("grandchild")) })
+	r.until("the group is dead", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
 }

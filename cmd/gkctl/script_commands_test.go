@@ -25,8 +25,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// awaitFor limits how long scripts wait. It is generous because test machines are busy.
-const awaitFor = 60 * time.Second
+// awaitTimeout limits how long scripts wait. It is generous because test machines are busy.
+const awaitTimeout = 60 * time.Second
 
 // await runs a program repeatedly until it succeeds and its output matches, for at most a minute: await PATTERN PROGRAM
 // ARGUMENT...
@@ -36,7 +36,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
+	ctx, cancel := context.WithTimeout(context.Background(), awaitTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -47,14 +47,14 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			ts.Fatalf("%q did not print %q within %s (%v):\n%s", args[1:], args[0], awaitFor, err, ts.ReadFile("stdout"))
+			ts.Fatalf("%q did not print %q within %s (%v):\n%s", args[1:], args[0], awaitTimeout, err, ts.ReadFile("stdout"))
 		}
 	}
 }
 
-// settled waits until a server is ready and the cluster has reached its newest feature level. That change is the
+// waitSettled waits until a server is ready and the cluster has reached its newest feature level. That change is the
 // cluster's first revision.
-func settled(ctx context.Context, s *gatekeeper.Server) error {
+func waitSettled(ctx context.Context, s *gatekeeper.Server) error {
 	if err := s.Ready(ctx); err != nil {
 		return err
 	}
@@ -97,19 +97,19 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	started := ts.Value("fleet").(fleet)
 	var endpoints []string
-	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
+	ctx, cancel := context.WithTimeout(context.Background(), awaitTimeout)
 	defer cancel()
 	servers, err := openAll(ctx, members, listeners, ts.MkAbs("."))
 	for i, s := range servers {
 		if s != nil {
 			started[members[i].ID] = s
-			ts.Defer(func() { started.shut(ts, members[i].ID) })
+			ts.Defer(func() { started.shutdown(ts, members[i].ID) })
 			endpoints = append(endpoints, s.APIAddress())
 		}
 	}
 	ts.Check(err)
 	for _, s := range started {
-		ts.Check(settled(ctx, s))
+		ts.Check(waitSettled(ctx, s))
 	}
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
@@ -122,7 +122,7 @@ func secure(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: secure ID DIRECTORY [--insecure] [--bearer-tokens] [--oidc]")
 	}
 	id, file := args[0], func(name string) string { return filepath.Join(ts.MkAbs(args[1]), name) }
-	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
+	ctx, cancel := context.WithTimeout(context.Background(), awaitTimeout)
 	defer cancel()
 	var oidc gatekeeper.OIDC
 	if slices.Contains(args[2:], "--oidc") {
@@ -139,7 +139,7 @@ func secure(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	started := ts.Value("fleet").(fleet)
 	started[id] = s
-	ts.Defer(func() { started.shut(ts, id) })
+	ts.Defer(func() { started.shutdown(ts, id) })
 	ts.Check(s.Ready(ctx))
 	ts.Setenv("GK_ENDPOINTS", s.APIAddress())
 }
@@ -155,7 +155,7 @@ func expire(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ca, err := authority.Read(files("ca"))
 	ts.Check(err)
-	pair, err := ca.Issue(authority.Leaf{Name: args[1], Client: true, Life: time.Second}, time.Now().Add(-time.Minute))
+	pair, err := ca.Issue(authority.Leaf{Name: args[1], Client: true, Lifetime: time.Second}, time.Now().Add(-time.Minute))
 	ts.Check(err)
 	ts.Check(pair.Write(files("client-" + args[1])))
 }
@@ -200,23 +200,23 @@ func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.L
 	return servers, errors.Join(errs...)
 }
 
-// shutServers shuts down servers started by the script: shutdown ID...
-func shutServers(ts *testscript.TestScript, neg bool, args []string) {
+// shutdownServers shuts down servers started by the script: shutdown ID...
+func shutdownServers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: shutdown ID...")
 	}
 	for _, id := range args {
-		ts.Value("fleet").(fleet).shut(ts, id)
+		ts.Value("fleet").(fleet).shutdown(ts, id)
 	}
 }
 
-func (f fleet) shut(ts *testscript.TestScript, id string) {
+func (f fleet) shutdown(ts *testscript.TestScript, id string) {
 	s := f[id]
 	delete(f, id)
 	if s == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), awaitFor)
+	ctx, cancel := context.WithTimeout(context.Background(), awaitTimeout)
 	defer cancel()
 	if err := s.Close(ctx); err != nil {
 		ts.Logf("close %s: %v", id, err)

@@ -55,7 +55,7 @@ func TestScript(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			if err := settled(t.Context(), server); err != nil {
+			if err := waitSettled(t.Context(), server); err != nil {
 				return err
 			}
 			env.Values["fleet"] = fleet{}
@@ -75,7 +75,7 @@ func TestScript(t *testing.T) {
 			"many":     writeMany,
 			"secure":   secure,
 			"serve":    serve,
-			"shutdown": shutServers,
+			"shutdown": shutdownServers,
 			"status":   exitStatus,
 		},
 	})

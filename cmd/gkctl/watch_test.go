@@ -16,23 +16,23 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// writes adapts a function to io.Writer.
-type writes func(string)
+// writerFunc adapts a function to io.Writer.
+type writerFunc func(string)
 
-func (f writes) Write(p []byte) (int, error) {
+func (f writerFunc) Write(p []byte) (int, error) {
 	f(string(p))
 	return len(p), nil
 }
 
-func TestWatch_FromAFutureRevision_PrintsANote(t *testing.T) {
+func TestWatch_FromFutureRevision_PrintsNote(t *testing.T) {
 	t.Parallel()
-	w := newMoveWorld(t, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
+	w := newMoveCluster(t, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), awaitTimeout)
 	defer cancel()
 	var stderr string
 	var out bytes.Buffer
 	a := &conn.Factory{
-		IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: writes(func(s string) { stderr += s; cancel() })},
+		IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: writerFunc(func(s string) { stderr += s; cancel() })},
 		Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, w.endpoints, opts...)
 		},
@@ -45,12 +45,12 @@ func TestWatch_FromAFutureRevision_PrintsANote(t *testing.T) {
 	}
 }
 
-// overtaken is a server that no longer has the first events requested by a watcher.
-type overtaken struct {
+// missedEventsServer is a server that no longer has the first events requested by a watcher.
+type missedEventsServer struct {
 	gatekeeperv1.UnimplementedWatchServiceServer
 }
 
-func (overtaken) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
+func (missedEventsServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
 	for _, r := range []*gatekeeperv1.WatchResponse{
 		{Revision: 6},
 		{Revision: 41, Missed: true},
@@ -64,14 +64,14 @@ func (overtaken) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreaming
 	return nil
 }
 
-func TestWatch_MissedEvents_PrintsANote(t *testing.T) {
+func TestWatch_MissedEvents_PrintsNote(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer()
-	gatekeeperv1.RegisterWatchServiceServer(server, overtaken{})
+	gatekeeperv1.RegisterWatchServiceServer(server, missedEventsServer{})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {

@@ -18,9 +18,9 @@ func (r *runTest) submit(id string) {
 	}
 }
 
-// TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts tests the guarantee of gkctl work: none of the command's
+// TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires tests the guarantee of gkctl work: none of the command's
 // processes is still running when another worker can get the task.
-func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
+func TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
 	r.write("stubborn", stubborn)
@@ -31,19 +31,19 @@ func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 	r.untilFile("grandchild")
 	r.stopServer()
 	for _, name := range []string{"command", "grandchild"} {
-		r.until("the "+name+" is dead", func() bool { return !alive(r.number(name)) })
+		r.until("the "+name+" is dead", func() bool { return !alive(r.readInt(name)) })
 	}
-	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), r.written("sigterm")
+	last, deadline, sigtermAt := int64(r.readInt("alive")), r.permit().SafeUntil.UnixNano(), r.modTime("sigterm")
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
-	if termed >= deadline {
-		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(termed-deadline))
+	if sigtermAt >= deadline {
+		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(sigtermAt-deadline))
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if got := code(cmd); got != 0 {
+	if got := exitCode(cmd); got != 0 {
 		t.Errorf("gkctl work: exit code %d, want 0; standard error:\n%s", got, r.stderr.String())
 	}
 	if !strings.Contains(r.stderr.String(), "task 0 of job j was returned: ended by SIGKILL") {
@@ -75,7 +75,7 @@ test -e orphan && kill $! || echo $! > orphan
 	r.submit("j")
 	r.startCommand("work", "--", "./daemonize")
 	r.untilFile("orphan")
-	orphan := r.number("orphan")
+	orphan := r.readInt("orphan")
 	if err := syscall.Kill(orphan, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,12 @@ const (
 
 // denial requests a permit that another caller holds.
 func denial(ctx context.Context, stub gatekeeperv1.PermitServiceClient, caller int) (int, error) {
-	answer, err := stub.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "held", Identity: identity(caller, "")})
+	resp, err := stub.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "held", Identity: identity(caller, "")})
 	if err != nil {
 		return 0, err
 	}
-	if reason := answer.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
-		return 0, fmt.Errorf("got %v, want a denial because no permit is free", answer)
+	if reason := resp.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
+		return 0, fmt.Errorf("got %v, want a denial because no permit is free", resp)
 	}
 	return 1, nil
 }
@@ -52,14 +52,14 @@ func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conn
 	defer func() { _ = c.Close() }() // it holds no permits
 	stubs := make([]gatekeeperv1.PermitServiceClient, len(conns))
 	for i := range conns {
-		stubs[i] = gatekeeperv1.NewPermitServiceClient(conns.Of(i))
+		stubs[i] = gatekeeperv1.NewPermitServiceClient(conns.ForCaller(i))
 	}
 	unary := func(ctx context.Context, caller int) (int, error) {
 		return denial(ctx, stubs[caller%len(stubs)], caller)
 	}
 	batches := func(ctx context.Context, caller int) (int, error) { return denial(ctx, c.Permits(), caller) }
 	var all []batched
-	err = unwritten(ctx, leader, func() error {
+	err = withoutWrites(ctx, leader, func() error {
 		for _, callers := range b.callers {
 			s, err := b.windows.alternate(ctx, callers, unary, batches)
 			if err != nil {

@@ -39,7 +39,7 @@ func TestLoop_OneErrorFailsTheRun(t *testing.T) {
 	}
 }
 
-func TestNumbers_Invalid_AreRefused(t *testing.T) {
+func TestNumbers_InvalidList_IsRejected(t *testing.T) {
 	for _, list := range []string{"", "1,", "0", "x", "1;2", "20000"} {
 		if got, err := numbers("-callers", list); err == nil {
 			t.Errorf("numbers(%q) = %v, want an error", list, got)
@@ -47,7 +47,7 @@ func TestNumbers_Invalid_AreRefused(t *testing.T) {
 	}
 }
 
-func TestCompare_AlternatesAndMeasuresTheDifference(t *testing.T) {
+func TestCompare_AlternatesAndMeasuresDifference(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := windows{warmUp: time.Second, window: time.Second, count: 3}
 		var raw, client int
@@ -71,13 +71,13 @@ func TestCompare_AlternatesAndMeasuresTheDifference(t *testing.T) {
 func TestCompare_OneErrorFailsTheRun(t *testing.T) {
 	refused := errors.New("refused")
 	w := windows{window: time.Hour, count: 1}
-	fine := func(context.Context) error { return nil }
-	if _, err := w.compare(t.Context(), fine, func(context.Context) error { return refused }); !errors.Is(err, refused) {
+	good := func(context.Context) error { return nil }
+	if _, err := w.compare(t.Context(), good, func(context.Context) error { return refused }); !errors.Is(err, refused) {
 		t.Errorf("got error %v, want the client's error", err)
 	}
 }
 
-func TestMedian_ItsErrorGrowsWithTheSpread(t *testing.T) {
+func TestMedian_ErrorGrowsWithSpread(t *testing.T) {
 	var narrow, wide []time.Duration
 	for i := range 1001 {
 		narrow = append(narrow, time.Millisecond+time.Duration(i)*time.Microsecond)
@@ -92,7 +92,7 @@ func TestMedian_ItsErrorGrowsWithTheSpread(t *testing.T) {
 
 func TestKept_BrokenGuarantee_FailsTheRun(t *testing.T) {
 	good := keeperReport{Permits: 10, Seconds: 24, Streams: 1, Frames: 3, Tokens: 20}
-	if err := (&kept{keeperReport: good}).check(); err != nil {
+	if err := (&keepResult{keeperReport: good}).check(); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*keeperReport){
@@ -105,23 +105,23 @@ func TestKept_BrokenGuarantee_FailsTheRun(t *testing.T) {
 	} {
 		bad := good
 		spoil(&bad)
-		if (&kept{keeperReport: bad}).check() == nil {
+		if (&keepResult{keeperReport: bad}).check() == nil {
 			t.Errorf("check() = nil, want an error for %s", name)
 		}
 	}
 }
 
-func TestCheck_InvalidFlags_AreRefused(t *testing.T) {
-	fine := func() *bench {
-		return &bench{windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: keepTwice, runs: 1}
+func TestCheck_InvalidFlags_AreRejected(t *testing.T) {
+	good := func() *bench {
+		return &bench{windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: twoRefreshes, runs: 1}
 	}
-	if err := fine().check("core,calls,control,keep,profile,failover", "1,3", "1"); err != nil {
+	if err := good().check("core,calls,control,keep,profile,failover", "1,3", "1"); err != nil {
 		t.Error(err)
 	}
-	if fine().check("cores", "1", "1") == nil {
+	if good().check("cores", "1", "1") == nil {
 		t.Error("check() accepted an unknown part")
 	}
-	short, none, never := fine(), fine(), fine()
+	short, none, never := good(), good(), good()
 	short.keepFor--
 	none.permits, never.runs = 0, 0
 	if short.check("keep", "1", "1") == nil || none.check("keep", "1", "1") == nil || never.check("failover", "1", "1") == nil {

@@ -16,8 +16,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// added is the cost that the client library adds to the generated stub, for one unit of work by one caller.
-type added struct {
+// overhead is the cost that the client library adds to the generated stub, for one unit of work by one caller.
+type overhead struct {
 	What string `json:"what"`
 	// RPCs is the number of calls in a unit of work.
 	RPCs int `json:"rpcs"`
@@ -40,8 +40,8 @@ type cost struct {
 	Allocs float64 `json:"allocs"`
 }
 
-// addedTarget is the target for the overhead, in µs per call.
-const addedTarget = 20.0
+// overheadTarget is the target for the overhead, in µs per call.
+const overheadTarget = 20.0
 
 // work is one unit of work.
 type work func(context.Context) error
@@ -49,7 +49,7 @@ type work func(context.Context) error
 // measureCalls measures the same work through the generated stub and through the client, alternately, against one
 // server. If possible, the server's data is in memory, because the variation of disk and network latency would exceed
 // the overhead.
-func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
+func (b *bench) measureCalls(ctx context.Context) ([]overhead, error) {
 	dir, err := os.MkdirTemp("/dev/shm", "gatekeeper-bench-")
 	if err != nil {
 		dir = filepath.Join(b.dir, "calls")
@@ -71,15 +71,15 @@ func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 		return nil, err
 	}
 	defer func() { _ = c.Close() }() // every permit was released, or the run has failed
-	if err := define(ctx, raw.Of(0), 1); err != nil {
+	if err := define(ctx, raw.ForCaller(0), 1); err != nil {
 		return nil, err
 	}
-	stub := gatekeeperv1.NewPermitServiceClient(raw.Of(0))
-	if _, err := acquire(ctx, raw.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
+	stub := gatekeeperv1.NewPermitServiceClient(raw.ForCaller(0))
+	if _, err := acquire(ctx, raw.ForCaller(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
 		return nil, err
 	}
 	var turn int
-	var all []added
+	var all []overhead
 	for _, a := range []struct {
 		what        string
 		rpcs        int
@@ -140,11 +140,11 @@ func rawPair(stub gatekeeperv1.PermitServiceClient, turn *int) work {
 		if r.GetGrant() == nil {
 			return fmt.Errorf("own/0 was denied: %s", r.GetDenial().GetMessage())
 		}
-		answer, err := stub.Release(ctx, &gatekeeperv1.ReleaseRequest{
+		resp, err := stub.Release(ctx, &gatekeeperv1.ReleaseRequest{
 			Token: r.GetGrant().GetPermit().GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE,
 		})
-		if err == nil && !answer.GetReleased() {
-			err = fmt.Errorf("not released: %s", answer.GetMessage())
+		if err == nil && !resp.GetReleased() {
+			err = fmt.Errorf("not released: %s", resp.GetMessage())
 		}
 		return err
 	}
@@ -162,10 +162,10 @@ func clientPair(c *client.Client) work {
 
 // compare alternates between two kinds of work and computes the differences between adjacent units, which are affected
 // about equally by other load on the machine. The result is per unit of work.
-func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
+func (w windows) compare(ctx context.Context, raw, client work) (overhead, error) {
 	works := [2]work{raw, client}
 	var took [2][]time.Duration
-	var more []time.Duration
+	var differences []time.Duration
 	begin := time.Now()
 	warm := begin.Add(w.warmUp)
 	end := warm.Add(time.Duration(w.count) * w.window)
@@ -176,7 +176,7 @@ func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 			which := (turn + i) % 2 // alternate the order, too
 			start := time.Now()
 			if err := works[which](ctx); err != nil {
-				return added{}, err
+				return overhead{}, err
 			}
 			now[which] = time.Since(start)
 		}
@@ -184,16 +184,16 @@ func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 			for which := range works {
 				took[which] = append(took[which], now[which])
 			}
-			more = append(more, now[1]-now[0])
+			differences = append(differences, now[1]-now[0])
 		}
-		if time.Now().After(end) && len(more) > 0 {
+		if time.Now().After(end) && len(differences) > 0 {
 			break
 		}
 	}
-	var a added
+	var a overhead
 	a.Raw, _ = median(took[0])
 	a.Client, _ = median(took[1])
-	a.PerRPC, a.Error = median(more)
+	a.PerRPC, a.Error = median(differences)
 	return a, a.measureCosts(ctx, works)
 }
 
@@ -208,8 +208,8 @@ func median(took []time.Duration) (mid, twoErrors float64) {
 
 // measureCosts alternates between blocks of both kinds of work, because CPU time and allocations cannot be measured for
 // each unit.
-func (a *added) measureCosts(ctx context.Context, works [2]work) error {
-	const blocks, pieces = 10, 100
+func (a *overhead) measureCosts(ctx context.Context, works [2]work) error {
+	const blocks, units = 10, 100
 	costs := [2]*cost{&a.RawCost, &a.ClientCost}
 	for range blocks {
 		for which, do := range works {
@@ -219,7 +219,7 @@ func (a *added) measureCosts(ctx context.Context, works [2]work) error {
 			if err != nil {
 				return err
 			}
-			for range pieces {
+			for range units {
 				if err := do(ctx); err != nil {
 					return err
 				}
@@ -229,8 +229,8 @@ func (a *added) measureCosts(ctx context.Context, works [2]work) error {
 				return err
 			}
 			runtime.ReadMemStats(&after)
-			costs[which].CPU += load.Micros(ended-began) / (blocks * pieces)
-			costs[which].Allocs += float64(after.Mallocs-before.Mallocs) / (blocks * pieces)
+			costs[which].CPU += load.Micros(ended-began) / (blocks * units)
+			costs[which].Allocs += float64(after.Mallocs-before.Mallocs) / (blocks * units)
 		}
 	}
 	return nil

@@ -20,14 +20,14 @@ type control struct {
 	// RoundTrip is the median latency of a call that one server answers without involving the others.
 	RoundTrip float64 `json:"round_trip_us"`
 	// The delivery time is from the response to an edit until watchers on all servers have received it.
-	HeardP50 float64 `json:"edit_heard_p50_us"`
-	HeardMax float64 `json:"edit_heard_max_us"`
+	DeliveryP50 float64 `json:"edit_heard_p50_us"`
+	DeliveryMax float64 `json:"edit_heard_max_us"`
 	// Batch is the median time of a batch of batchEdits edits, in ms.
 	Batch float64 `json:"batch_ms"`
 	// The handover time is from sending a release until the waiter has its grant. CommitP50 is the time of a release
 	// without a waiter. Floor is two consecutive syncs and two hops, measured as two calls that one server answers
 	// without involving the others. The three are measured alternately.
-	HandOverP50 float64 `json:"hand_over_p50_us"`
+	HandoverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
 	// WatchersCPU is the server's CPU usage in percent of one core, with manyWatchers watchers and eventsPerSecond
@@ -40,7 +40,7 @@ const (
 	edits      = 100
 	batchEdits = 1000
 	batches    = 5
-	handOvers  = 100
+	handovers  = 100
 
 	manyWatchers    = 1000
 	eventsPerSecond = 10
@@ -81,14 +81,14 @@ func (b *bench) measureControl(ctx context.Context) (*control, error) {
 		return nil, err
 	}
 	c.RoundTrip = trips.P50
-	handOver := func(ctx context.Context, _ *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
-		return c.measureHandOver(ctx, conn, appendOnce, trip)
+	handover := func(ctx context.Context, _ *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
+		return c.measureHandover(ctx, conn, appendOnce, trip)
 	}
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context, *servers.Cluster, *servers.Server, *grpc.ClientConn) error
 	}{
-		{"edits and watchers", c.measureHeard}, {"batches", c.measureBatch}, {"handover", handOver}, {"many watchers", c.measureWatchers},
+		{"edits and watchers", c.measureDelivery}, {"batches", c.measureBatch}, {"handover", handover}, {"many watchers", c.measureWatchers},
 	} {
 		if err := part.measure(ctx, cluster, leader, conn); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
@@ -131,18 +131,18 @@ func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- received) erro
 	return nil
 }
 
-// measureHeard makes edits, and waits after each one until a watcher on every server has received it.
-func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
+// measureDelivery makes edits, and waits after each one until a watcher on every server has received it.
+func (c *control) measureDelivery(ctx context.Context, cluster *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a watcher did not receive an edit"))
 	defer cancel()
-	news := make([]chan received, len(cluster.Servers))
+	updates := make([]chan received, len(cluster.Servers))
 	for i, s := range cluster.Servers {
-		own, err := s.Conn()
+		watchConn, err := s.Conn()
 		if err != nil {
 			return err
 		}
-		news[i] = make(chan received, edits)
-		if err := listen(ctx, own, news[i]); err != nil {
+		updates[i] = make(chan received, edits)
+		if err := listen(ctx, watchConn, updates[i]); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ 
 			return err
 		}
 		answered, last := time.Now(), time.Time{}
-		for _, ch := range news {
+		for _, ch := range updates {
 			for got := (received{}); got.revision < revision; {
 				select {
 				case got = <-ch:
@@ -168,7 +168,7 @@ func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ 
 		took = append(took, max(last.Sub(answered), 0))
 	}
 	slices.Sort(took)
-	c.HeardP50, c.HeardMax = load.Micros(took[len(took)/2]), load.Micros(took[len(took)-1])
+	c.DeliveryP50, c.DeliveryMax = load.Micros(took[len(took)/2]), load.Micros(took[len(took)-1])
 	return nil
 }
 
@@ -178,7 +178,7 @@ func edit(ctx context.Context, conn *grpc.ClientConn, count, n int) (revision ui
 	service := gatekeeperv1.NewDefinitionServiceClient(conn)
 	batch := &gatekeeperv1.BatchEditRequest{Author: "bench"}
 	for i := range count {
-		r, err := service.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: own(i)})
+		r, err := service.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ownName(i)})
 		if err != nil {
 			return 0, 0, err
 		}
@@ -189,8 +189,8 @@ func edit(ctx context.Context, conn *grpc.ClientConn, count, n int) (revision ui
 		})
 	}
 	began := time.Now()
-	answer, err := service.BatchEdit(ctx, batch)
-	return answer.GetRevision(), time.Since(began), err
+	resp, err := service.BatchEdit(ctx, batch)
+	return resp.GetRevision(), time.Since(began), err
 }
 
 // measureBatch measures batches of many edits.
@@ -208,8 +208,8 @@ func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *serve
 	return nil
 }
 
-// measureHandOver repeatedly releases a permit that has a waiter, alternating with the calls to compare with.
-func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, appendOnce, trip func() error) error {
+// measureHandover repeatedly releases a permit that has a waiter, alternating with the calls to compare with.
+func (c *control) measureHandover(ctx context.Context, conn *grpc.ClientConn, appendOnce, trip func() error) error {
 	permits := gatekeeperv1.NewPermitServiceClient(conn)
 	release := func(token uint64) error {
 		r, err := permits.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
@@ -225,13 +225,13 @@ func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, ap
 		*to = append(*to, time.Since(began))
 		return err
 	}
-	for n := range handOvers {
-		holder, err := acquire(ctx, conn, own(0), identity(0, fmt.Sprintf("holder %d", n)))
+	for n := range handovers {
+		holder, err := acquire(ctx, conn, ownName(0), identity(0, fmt.Sprintf("holder %d", n)))
 		if err != nil {
 			return err
 		}
 		waiting, err := permits.Acquire(ctx, &gatekeeperv1.AcquireRequest{
-			Semaphore: own(0), Identity: identity(1, fmt.Sprintf("waiter %d", n)), RequestId: fmt.Sprintf("waits %d", n),
+			Semaphore: ownName(0), Identity: identity(1, fmt.Sprintf("waiter %d", n)), RequestId: fmt.Sprintf("waits %d", n),
 		})
 		if err != nil {
 			return err
@@ -261,7 +261,7 @@ func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, ap
 			return err
 		}
 	}
-	c.HandOverP50, _ = median(took)
+	c.HandoverP50, _ = median(took)
 	c.CommitP50, _ = median(commits)
 	synced, _ := median(syncs)
 	tripped, _ := median(trips)
@@ -278,9 +278,9 @@ func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leade
 		return err
 	}
 	defer conns.Close()
-	told := make(chan received, 1024)
+	delivered := make(chan received, 1024)
 	for i := range manyWatchers {
-		if err := listen(ctx, conns.Of(i), told); err != nil {
+		if err := listen(ctx, conns.ForCaller(i), delivered); err != nil {
 			return err
 		}
 	}
@@ -304,7 +304,7 @@ func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leade
 	}()
 	for c.Events < expected*manyWatchers {
 		select {
-		case <-told:
+		case <-delivered:
 			c.Events++
 		case err := <-failed:
 			return err
@@ -322,11 +322,11 @@ func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leade
 
 func (c *control) print(out io.Writer) {
 	fmt.Fprintf(out, "Watchers on all three servers received an edit %.0f µs after its response (median; maximum %.0f)%s. Two round trips take %.0f µs.\n",
-		c.HeardP50, c.HeardMax, missed(c.HeardP50, 2*c.RoundTrip), 2*c.RoundTrip)
+		c.DeliveryP50, c.DeliveryMax, missed(c.DeliveryP50, 2*c.RoundTrip), 2*c.RoundTrip)
 	fmt.Fprintf(out, "A batch of %d edits took %.1f ms%s. The target is less than %.0f ms.\n", batchEdits, c.Batch, missed(c.Batch, batchTarget), batchTarget)
 	fmt.Fprintf(out, "The next waiter's grant arrived %.0f µs after a release, which is %.1f times the floor of two syncs and two hops%s (%.0f µs). The target is less than twice the floor. "+
 		"A release alone, which is one commit, took %.0f µs.\n",
-		c.HandOverP50, c.HandOverP50/c.Floor, missed(c.HandOverP50, 2*c.Floor), c.Floor, c.CommitP50)
+		c.HandoverP50, c.HandoverP50/c.Floor, missed(c.HandoverP50, 2*c.Floor), c.Floor, c.CommitP50)
 	fmt.Fprintf(out, "With %d watchers and %d events per second, the leader used %.1f%% of one core%s. The target is less than %.0f%%.\n",
 		manyWatchers, eventsPerSecond, c.WatchersCPU, missed(c.WatchersCPU, watchersTarget), watchersTarget)
 }

@@ -26,15 +26,15 @@ type core struct {
 	// Batched compares denials in one client's batches with denials in separate calls.
 	Batched []batched `json:"denials_in_batches"`
 	// Entries is computed from the leader's counters during these windows, for each number of callers.
-	Entries []shared `json:"entries"`
+	Entries []commandsPerEntry `json:"entries"`
 }
 
-// shared is the number of commands per log entry.
-type shared struct {
+// commandsPerEntry is the number of commands per log entry.
+type commandsPerEntry struct {
 	Callers  int     `json:"callers"`
 	Commands float64 `json:"commands"`
 	Entries  float64 `json:"entries"`
-	InOne    float64 `json:"commands_in_one_entry"`
+	PerEntry float64 `json:"commands_in_one_entry"`
 }
 
 // long is the duration of permits, which must not expire during a measurement.
@@ -52,7 +52,7 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 		return nil, err
 	}
 	defer conns.Close()
-	if err := define(ctx, conns.Of(0), b.most()); err != nil {
+	if err := define(ctx, conns.ForCaller(0), b.maxCallers()); err != nil {
 		return nil, err
 	}
 	t, err := b.newWorkloads(ctx, leader, conns)
@@ -64,7 +64,7 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	if result.Denials, err = b.measureDenials(ctx, leader, t); err != nil {
 		return nil, fmt.Errorf("denials: %w", err)
 	}
-	if err := b.known(ctx, leader, conns); err != nil {
+	if err := b.recordCallers(ctx, leader, conns); err != nil {
 		return nil, err
 	}
 	if result.Batched, err = b.measureBatched(ctx, leader, conns); err != nil {
@@ -113,14 +113,14 @@ func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "kept", Permits: &wide, Duration: durationpb.New(keepDuration)}}},
 	}
 	for i := range callers {
-		def := &gatekeeperv1.Definition{Name: own(i), Duration: durationpb.New(long)}
+		def := &gatekeeperv1.Definition{Name: ownName(i), Duration: durationpb.New(long)}
 		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: def}})
 	}
 	_, err := gatekeeperv1.NewDefinitionServiceClient(conn).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"})
 	return err
 }
 
-func own(caller int) string { return "own/" + strconv.Itoa(caller) }
+func ownName(caller int) string { return "own/" + strconv.Itoa(caller) }
 
 func identity(caller int, holder string) *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: "bench", Acquirer: "caller-" + strconv.Itoa(caller), HolderId: holder}
@@ -128,47 +128,47 @@ func identity(caller int, holder string) *gatekeeperv1.Identity {
 
 // acquire acquires a permit. A denial is an error.
 func acquire(ctx context.Context, conn *grpc.ClientConn, semaphore string, id *gatekeeperv1.Identity) (uint64, error) {
-	answer, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: semaphore, Identity: id})
+	resp, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: semaphore, Identity: id})
 	if err != nil {
 		return 0, err
 	}
-	if answer.GetGrant() == nil {
-		return 0, fmt.Errorf("%s was denied: %s", semaphore, answer.GetDenial().GetMessage())
+	if resp.GetGrant() == nil {
+		return 0, fmt.Errorf("%s was denied: %s", semaphore, resp.GetDenial().GetMessage())
 	}
-	return answer.GetGrant().Permit.Token, nil
+	return resp.GetGrant().Permit.Token, nil
 }
 
 // measureDenials requests a permit that another identity holds.
 func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, t *workloads) (figures []load.Figure, err error) {
-	return figures, t.with(ctx, "deny", b.most(), 1, func(call load.Call) error {
+	return figures, t.withWorkload(ctx, "deny", b.maxCallers(), 1, func(call load.Call) error {
 		// The leader records new callers in the log in the background. Denials do not wait for that, and it is not part
 		// of the measurement.
-		for caller := range min(b.most(), load.Shared) { // each connection uses a different acquirer
+		for caller := range min(b.maxCallers(), load.Shared) { // each connection uses a different acquirer
 			if _, err := call(ctx, caller); err != nil {
 				return err
 			}
 		}
-		if err := settled(ctx, leader); err != nil {
+		if err := awaitQuiet(ctx, leader); err != nil {
 			return err
 		}
-		return unwritten(ctx, leader, func() (err error) {
+		return withoutWrites(ctx, leader, func() (err error) {
 			figures, err = b.each(ctx, call)
 			return err
 		})
 	})
 }
 
-// known makes the leader record the callers of the batched denials, after acquiring the permit that they request.
-func (b *bench) known(ctx context.Context, leader *servers.Server, conns load.Conns) error {
-	if _, err := acquire(ctx, conns.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
+// recordCallers makes the leader record the callers of the batched denials, after acquiring the permit that they request.
+func (b *bench) recordCallers(ctx context.Context, leader *servers.Server, conns load.Conns) error {
+	if _, err := acquire(ctx, conns.ForCaller(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
 		return err
 	}
-	for caller := range b.most() {
-		if _, err := denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.Of(caller)), caller); err != nil {
+	for caller := range b.maxCallers() {
+		if _, err := denial(ctx, gatekeeperv1.NewPermitServiceClient(conns.ForCaller(caller)), caller); err != nil {
 			return err
 		}
 	}
-	return settled(ctx, leader)
+	return awaitQuiet(ctx, leader)
 }
 
 // measureRefreshes refreshes one permit per call, one permit per stream frame, and many permits per stream frame.
@@ -178,12 +178,12 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, t 
 		tokens, callers int
 		figures         *[]load.Figure
 	}{
-		{"refresh", 1, b.most(), &result.Refreshes},
-		{"stream", 1, b.most(), &result.Messages},
-		{"stream", tokensInFrame, min(b.most(), 64), &result.Tokens},
+		{"refresh", 1, b.maxCallers(), &result.Refreshes},
+		{"stream", 1, b.maxCallers(), &result.Messages},
+		{"stream", tokensPerFrame, min(b.maxCallers(), 64), &result.Tokens},
 	} {
-		err := t.with(ctx, work.kind, work.callers, work.tokens, func(call load.Call) error {
-			return unwritten(ctx, leader, func() error {
+		err := t.withWorkload(ctx, work.kind, work.callers, work.tokens, func(call load.Call) error {
+			return withoutWrites(ctx, leader, func() error {
 				for _, callers := range b.callers {
 					if callers > work.callers {
 						continue
@@ -206,7 +206,7 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, t 
 
 // measurePairs acquires and releases, with a separate semaphore for each caller.
 func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, t *workloads, result *core) error {
-	return t.with(ctx, "acquire", b.most(), 1, func(call load.Call) error {
+	return t.withWorkload(ctx, "acquire", b.maxCallers(), 1, func(call load.Call) error {
 		for _, callers := range b.callers {
 			before, err := scrape(ctx, leader)
 			if err != nil {
@@ -225,7 +225,7 @@ func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, t *wor
 				return fmt.Errorf("the leader counted %v commands in %v entries for acquires and releases: its counters are wrong", commands, entries)
 			}
 			result.Pairs = append(result.Pairs, f)
-			result.Entries = append(result.Entries, shared{callers, commands, entries, commands / entries})
+			result.Entries = append(result.Entries, commandsPerEntry{callers, commands, entries, commands / entries})
 		}
 		return nil
 	})

@@ -37,8 +37,8 @@ func scrape(ctx context.Context, server *servers.Server) (counters, error) {
 // quiet is how long the leader must write nothing before it counts as settled. It records callers once a second.
 const quiet = 2 * time.Second
 
-// settled waits until the leader has finished its background writes.
-func settled(ctx context.Context, leader *servers.Server) error {
+// awaitQuiet waits until the leader has finished its background writes.
+func awaitQuiet(ctx context.Context, leader *servers.Server) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader keeps writing to its log even though it receives no requests"))
 	defer cancel()
 	tick := time.NewTicker(quiet / 20)
@@ -61,8 +61,8 @@ func settled(ctx context.Context, leader *servers.Server) error {
 	return nil
 }
 
-// unwritten calls do, and fails if the leader writes anything to its log in the meantime.
-func unwritten(ctx context.Context, leader *servers.Server, do func() error) error {
+// withoutWrites calls do, and fails if the leader writes anything to its log in the meantime.
+func withoutWrites(ctx context.Context, leader *servers.Server, do func() error) error {
 	before, err := scrape(ctx, leader)
 	if err != nil {
 		return err

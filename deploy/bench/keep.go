@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// kept is the cost of keeping permits alive.
-type kept struct {
+// keepResult is the cost of keeping permits alive.
+type keepResult struct {
 	keeperReport
 	// ServersCPU is the CPU usage of all servers during the window, in percent of one core.
 	ServersCPU float64 `json:"servers_cpu_percent"`
@@ -27,14 +27,14 @@ type kept struct {
 const (
 	keepDuration  = 30 * time.Second
 	keepTargetCPU = 5.0
-	// keepTwice is the time within which every permit is refreshed twice. A refresh is due after a third of the
+	// twoRefreshes is the time within which every permit is refreshed twice. A refresh is due after a third of the
 	// duration, plus or minus a tenth of that.
-	keepTwice = 2 * (keepDuration/3 + keepDuration/30)
+	twoRefreshes = 2 * (keepDuration/3 + keepDuration/30)
 )
 
 // measureKeep starts a separate process that keeps permits alive on three servers, and reads the servers' counters
 // during its window.
-func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
+func (b *bench) measureKeep(ctx context.Context) (*keepResult, error) {
 	cluster, leader, err := b.start(ctx, "keep", 3)
 	if err != nil {
 		return nil, err
@@ -66,33 +66,33 @@ func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
 	if err != nil {
 		_ = cmd.Process.Kill() // it may have exited already
 	}
-	if ended := cmd.Wait(); err == nil || errors.Is(err, errKeeperEnded) {
+	if ended := cmd.Wait(); err == nil || errors.Is(err, errKeeperExited) {
 		return k, errors.Join(err, ended)
 	}
 	return nil, err
 }
 
-// errKeeperEnded is returned for a keeper process that exited early, which has already printed the reason.
-var errKeeperEnded = errors.New("the process that holds the permits exited early")
+// errKeeperExited is returned for a keeper process that exited early, which has already printed the reason.
+var errKeeperExited = errors.New("the process that holds the permits exited early")
 
 // watchKeeper reads the keeper's output: a line when its window begins, and a line with its report.
-func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *bufio.Reader) (*kept, error) {
+func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *bufio.Reader) (*keepResult, error) {
 	if _, err := out.ReadString('\n'); err != nil {
-		return nil, errKeeperEnded
+		return nil, errKeeperExited
 	}
 	leader, err := cluster.Leader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{}
+	k := &keepResult{}
 	before, err := cpu(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
-	err = unwritten(ctx, leader, func() error {
+	err = withoutWrites(ctx, leader, func() error {
 		line, err := out.ReadBytes('\n')
 		if err != nil {
-			return errKeeperEnded
+			return errKeeperExited
 		}
 		return json.Unmarshal(line, &k.keeperReport)
 	})
@@ -108,7 +108,7 @@ func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *
 }
 
 // check returns an error if a guarantee was broken that does not depend on the machine's speed.
-func (k *kept) check() error {
+func (k *keepResult) check() error {
 	switch {
 	case k.Lost > 0:
 		return fmt.Errorf("%d of %d permits were lost, the first because %s", k.Lost, k.Permits, k.FirstLoss)

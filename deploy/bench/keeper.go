@@ -63,7 +63,7 @@ func keep(ctx context.Context, out io.Writer, endpoints []string, permits int, w
 	if err != nil {
 		return err
 	}
-	t.restart()
+	t.resetCounts()
 	begin := time.Now()
 	select {
 	case <-time.After(window):
@@ -155,8 +155,8 @@ func (t *traffic) awaitAll(ctx context.Context, permits int) error {
 	}
 }
 
-// restart resets the counters. Open streams remain open.
-func (t *traffic) restart() {
+// resetCounts resets the counters. Open streams remain open.
+func (t *traffic) resetCounts() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.opened, t.frames, t.tokens, t.notRefreshed = t.open, 0, 0, 0

@@ -60,12 +60,12 @@ type report struct {
 	Echo     []load.Figure `json:"echo,omitempty"`
 	Sync     *load.Figure  `json:"append_fdatasync,omitempty"`
 	Clusters []*core       `json:"clusters,omitempty"`
-	Calls    []added       `json:"client_calls,omitempty"`
-	Keep     *kept         `json:"client_keeps,omitempty"`
+	Calls    []overhead    `json:"client_calls,omitempty"`
+	Keep     *keepResult   `json:"client_keeps,omitempty"`
 	Control  *control      `json:"control,omitempty"`
 
 	Failover []failover.Result `json:"failover,omitempty"`
-	Profiles []profiled        `json:"profiles,omitempty"`
+	Profiles []profileResult   `json:"profiles,omitempty"`
 }
 
 // Parts of a run.
@@ -179,8 +179,8 @@ func (b *bench) check(parts, sizes, callers string) (err error) {
 	if b.runs < 1 {
 		return fmt.Errorf("-runs %d must be above 0", b.runs)
 	}
-	if b.keepFor < keepTwice {
-		return fmt.Errorf("-keep-for %v must be at least %v, so that every permit is refreshed twice", b.keepFor, keepTwice)
+	if b.keepFor < twoRefreshes {
+		return fmt.Errorf("-keep-for %v must be at least %v, so that every permit is refreshed twice", b.keepFor, twoRefreshes)
 	}
 	return nil
 }
@@ -235,8 +235,8 @@ func (b *bench) each(ctx context.Context, call load.Call) ([]load.Figure, error)
 	return figures, nil
 }
 
-// most returns the largest number of callers.
-func (b *bench) most() int { return slices.Max(b.callers) }
+// maxCallers returns the largest number of callers.
+func (b *bench) maxCallers() int { return slices.Max(b.callers) }
 
 func numbers(flag, list string) ([]int, error) {
 	var all []int

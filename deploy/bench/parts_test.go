@@ -23,7 +23,7 @@ func TestParts_Default_Run(t *testing.T) {
 	}
 	figures := filepath.Join(dir, "bench.json")
 	cmd := exec.CommandContext(t.Context(), bench, "-bin", dir, "-servers", "3", "-callers", "2", "-windows", "1", "-window", "50ms", "-warm-up", "0",
-		"-permits", "50", "-keep-for", (2 * keepTwice).String(), "-json", figures)
+		"-permits", "50", "-keep-for", (2 * twoRefreshes).String(), "-json", figures)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

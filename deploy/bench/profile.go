@@ -20,8 +20,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// profiled is a breakdown of the leader's CPU time, on three servers, during one kind of work.
-type profiled struct {
+// profileResult is a breakdown of the leader's CPU time, on three servers, during one kind of work.
+type profileResult struct {
 	Work    string `json:"work"`
 	Callers int    `json:"callers"`
 	// CPU is the leader's CPU time per operation, in µs.
@@ -65,7 +65,7 @@ func profileParts() []part {
 }
 
 // measureProfiles profiles the leader of three servers under each kind of work, at each number of callers.
-func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error) {
+func (b *bench) measureProfiles(ctx context.Context) (all []profileResult, err error) {
 	cluster, leader, err := b.start(ctx, "profile", 3)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error)
 		for _, work := range []struct{ name, kind string }{
 			{"denials", "deny"}, {"refreshes by stream, one per frame", "stream"}, {"pairs", "acquire"},
 		} {
-			err := t.with(ctx, work.kind, callers, 1, func(call load.Call) error {
+			err := t.withWorkload(ctx, work.kind, callers, 1, func(call load.Call) error {
 				one, err := b.profile(ctx, leader, callers, call)
 				if err == nil {
 					one.Work = work.name
@@ -107,7 +107,7 @@ func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error)
 }
 
 // profile profiles the leader for the total length of the windows while callers make calls.
-func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int, call load.Call) (*profiled, error) {
+func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int, call load.Call) (*profileResult, error) {
 	length := max(b.windows.window*time.Duration(b.windows.count), time.Second).Round(time.Second)
 	if _, err := load.Measure(ctx, max(b.windows.warmUp, time.Millisecond), callers, call); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int
 		return nil, err
 	}
 	nanos, parts := sharesOf(p)
-	return &profiled{Callers: callers, Samples: len(p.Sample), CPU: nanos / 1000 / (f.PerSecond * length.Seconds()), Parts: parts}, nil
+	return &profileResult{Callers: callers, Samples: len(p.Sample), CPU: nanos / 1000 / (f.PerSecond * length.Seconds()), Parts: parts}, nil
 }
 
 // cpuProfile fetches a CPU profile from a server.
@@ -139,15 +139,15 @@ func cpuProfile(ctx context.Context, admin string, length time.Duration) (*profi
 	if err != nil {
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	resp, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s returned %s", url, answer.Status)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s returned %s", url, resp.Status)
 	}
-	return profile.Parse(answer.Body)
+	return profile.Parse(resp.Body)
 }
 
 // sharesOf returns the total of a CPU profile, in ns, and the share of each part.
@@ -181,7 +181,7 @@ func partOf(s *profile.Sample, parts []part) string {
 	return elsewhere
 }
 
-func printProfiles(out io.Writer, all []profiled) {
+func printProfiles(out io.Writer, all []profileResult) {
 	for _, one := range all {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(w, "%s, %d callers: %.1f µs of the leader's CPU time each, %d stacks\t%%\t\n", one.Work, one.Callers, one.CPU, one.Samples)

@@ -12,7 +12,7 @@ import (
 )
 
 // A sample is attributed to the component of the innermost known function, regardless of its callers.
-func TestSharesOf_TheInnermostKnownFrameDecides(t *testing.T) {
+func TestSharesOf_InnermostKnownFrameDecides(t *testing.T) {
 	stack := func(nanos int64, names ...string) *profile.Sample {
 		s := &profile.Sample{Value: []int64{1, nanos}}
 		for _, name := range names {
@@ -41,7 +41,7 @@ func TestSharesOf_TheInnermostKnownFrameDecides(t *testing.T) {
 }
 
 func TestProfile_Leader_HasAllParts(t *testing.T) {
-	b := bench{bin: t.TempDir(), windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: keepTwice, runs: 1}
+	b := bench{bin: t.TempDir(), windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: twoRefreshes, runs: 1}
 	if _, err := servers.Build(b.bin, "cmd/gatekeeperd"); err != nil {
 		t.Fatal(err)
 	}

@@ -49,11 +49,11 @@ func (r *report) printCores(out io.Writer) {
 		r.ratio(w, "ratio to echo", c.Denials)
 		r.row(w, name+"refreshes", c.Refreshes)
 		r.row(w, name+"refreshes by stream, one per frame", c.Messages)
-		r.row(w, fmt.Sprintf("%stokens in frames of %d", name, tokensInFrame), c.Tokens)
+		r.row(w, fmt.Sprintf("%stokens in frames of %d", name, tokensPerFrame), c.Tokens)
 		r.row(w, name+"pairs", c.Pairs)
 		fmt.Fprintf(w, "commands per entry\t")
 		for _, e := range c.Entries {
-			fmt.Fprintf(w, "%.1f\t", e.InOne)
+			fmt.Fprintf(w, "%.1f\t", e.PerEntry)
 		}
 		fmt.Fprintln(w)
 	}
@@ -75,14 +75,14 @@ func (r *report) printCalls(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "one caller, alternating\tstub µs\tclient µs\tadded per call, µs\tCPU µs\t\tallocs\t\t")
 	for _, a := range r.Calls {
-		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.1f ± %.1f%s\t%.0f\t%.0f\t%.0f\t%.0f\t\n", a.What, a.Raw, a.Client, a.PerRPC, a.Error, missed(a.PerRPC-a.Error, addedTarget),
+		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.1f ± %.1f%s\t%.0f\t%.0f\t%.0f\t%.0f\t\n", a.What, a.Raw, a.Client, a.PerRPC, a.Error, missed(a.PerRPC-a.Error, overheadTarget),
 			a.RawCost.CPU, a.ClientCost.CPU, a.RawCost.Allocs, a.ClientCost.Allocs)
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "Times are medians per unit of work. The added time is the median difference between adjacent units. CPU time and allocations are those of the calling process, with the stub and with the client. The target is less than %.0f µs added per call.\n", addedTarget)
+	fmt.Fprintf(out, "Times are medians per unit of work. The added time is the median difference between adjacent units. CPU time and allocations are those of the calling process, with the stub and with the client. The target is less than %.0f µs added per call.\n", overheadTarget)
 }
 
-func (k *kept) print(out io.Writer) {
+func (k *keepResult) print(out io.Writer) {
 	fmt.Fprintf(out, "One client kept %d permits of %s alive for %.0f s (%d lost), using %.1f%% of one core%s. The target is less than %.0f%% with 10000.\n",
 		k.Permits, keepDuration, k.Seconds, k.Lost, k.CPU, missed(k.CPU, keepTargetCPU), keepTargetCPU)
 	fmt.Fprintf(out, "It sent %d tokens in %d frames on one stream, using %.1f µs of CPU time per token. The three servers used %.1f%% of one core.\n",

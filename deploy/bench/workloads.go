@@ -14,12 +14,12 @@ import (
 
 // workloads runs the workloads of gkctl bench with generated stubs on connections to the leader.
 type workloads struct {
-	*workload.Field
+	*workload.Fixture
 	client *client.Client
 }
 
-// tokensInFrame is the number of permits per frame in streams that refresh many permits.
-const tokensInFrame = 100
+// tokensPerFrame is the number of permits per frame in streams that refresh many permits.
+const tokensPerFrame = 100
 
 // newWorkloads creates the semaphores for the largest number of callers. The caller must close the result.
 func (b *bench) newWorkloads(ctx context.Context, leader *servers.Server, conns load.Conns) (*workloads, error) {
@@ -28,9 +28,9 @@ func (b *bench) newWorkloads(ctx context.Context, leader *servers.Server, conns 
 		return nil, err
 	}
 	// Without a timeout and without request ids, a call costs its caller no more than a plain stub call.
-	settings := workload.Settings{Prefix: "bench", Callers: b.most(), Tokens: 1, Duration: long, Author: "bench", Run: "core"}
-	t := &workloads{workload.NewField(settings, kinds("acquire", "deny", "refresh", "stream"), c, []*client.Client{c}), c}
-	t.Over(conns.Interfaces()...)
+	settings := workload.Settings{Prefix: "bench", Callers: b.maxCallers(), Tokens: 1, Duration: long, Author: "bench", Run: "core"}
+	t := &workloads{workload.NewFixture(settings, kinds("acquire", "deny", "refresh", "stream"), c, []*client.Client{c}), c}
+	t.UseConns(conns.Interfaces()...)
 	return t, t.Create(ctx)
 }
 
@@ -48,10 +48,10 @@ func kinds(names ...string) (some []*workload.Kind) {
 	return some
 }
 
-// with prepares a kind of work for the given numbers of callers and of tokens per frame, and calls measure.
-func (t *workloads) with(ctx context.Context, kind string, callers, tokens int, measure func(load.Call) error) error {
+// withWorkload prepares a kind of work for the given numbers of callers and of tokens per frame, and calls measure.
+func (t *workloads) withWorkload(ctx context.Context, kind string, callers, tokens int, measure func(load.Call) error) error {
 	t.Tokens = tokens
-	s, err := kinds(kind)[0].Prepare(ctx, t.Field, callers)
+	s, err := kinds(kind)[0].Prepare(ctx, t.Fixture, callers)
 	if err != nil {
 		return err
 	}

@@ -11,12 +11,12 @@ import (
 // A viewer logs in with a token and can see everything. Each button that the viewer cannot use explains why. When the
 // token is revoked, the page redirects to the login page, and returns to the same view after the next login.
 func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
-	c, auth := secured(t, 1)
-	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
-	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound}); err != nil {
+	c, auth := startSecured(t, 1)
+	binding := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
+	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: binding}); err != nil {
 		t.Fatal(err)
 	}
-	first, second := token(t, auth, "watcher"), token(t, auth, "watcher")
+	first, second := createToken(t, auth, "watcher"), createToken(t, auth, "watcher")
 
 	p := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule")
 	p.shows("Log in to Gatekeeper")
@@ -44,8 +44,8 @@ func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	p.shows("Log in to Gatekeeper")
 }
 
-// secured starts a cluster that authenticates its callers, and returns an auth client for it.
-func secured(t *testing.T, count int) (*servers.Cluster, gatekeeperv1.AuthServiceClient) {
+// startSecured starts a cluster that authenticates its callers, and returns an auth client for it.
+func startSecured(t *testing.T, count int) (*servers.Cluster, gatekeeperv1.AuthServiceClient) {
 	t.Helper()
 	secure, err := servers.NewSecure(t.TempDir())
 	if err != nil {
@@ -59,7 +59,7 @@ func secured(t *testing.T, count int) (*servers.Cluster, gatekeeperv1.AuthServic
 	return c, gatekeeperv1.NewAuthServiceClient(conn)
 }
 
-func token(t *testing.T, auth gatekeeperv1.AuthServiceClient, binding string) *gatekeeperv1.CreateTokenResponse {
+func createToken(t *testing.T, auth gatekeeperv1.AuthServiceClient, binding string) *gatekeeperv1.CreateTokenResponse {
 	t.Helper()
 	created, err := auth.CreateToken(t.Context(), &gatekeeperv1.CreateTokenRequest{Binding: binding})
 	if err != nil {
@@ -72,9 +72,9 @@ func token(t *testing.T, auth gatekeeperv1.AuthServiceClient, binding string) *g
 func loggedIn(t *testing.T, c *servers.Cluster, auth gatekeeperv1.AuthServiceClient, binding, path string) *page {
 	t.Helper()
 	p := open(t, c.Servers[0].HTTP, path)
-	p.logIn(token(t, auth, binding).GetSecret())
+	p.logIn(createToken(t, auth, binding).GetSecret())
 	p.until("the view of "+path, `document.querySelector("h1") && !document.querySelector(".loading, .login")`)
-	p.forget() // ignore responses from before the login
+	p.clearErrors() // ignore responses from before the login
 	return p
 }
 

@@ -39,14 +39,14 @@ func TestBundle_MatchesItsSources(t *testing.T) {
 }
 
 // contents returns the files under a directory, by relative path.
-func contents(t *testing.T, folder string) map[string][]byte {
+func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := make(map[string][]byte)
-	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		files[name], err = os.ReadFile(filepath.Join(folder, name))
+		files[name], err = os.ReadFile(filepath.Join(dir, name))
 		return err
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.fill("journal_total", "0")
 	p.fill("max_duration", "2h")
 	p.keys(kb.Enter)
-	p.until("the validation error next to its field", beside("journal_total", "must be 1 or more"))
+	p.until("the validation error next to its field", fieldShowsError("journal_total", "must be 1 or more"))
 	p.fill("journal_total", "5000")
 	p.keys(kb.Enter)
 	p.shows("5,000")
@@ -53,21 +53,21 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 func TestRemoveMember_PreviewsTheRemainingCluster(t *testing.T) {
 	c := cluster(t, 3, "")
 	c.Servers[2].Kill()
-	gone, other := c.Servers[2].ID, c.Servers[1].ID
+	dead, other := c.Servers[2].ID, c.Servers[1].ID
 	p := open(t, c.Servers[0].HTTP, "/cluster")
 	p.clickInMember(other, "Remove …")
 	p.shows("would leave 2 voters, of which 2 must respond")
 	p.until("the button to be disabled", `document.querySelector("dialog button.danger").getAttribute("aria-disabled") === "true"`)
 	p.keys(kb.Escape)
-	p.clickInMember(gone, "Remove …")
+	p.clickInMember(dead, "Remove …")
 	p.shows("2 voters are left: ")
 	p.shows("The cluster needs 2 of them: it stops when one is away.")
-	p.click("Remove " + gone)
-	p.shows(gone + " is removed. 2 members are left.")
+	p.click("Remove " + dead)
+	p.shows(dead + " is removed. 2 members are left.")
 
-	alone := cluster(t, 1, "")
-	p = open(t, alone.Servers[0].HTTP, "/cluster")
-	p.clickInMember(alone.Servers[0].ID, "Remove …")
+	single := cluster(t, 1, "")
+	p = open(t, single.Servers[0].HTTP, "/cluster")
+	p.clickInMember(single.Servers[0].ID, "Remove …")
 	p.shows("last voter cannot be removed")
 }
 

@@ -19,17 +19,17 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var at, down *servers.Server
+	var server, down *servers.Server
 	for _, s := range c.Servers {
 		switch {
 		case s == leader:
-		case at == nil:
-			at = s
+		case server == nil:
+			server = s
 		default:
 			down = s
 		}
 	}
-	p := open(t, at.HTTP, "/cluster")
+	p := open(t, server.HTTP, "/cluster")
 	p.shows("Log in to Gatekeeper")
 	p.fill("Bearer token", viewerToken(t, leader))
 	p.click("Log in")
@@ -41,14 +41,14 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 		p.until("the expiry of its certificate", row("Certificates of the servers", s.ID)+`.includes("expires in 6 days")`)
 	}
 	p.until("the leader's role", row("Members", leader.ID)+`.includes("leader")`)
-	p.until("the server of this page to be marked", row("Members", at.ID)+`.includes("(answers you)")`)
+	p.until("the server of this page to be marked", row("Members", server.ID)+`.includes("(answers you)")`)
 	p.shows("3 of 3 answer")
 
 	down.Kill()
 	p.until("the killed server to be named", fmt.Sprintf("/does not answer: .*refused/.test(%s)", row("Members", down.ID)))
 	p.shows("2 of 3 answer")
 	p.shows("Those of " + down.ID + " are not known.")
-	for _, s := range []*servers.Server{at, leader} {
+	for _, s := range []*servers.Server{server, leader} {
 		p.until(s.ID+" to be reachable and in step", fmt.Sprintf("!%[1]s.includes('does not answer') && %[1]s.includes('in step')", row("Members", s.ID)))
 	}
 	for _, width := range []int64{360, 800, 1280} {
@@ -61,15 +61,15 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 }
 
 // viewerToken creates a token for a principal with only the role viewer.
-func viewerToken(t *testing.T, at *servers.Server) string {
+func viewerToken(t *testing.T, server *servers.Server) string {
 	t.Helper()
-	conn, err := at.Conn()
+	conn, err := server.Conn()
 	if err != nil {
 		t.Fatal(err)
 	}
 	auth := gatekeeperv1.NewAuthServiceClient(conn)
-	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
-	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound}); err != nil {
+	binding := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
+	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: binding}); err != nil {
 		t.Fatal(err)
 	}
 	created, err := auth.CreateToken(t.Context(), &gatekeeperv1.CreateTokenRequest{Binding: "watcher"})

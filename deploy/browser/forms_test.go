@@ -10,8 +10,8 @@ import (
 )
 
 // An administrator creates a binding and a token for a new caller, who logs in with the token.
-func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
-	c, auth := secured(t, 1)
+func TestAccess_NewBindingAndToken_AllowLogin(t *testing.T) {
+	c, auth := startSecured(t, 1)
 	p := loggedIn(t, c, auth, "admin", "/access")
 	p.click("Create a binding …")
 	p.fill("Name", "night")
@@ -19,10 +19,10 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	p.fill("Semaphores", "nightly-*")
 	p.fill("Group", "(")
 	p.click("Create")
-	p.until("the validation error next to the subjects", beside("Subjects", "must be cert:NAME"))
+	p.until("the validation error next to the subjects", fieldShowsError("Subjects", "must be cert:NAME"))
 	p.fill("Subjects", "cert:bob")
 	p.click("Create")
-	p.until("the validation error next to the group", beside("Group", "missing closing"))
+	p.until("the validation error next to the group", fieldShowsError("Group", "missing closing"))
 	p.fill("Group", "zone-a")
 	p.shows("grant viewer on nightly-* in group zone-a")
 	p.fill("Reason", "the night shift")
@@ -73,10 +73,10 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 // Two administrators edit the same binding. The second sees the first one's changes, and resolves the conflict using
 // only the keyboard.
 func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
-	c, auth := secured(t, 1)
+	c, auth := startSecured(t, 1)
 	viewer := &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_VIEWER}
-	bound := &gatekeeperv1.Binding{Name: "shop", Subjects: []string{"cert:a"}, Grants: []*gatekeeperv1.AccessGrant{viewer}}
-	set, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound})
+	binding := &gatekeeperv1.Binding{Name: "shop", Subjects: []string{"cert:a"}, Grants: []*gatekeeperv1.AccessGrant{viewer}}
+	set, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: binding})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,8 +87,8 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	p.keys(kb.Enter)
 	p.shows("Edit binding shop")
 	p.fill("Subjects", "cert:b")
-	bound.Subjects = []string{"cert:c"}
-	again := &gatekeeperv1.SetBindingRequest{Binding: bound, ExpectedRevision: set.GetBinding().GetRevision()}
+	binding.Subjects = []string{"cert:c"}
+	again := &gatekeeperv1.SetBindingRequest{Binding: binding, ExpectedRevision: set.GetBinding().GetRevision()}
 	if _, err := auth.SetBinding(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
@@ -115,16 +115,16 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 // The dialogs of these forms, including those showing errors, pass the same checks as the views.
 func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	axe := axe(t)
-	c, auth := secured(t, 1)
+	c, auth := startSecured(t, 1)
 	long := "oidc:sub=system:serviceaccount:a-namespace-whose-name-nobody-would-call-short:an-account-whose-name-is-not-shorter"
-	bound := &gatekeeperv1.Binding{Name: "shop", Subjects: []string{"cert:a", long}, Grants: []*gatekeeperv1.AccessGrant{
+	binding := &gatekeeperv1.Binding{Name: "shop", Subjects: []string{"cert:a", long}, Grants: []*gatekeeperv1.AccessGrant{
 		{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"orders-*", "nightly-export"}, Labels: "team=data", Group: "prod"},
 		{Role: gatekeeperv1.Role_ROLE_VIEWER},
 	}}
-	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound}); err != nil {
+	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: binding}); err != nil {
 		t.Fatal(err)
 	}
-	token(t, auth, "shop")
+	createToken(t, auth, "shop")
 	p := loggedIn(t, c, auth, "admin", "/access")
 	p.until("the bindings", inRow("shop", "Edit …"))
 	p.checkAccessibility(axe)
@@ -158,8 +158,8 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	}
 }
 
-// beside returns an expression that is true if the field with the given label shows the given text as its error.
-func beside(label, text string) string {
+// fieldShowsError returns an expression that is true if the field with the given label shows the given text as its error.
+func fieldShowsError(label, text string) string {
 	return `(() => { const e = ` + field(label) + `; const ids = (e?.getAttribute("aria-describedby") ?? "").split(" ");
 		return e?.getAttribute("aria-invalid") === "true" &&
 			ids.some(id => document.getElementById(id)?.innerText.includes(` + quote(text) + `)); })()`

@@ -11,9 +11,9 @@ import (
 // definition.
 func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 	for _, definitions := range []int{10_000, 100_000} {
-		s := stocked(t, definitions)
+		s := serverWith(t, definitions)
 		p := open(t, s.HTTP, "/")
-		p.shows(shown(definitions))
+		p.shows(countText(definitions))
 		p.shows("job-000000")
 		eval[any](p, `document.querySelector(".grid-row").focus()`)
 		p.keys(kb.End)
@@ -31,7 +31,7 @@ func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 
 // While the only server is down, the page says so and keeps its data. When the server is back, the page reads the data
 // again.
-func TestServerAway_PageSaysSo_AndRecovers(t *testing.T) {
+func TestServerDown_PageReportsIt_AndRecovers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")
 	p.until("the list", `document.querySelector(".grid-row a")`)

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = dir
-		if chromium = find(); chromium == "" {
+		if chromium = findBrowser(); chromium == "" {
 			return m.Run() // each test is skipped with a message
 		}
 		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -59,8 +59,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// find returns the path of an installed browser, or an empty string.
-func find() string {
+// findBrowser returns the path of an installed browser, or an empty string.
+func findBrowser() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path

@@ -35,7 +35,7 @@ func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 	t.Helper()
 	p := &page{t: t, base: "http://" + address}
 	options := []chromedp.ContextOption{chromedp.WithNewBrowserContext()}
-	for _, listener := range append(listeners, p.heard) {
+	for _, listener := range append(listeners, p.record) {
 		options = append(options, chromedp.WithListener(listener))
 	}
 	ctx, cancel := chromedp.NewContext(browser, options...)
@@ -58,7 +58,7 @@ func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 	return p
 }
 
-func (p *page) heard(event any) {
+func (p *page) record(event any) {
 	text := ""
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
@@ -89,8 +89,8 @@ func (p *page) console() []string {
 	return append([]string(nil), p.errors...)
 }
 
-// forget clears the recorded errors.
-func (p *page) forget() {
+// clearErrors clears the recorded errors.
+func (p *page) clearErrors() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.errors = nil

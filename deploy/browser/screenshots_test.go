@@ -17,9 +17,9 @@ import (
 // screenshots is the directory where make screenshots stores the images for docs/dashboard.md.
 var screenshots = flag.String("screenshots", "", "directory for the screenshots in docs/dashboard.md")
 
-// pictured lists the views in docs/dashboard.md: a path, a button to click, and text that the page shows once it is
+// screenshotViews lists the views in docs/dashboard.md: a path, a button to click, and text that the page shows once it is
 // ready.
-var pictured = []struct{ name, path, click, shows string }{
+var screenshotViews = []struct{ name, path, click, shows string }{
 	{"overview", "/", "", "db-1 in zone-a"},
 	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody is waiting."},
 	{"move", "/move?from=zone-a&to=zone-b&names=orders%2F*", "Preview the move …", "holder must stop"},
@@ -28,18 +28,18 @@ var pictured = []struct{ name, path, click, shows string }{
 
 // This test checks only that the screenshots can be taken. They are reviewed before they are committed, but not
 // compared automatically.
-func TestScreenshots_OfEveryView(t *testing.T) {
-	c := cluster(t, 3, townOf(8))
-	inhabit(t, c.Endpoints())
+func TestScreenshots_EveryView_CanBeTaken(t *testing.T) {
+	c := cluster(t, 3, companyDefinitions(8))
+	populate(t, c.Endpoints())
 	leader, err := c.Leader(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := *screenshots
-	if folder == "" {
-		folder = t.TempDir()
+	dir := *screenshots
+	if dir == "" {
+		dir = t.TempDir()
 	}
-	for _, view := range pictured {
+	for _, view := range screenshotViews {
 		p := open(t, leader.HTTP, view.path)
 		if view.click != "" {
 			p.click(view.click)
@@ -47,22 +47,22 @@ func TestScreenshots_OfEveryView(t *testing.T) {
 		p.shows(view.shows)
 		for _, theme := range []string{"light", "dark"} {
 			p.theme(theme)
-			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+			image, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(picture) < 10_000 {
-				t.Errorf("the screenshot of %s has only %d bytes", view.name, len(picture))
+			if len(image) < 10_000 {
+				t.Errorf("the screenshot of %s has only %d bytes", view.name, len(image))
 			}
-			if err := os.WriteFile(filepath.Join(folder, view.name+"-"+theme+".png"), picture, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, view.name+"-"+theme+".png"), image, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 }
 
-// townOf returns definitions for a company with the given number of shops.
-func townOf(shops int) string {
+// companyDefinitions returns definitions for a company with the given number of shops.
+func companyDefinitions(shops int) string {
 	var b strings.Builder
 	b.WriteString(`definitions:
   - {name: orders/nightly-export, description: Exports the day's orders., labels: {team: orders}, group_pattern: 'zone-[ab]', duration: 1m}
@@ -78,8 +78,8 @@ func townOf(shops int) string {
 	return b.String()
 }
 
-// inhabit creates holders, waiters and denied callers, and makes an operator's changes.
-func inhabit(t *testing.T, endpoints []string) {
+// populate creates holders, waiters and denied callers, and makes an operator's changes.
+func populate(t *testing.T, endpoints []string) {
 	t.Helper()
 	ctx := t.Context()
 	acquire := func(group, acquirer, name string, options ...client.AcquireOption) {

@@ -57,44 +57,44 @@ type figures struct {
 	Frames    float64   `json:"frames_per_second"`
 }
 
-func TestSpeed_OfTheDashboard(t *testing.T) {
+func TestSpeed_Dashboard_CanBeMeasured(t *testing.T) {
 	if chromium == "" {
 		t.Skip("Chromium is not installed")
 	}
-	do := extent{
+	ext := extent{
 		definitions: 200, rows: 1000, loads: 1, events: 2, quiet: 100 * time.Millisecond,
 		pages: 3, window: time.Second, visit: time.Second, scroll: time.Second,
 	}
 	if *speed != "" {
-		do = extent{
+		ext = extent{
 			definitions: 10_000, rows: 100_000, loads: 9, events: 15, quiet: 4 * time.Second,
 			pages: 200, window: 20 * time.Second, visit: time.Minute, scroll: 10 * time.Second,
 		}
 	}
-	f := &figures{Definitions: do.definitions, Pages: do.pages, Rows: do.rows}
+	f := &figures{Definitions: ext.definitions, Pages: ext.pages, Rows: ext.rows}
 	t.Run("load, events and cost", func(t *testing.T) {
-		s := stocked(t, do.definitions)
-		for range do.loads {
-			f.load(t, s, do.definitions)
+		s := serverWith(t, ext.definitions)
+		for range ext.loads {
+			f.load(t, s, ext.definitions)
 		}
 		p := open(t, s.HTTP, "/")
-		p.shows(shown(do.definitions))
-		f.event(t, s, p, do)
+		p.shows(countText(ext.definitions))
+		f.event(t, s, p, ext)
 		p.do(chromedp.Navigate("about:blank"))
-		f.cost(t, s, do)
+		f.cost(t, s, ext)
 	})
 	t.Run("scroll", func(t *testing.T) {
-		s := stocked(t, do.rows)
+		s := serverWith(t, ext.rows)
 		p := open(t, s.HTTP, "/")
-		p.shows(shown(do.rows))
-		f.scroll(p, do)
+		p.shows(countText(ext.rows))
+		f.scroll(p, ext)
 	})
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s", data)
-	if len(f.FirstPaint) != do.loads || len(f.Shown) != do.events || slices.Min(f.FirstPaint) <= 0 || f.Without <= 0 || f.Frames <= 0 {
+	if len(f.FirstPaint) != ext.loads || len(f.Shown) != ext.events || slices.Min(f.FirstPaint) <= 0 || f.Without <= 0 || f.Frames <= 0 {
 		t.Error("a result is missing")
 	}
 	if *speed != "" {
@@ -104,7 +104,7 @@ func TestSpeed_OfTheDashboard(t *testing.T) {
 	}
 }
 
-func shown(definitions int) string {
+func countText(definitions int) string {
 	text := fmt.Sprint(definitions)
 	for at := len(text) - 3; at > 0; at -= 3 {
 		text = text[:at] + "," + text[at:]
@@ -112,8 +112,8 @@ func shown(definitions int) string {
 	return text + " semaphores"
 }
 
-// stocked starts a server with the given number of definitions.
-func stocked(t *testing.T, definitions int) *servers.Server {
+// serverWith starts a server with the given number of definitions.
+func serverWith(t *testing.T, definitions int) *servers.Server {
 	t.Helper()
 	s := cluster(t, 1, "").Servers[0]
 	conn, err := s.Conn()
@@ -146,14 +146,14 @@ func (f *figures) load(t *testing.T, s *servers.Server, definitions int) {
 		const look = () => document.querySelector(".grid-row a") ? resolve(performance.now()) : requestAnimationFrame(look);
 		look();
 	})`))
-	p.shows(shown(definitions))
+	p.shows(countText(definitions))
 	f.FirstPaint = append(f.FirstPaint, eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 	p.do(chromedp.Navigate("about:blank"))
 }
 
 // event measures the time from an acquirer's call until the page shows the permit. The browser and the acquirer share a
 // clock.
-func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
+func (f *figures) event(t *testing.T, s *servers.Server, p *page, ext extent) {
 	c := dial(t, []string{s.API}, "zone-a", "host-1")
 	eval[bool](p, `window.seen = {}, new MutationObserver(() => {
 		for (const row of document.querySelectorAll(".grid-row")) {
@@ -161,9 +161,9 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 			if (name && !seen[name] && row.innerText.includes("host-1 in zone-a")) seen[name] = Date.now();
 		}
 	}).observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
-	for i := range do.events {
+	for i := range ext.events {
 		name := fmt.Sprintf("job-%06d", i%8) // a row on screen
-		<-time.After(do.quiet)
+		<-time.After(ext.quiet)
 		eval[bool](p, fmt.Sprintf(`delete seen[%q]`, name))
 		called := time.Now()
 		permit, err := c.Semaphore(name).TryAcquire(t.Context())
@@ -180,7 +180,7 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 
 // cost measures the CPU time that open pages cost the server. Only one page is real. Its requests are recorded, and
 // replayed to simulate the other pages.
-func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
+func (f *figures) cost(t *testing.T, s *servers.Server, ext extent) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -188,24 +188,24 @@ func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
 	c := dial(t, []string{s.API}, "zone-a", "host-1")
 	running.Go(func() { busyCaller(ctx, c) })
 
-	f.Without = share(t, s, do.window)
-	asked := new(requests)
-	p := open(t, s.HTTP, "/login", asked.heard)
+	f.Without = cpuShare(t, s, ext.window)
+	recorded := new(requests)
+	p := open(t, s.HTTP, "/login", recorded.record)
 	p.do(enable(network.Enable, network.EnableParams{}))
 	p.visit("/")
-	p.shows(shown(do.definitions))
-	f.OnePage = share(t, s, do.visit) - f.Without
-	asked.mu.Lock()
-	all := slices.Clone(asked.all)
-	asked.mu.Unlock()
+	p.shows(countText(ext.definitions))
+	f.OnePage = cpuShare(t, s, ext.visit) - f.Without
+	recorded.mu.Lock()
+	all := slices.Clone(recorded.all)
+	recorded.mu.Unlock()
 	p.do(chromedp.Navigate("about:blank"))
 
-	begun := all[0].at
-	for i := range do.pages {
-		running.Go(func() { replay(ctx, all, begun, do.visit, do.window*time.Duration(i)/time.Duration(do.pages)) })
+	startedAt := all[0].at
+	for i := range ext.pages {
+		running.Go(func() { replay(ctx, all, startedAt, ext.visit, ext.window*time.Duration(i)/time.Duration(ext.pages)) })
 	}
-	<-time.After(do.window + loading) // wait until all pages have loaded
-	f.ManyPages = share(t, s, do.window) - f.Without
+	<-time.After(ext.window + loadTime) // wait until all pages have loaded
+	f.ManyPages = cpuShare(t, s, ext.window) - f.Without
 }
 
 // busyCaller acquires and releases permits of visible semaphores, five times per second.
@@ -224,8 +224,8 @@ func busyCaller(ctx context.Context, c *client.Client) {
 	}
 }
 
-// share returns the CPU time of a server during a window, as a fraction of one core.
-func share(t *testing.T, s *servers.Server, window time.Duration) float64 {
+// cpuShare returns the CPU time of a server during a window, as a fraction of one core.
+func cpuShare(t *testing.T, s *servers.Server, window time.Duration) float64 {
 	t.Helper()
 	cpu := func() float64 {
 		m, err := s.Metrics(t.Context())
@@ -234,9 +234,9 @@ func share(t *testing.T, s *servers.Server, window time.Duration) float64 {
 		}
 		return m["process_cpu_seconds_total"]
 	}
-	before, begun := cpu(), time.Now()
+	before, startedAt := cpu(), time.Now()
 	<-time.After(window)
-	return (cpu() - before) / time.Since(begun).Seconds()
+	return (cpu() - before) / time.Since(startedAt).Seconds()
 }
 
 // requests are the API requests of a page.
@@ -250,7 +250,7 @@ type request struct {
 	at  time.Time
 }
 
-func (r *requests) heard(event any) {
+func (r *requests) record(event any) {
 	if e, ok := event.(*network.EventRequestWillBeSent); ok && e.Request.Method == http.MethodGet && strings.Contains(e.Request.URL, "/v1/") {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -258,22 +258,22 @@ func (r *requests) heard(event any) {
 	}
 }
 
-// loading is how long a page takes to load, from its first request. The page repeats its later requests periodically.
-const loading = time.Second
+// loadTime is how long a page takes to load, from its first request. The page repeats its later requests periodically.
+const loadTime = time.Second
 
 // replay repeats the requests of a recorded visit with the same timing, after a delay. Then it keeps repeating the
 // requests that the page made after loading, and keeps following the event stream.
-func replay(ctx context.Context, all []request, begun time.Time, visit, delay time.Duration) {
-	page := &http.Client{Transport: new(http.Transport)}
-	defer page.CloseIdleConnections()
-	shift := time.Since(begun) + delay
+func replay(ctx context.Context, all []request, startedAt time.Time, visit, delay time.Duration) {
+	httpClient := &http.Client{Transport: new(http.Transport)}
+	defer httpClient.CloseIdleConnections()
+	shift := time.Since(startedAt) + delay
 	var streams sync.WaitGroup
 	defer streams.Wait()
 	stop := func() {}
 	defer func() { stop() }()
 	for round := 0; ; round++ {
 		for _, r := range all {
-			if round > 0 && (strings.Contains(r.url, "/v1/watch") || r.at.Sub(begun) < loading) {
+			if round > 0 && (strings.Contains(r.url, "/v1/watch") || r.at.Sub(startedAt) < loadTime) {
 				continue
 			}
 			select {
@@ -282,17 +282,17 @@ func replay(ctx context.Context, all []request, begun time.Time, visit, delay ti
 			case <-time.After(time.Until(r.at.Add(shift))):
 			}
 			if !strings.Contains(r.url, "/v1/watch") {
-				ask(ctx, page, r.url)
+				fetch(ctx, httpClient, r.url)
 				continue
 			}
 			stop() // a page follows one stream at a time, and replaces it when other names become visible
-			stop = inBackground(ctx, &streams, func(ctx context.Context) { ask(ctx, page, r.url) })
+			stop = inBackground(ctx, &streams, func(ctx context.Context) { fetch(ctx, httpClient, r.url) })
 		}
 		shift += visit
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Until(begun.Add(shift))):
+		case <-time.After(time.Until(startedAt.Add(shift))):
 		}
 	}
 }
@@ -303,21 +303,21 @@ func inBackground(ctx context.Context, running *sync.WaitGroup, f func(context.C
 	return cancel
 }
 
-func ask(ctx context.Context, page *http.Client, url string) {
+func fetch(ctx context.Context, httpClient *http.Client, url string) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return
 	}
-	answer, err := page.Do(r)
+	resp, err := httpClient.Do(r)
 	if err != nil {
 		return
 	}
-	defer answer.Body.Close()
-	_, _ = io.Copy(io.Discard, answer.Body)
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, resp.Body)
 }
 
 // scroll scrolls through all rows at the speed of a fast mouse wheel, and records long tasks.
-func (f *figures) scroll(p *page, do extent) {
+func (f *figures) scroll(p *page, ext extent) {
 	type result struct {
 		Long   []float64 `json:"long"`
 		Frames float64   `json:"frames"`
@@ -337,6 +337,6 @@ func (f *figures) scroll(p *page, do extent) {
 			else setTimeout(() => { observer.disconnect(); resolve({long, frames: frames / (now - start) * 1000}); }, 200);
 		};
 		requestAnimationFrame(step);
-	})`, do.scroll.Milliseconds()))
+	})`, ext.scroll.Milliseconds()))
 	f.LongTasks, f.Frames = append([]float64{}, r.Long...), r.Frames
 }

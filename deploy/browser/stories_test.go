@@ -51,7 +51,7 @@ func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 
 // Two users edit the same definition. The second user sees the first one's changes field by field, and neither user's
 // changes are lost.
-func TestEdit_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
+func TestEdit_ConcurrentEdit_ShowsConflict(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	ann, bob := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1"), open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1")
 	ann.fill("Permits", "3")
@@ -72,14 +72,14 @@ func TestEdit_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	bob.click("Save")
 	bob.shows("nightly-export saved")
 
-	record := get(t, c.Endpoints(), "nightly-export")
+	record := getRecord(t, c.Endpoints(), "nightly-export")
 	if d := record.GetDefinition(); d.GetPermits() != 5 || d.GetMaxHold().GetSeconds() != 7200 || d.GetDescription() != "Exports the night's orders." {
 		t.Errorf("got definition %v, want both users' changes", d)
 	}
 }
 
 // A timed pause is shown when it starts and when it ends.
-func TestPause_Timed_EndsVisibly(t *testing.T) {
+func TestPause_Timed_StartAndEndAreShown(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/s/nightly-export")
 	list := open(t, c.Servers[0].HTTP, "/?q=nightly-export")
@@ -140,7 +140,7 @@ func (p *page) tabTo(text string) {
 
 // The leader is killed while a page served by another server is open. The page shows events under the next leader
 // without being reloaded.
-func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
+func TestLeaderKilled_PageRecoversWithoutReload(t *testing.T) {
 	c := cluster(t, 3, definitions)
 	old, err := c.Leader(t.Context())
 	if err != nil {
@@ -153,13 +153,13 @@ func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 	p := open(t, other.HTTP, "/s/nightly-export")
 	eval[bool](p, `window.notReloaded = true`)
 	old.Kill()
-	var left []string
+	var remaining []string
 	for _, s := range c.Servers {
 		if s != old {
-			left = append(left, s.API)
+			remaining = append(remaining, s.API)
 		}
 	}
-	holder := dial(t, left, "zone-a", "host-1")
+	holder := dial(t, remaining, "zone-a", "host-1")
 	ctx, cancel := context.WithTimeout(t.Context(), untilTimeout)
 	defer cancel()
 	if _, err := holder.Semaphore("nightly-export").Acquire(ctx); err != nil {
@@ -173,7 +173,7 @@ func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 }
 
 // A move of 510 tasks is previewed, applied, followed to completion, and undone.
-func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
+func TestMove_510Tasks_IsFollowedToCompletion(t *testing.T) {
 	const tasks = 510
 	var file strings.Builder
 	file.WriteString("definitions:\n")
@@ -211,7 +211,7 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 		}
 	}
 	p.shows("510 holders have stopped.")
-	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-b" {
+	if pattern := getRecord(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-b" {
 		t.Errorf("got pattern %q after the move", pattern)
 	}
 	// The page still shows its progress after visiting another view, and after a reload.
@@ -232,7 +232,7 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	p.visit(eval[string](p, `document.querySelector("a.button[href*='change=']").getAttribute("href")`))
 	p.clickAt(`[...document.querySelectorAll("a")].find((a) => a.innerText === "Show the change that it undoes")`)
 	p.shows("undone by change")
-	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-a" {
+	if pattern := getRecord(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-a" {
 		t.Errorf("got pattern %q after the undo", pattern)
 	}
 }
@@ -271,7 +271,7 @@ func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 }
 
 // Text from callers is always shown as text, even if it looks like markup.
-func TestHostileNames_AreText(t *testing.T) {
+func TestHostileNames_AreShownAsText(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a := dial(t, c.Endpoints(), `"><script>alert(1)</script>`, `<img src=x onerror=alert(2)>`)
 	p := open(t, c.Servers[0].HTTP, "/s/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
@@ -287,7 +287,7 @@ func TestHostileNames_AreText(t *testing.T) {
 	}
 }
 
-func get(t *testing.T, endpoints []string, name string) *gatekeeperv1.DefinitionRecord {
+func getRecord(t *testing.T, endpoints []string, name string) *gatekeeperv1.DefinitionRecord {
 	t.Helper()
 	c := dial(t, endpoints, "zone-a", "tester")
 	r, err := c.Definitions().GetDefinition(t.Context(), &gatekeeperv1.GetDefinitionRequest{Name: name})

@@ -91,8 +91,8 @@ func (p *page) checkAccessibility(axe string) {
 			p.theme(theme)
 			p.size(size[0], size[1])
 			p.until("the width to settle", "innerWidth > 0")
-			if wide := eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-				p.t.Errorf("at a width of %d px, the page is %.0f px too wide: %s", size[0], wide, eval[string](p, widest))
+			if overflow := eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); overflow > 0 {
+				p.t.Errorf("at a width of %d px, the page is %.0f px too wide: %s", size[0], overflow, eval[string](p, widest))
 			}
 			if size[0] != 2560 {
 				for _, violation := range eval[[]string](p, axe) {

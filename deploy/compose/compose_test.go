@@ -30,7 +30,7 @@ type service struct {
 
 // The test runs processes instead of containers. They get the services' environments, directories replace volumes, and
 // loopback ports replace host names.
-func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
+func TestCompose_Servers_FormAuthenticatedCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	text, err := os.ReadFile("compose.yaml")
@@ -50,9 +50,9 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 	}
 	members := []string{"gk1", "gk2", "gk3"}
 	dir := t.TempDir()
-	folder := func(volume string) string { return filepath.Join(dir, "volumes", volume) }
+	volumeDir := func(volume string) string { return filepath.Join(dir, "volumes", volume) }
 	for volume := range file.Volumes {
-		if err := os.MkdirAll(folder(volume), 0o700); err != nil {
+		if err := os.MkdirAll(volumeDir(volume), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 				t.Fatalf("%s is not in a volume", v)
 			}
 			if rest, ok := strings.CutPrefix(value, parts[1]+"/"); ok {
-				return filepath.Join(folder(parts[0]), rest)
+				return filepath.Join(volumeDir(parts[0]), rest)
 			}
 		}
 		return value
@@ -77,13 +77,13 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 	}
 
 	certificates := file.Services["certificates"]
-	made := filepath.Join(dir, "made")
-	if err := os.Mkdir(made, 0o700); err != nil {
+	certDir := filepath.Join(dir, "made")
+	if err := os.Mkdir(certDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range certificates.Volumes {
 		volume, at, _ := strings.Cut(v, ":")
-		if err := os.Symlink(folder(volume), filepath.Join(made, strings.TrimPrefix(at, "/certificates/"))); err != nil {
+		if err := os.Symlink(volumeDir(volume), filepath.Join(certDir, strings.TrimPrefix(at, "/certificates/"))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,23 +91,23 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 		t.Fatal(got)
 	}
 	for range 2 { // it runs whenever the cluster starts
-		if out, err := run([]string{"HOSTS=127.0.0.1"}, "sh", "certificates.sh", made); err != nil {
+		if out, err := run([]string{"HOSTS=127.0.0.1"}, "sh", "certificates.sh", certDir); err != nil {
 			t.Fatal(err, out)
 		}
 	}
 
-	free, err := ports.Free(4 * len(members))
+	addresses, err := ports.Free(4 * len(members))
 	if err != nil {
 		t.Fatal(err)
 	}
-	here := func(self, value string) string {
+	toLoopback := func(self, value string) string {
 		return regexp.MustCompile(`(gk[123]|0\.0\.0\.0):742([0-3])\b`).ReplaceAllStringFunc(value, func(a string) string {
 			host, port, _ := strings.Cut(a, ":")
-			of := host
+			member := host
 			if host == "0.0.0.0" {
-				of = self
+				member = self
 			}
-			address := free[4*slices.Index(members, of)+strings.Index("0123", port[3:])]
+			address := addresses[4*slices.Index(members, member)+strings.Index("0123", port[3:])]
 			if host == "0.0.0.0" {
 				return strings.Replace(address, "127.0.0.1", host, 1)
 			}
@@ -124,7 +124,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 		}
 		env := []string{"GATEKEEPER_DATA_DIR=" + mounted(s, "/data/x")}
 		for _, name := range slices.Sorted(maps.Keys(s.Environment)) {
-			env = append(env, name+"="+here(id, mounted(s, s.Environment[name])))
+			env = append(env, name+"="+toLoopback(id, mounted(s, s.Environment[name])))
 		}
 		var log bytes.Buffer
 		server := exec.CommandContext(ctx, filepath.Join(binaries, "gatekeeperd"))
@@ -145,7 +145,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 	gkctl := file.Services["gkctl"]
 	var admin []string
 	for name, value := range gkctl.Environment {
-		admin = append(admin, name+"="+here("", mounted(gkctl, value)))
+		admin = append(admin, name+"="+toLoopback("", mounted(gkctl, value)))
 	}
 	for {
 		out, err := run(admin, filepath.Join(binaries, "gkctl"), "status")

@@ -39,33 +39,33 @@ func run(ctx context.Context, args []string, _ io.Writer) error {
 	case work.Part:
 		return work.Process(ctx, args)
 	}
-	var story interface {
+	var scenario interface {
 		Flags(*flag.FlagSet)
 		Play(context.Context) error
 	}
 	switch name {
 	case "demo":
-		story = &hosts.Story{}
+		scenario = &hosts.Scenario{}
 	case "jobs":
-		story = &jobs.Story{}
+		scenario = &jobs.Scenario{}
 	case "move":
-		story = &move.Story{}
+		scenario = &move.Scenario{}
 	case "jgroups":
-		story = &work.JGroups{}
+		scenario = &work.JGroups{}
 	case "oddjob":
-		story = &work.Oddjob{}
+		scenario = &work.Oddjob{}
 	case "words":
-		story = &work.Words{}
+		scenario = &work.Words{}
 	default:
 		return fmt.Errorf("unknown scenario %q: choose demo, jobs, move, jgroups, oddjob or words", name)
 	}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
-	story.Flags(flags)
+	scenario.Flags(flags)
 	if len(args) > 0 && args[0] == name {
 		args = args[1:]
 	}
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return story.Play(ctx)
+	return scenario.Play(ctx)
 }

@@ -14,10 +14,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askers acquire permits continuously, each from one server, with direct calls. The calls wait for their responses
+// acquirers acquire permits continuously, each from one server, with direct calls. The calls wait for their responses
 // without a time limit, so that late responses from a suspended server are received. Acquirers rely on each permit
 // until they release it or until its deadline, which they compute as every client must.
-type askers struct {
+type acquirers struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	wg   sync.WaitGroup
@@ -30,11 +30,11 @@ type askers struct {
 	late    []overlap.Belief // grants whose responses arrived after their deadlines
 }
 
-// clockRates is the largest relative difference between the rates of two clocks.
-const clockRates = 0.01
+// maxClockDrift is the largest relative difference between the rates of two clocks.
+const maxClockDrift = 0.01
 
-// ask starts count acquirers at a server. They rotate through the semaphores, each starting with a different one.
-func (a *askers) ask(server *servers.Server, count int, semaphores []string) error {
+// start starts count acquirers at a server. They rotate through the semaphores, each starting with a different one.
+func (a *acquirers) start(server *servers.Server, count int, semaphores []string) error {
 	conn, err := server.Conn()
 	if err != nil {
 		return err
@@ -44,18 +44,18 @@ func (a *askers) ask(server *servers.Server, count int, semaphores []string) err
 		name := fmt.Sprintf("%s-acquirer-%d", server.ID, i)
 		a.wg.Go(func() {
 			for n := i; a.ctx.Err() == nil; n++ {
-				a.once(permits, server.ID, name, semaphores[n%len(semaphores)])
+				a.acquireOnce(permits, server.ID, name, semaphores[n%len(semaphores)])
 			}
 		})
 	}
 	return nil
 }
 
-func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, semaphore string) {
+func (a *acquirers) acquireOnce(permits gatekeeperv1.PermitServiceClient, server, name, semaphore string) {
 	number := a.calls.Add(1)
 	sent := boottime.Now()
 	a.waiting.Store(number, server)
-	answer, err := permits.TryAcquire(a.ctx, &gatekeeperv1.TryAcquireRequest{
+	resp, err := permits.TryAcquire(a.ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: semaphore,
 		Identity:  &gatekeeperv1.Identity{Group: "e2e", Acquirer: name, HolderId: strconv.FormatInt(number, 10)},
 		RequestId: strconv.FormatInt(number, 10),
@@ -65,7 +65,7 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 		a.pause(10 * time.Millisecond) // probably an election: retry after a pause
 		return
 	}
-	grant := answer.GetGrant()
+	grant := resp.GetGrant()
 	if grant == nil {
 		return
 	}
@@ -73,7 +73,7 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 	b := overlap.Belief{
 		Semaphore: semaphore, Token: grant.Permit.Token, Weight: 1, Holder: name,
 		From:  boottime.Now(),
-		Until: sent + waited + duration - time.Duration(2*clockRates*float64(waited+duration)),
+		Until: sent + waited + duration - time.Duration(2*maxClockDrift*float64(waited+duration)),
 	}
 	if b.Until <= b.From {
 		a.mu.Lock()
@@ -93,7 +93,7 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 	a.mu.Unlock()
 }
 
-func (a *askers) pause(d time.Duration) {
+func (a *acquirers) pause(d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-a.ctx.Done():
@@ -101,7 +101,7 @@ func (a *askers) pause(d time.Duration) {
 }
 
 // waitingAt counts the calls to a server that have no response yet, and returns the highest call number among them.
-func (a *askers) waitingAt(server string) (count int, highest int64) {
+func (a *acquirers) waitingAt(server string) (count int, highest int64) {
 	a.waiting.Range(func(number, at any) bool {
 		if at == server {
 			count++
@@ -113,7 +113,7 @@ func (a *askers) waitingAt(server string) (count int, highest int64) {
 }
 
 // grantedAfter counts the beliefs that began after the given moment.
-func (a *askers) grantedAfter(at time.Duration) int {
+func (a *acquirers) grantedAfter(at time.Duration) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var n int
@@ -126,7 +126,7 @@ func (a *askers) grantedAfter(at time.Duration) int {
 }
 
 // end stops the acquirers, and returns their beliefs and the grants that arrived too late.
-func (a *askers) end() (beliefs, late []overlap.Belief) {
+func (a *acquirers) end() (beliefs, late []overlap.Belief) {
 	a.stop()
 	a.wg.Wait()
 	return a.beliefs, a.late

@@ -75,7 +75,7 @@ func runFlood(text string) error {
 				})
 				cancel()
 				if ctx.Err() == nil {
-					r.note(err)
+					r.count(err)
 				}
 			}
 			mu.Lock()
@@ -92,7 +92,7 @@ func runFlood(text string) error {
 	return json.NewEncoder(os.Stdout).Encode(all)
 }
 
-func (r *floodResult) note(err error) {
+func (r *floodResult) count(err error) {
 	s := status.Convert(err)
 	switch s.Code() {
 	case codes.OK:
@@ -131,8 +131,8 @@ func (f flood) start(ctx context.Context, t *testing.T) (end func() floodResult)
 	}
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), floodVariable+"="+string(text))
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	servers.DieWithParent(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -150,7 +150,7 @@ func (f flood) start(ctx context.Context, t *testing.T) (end func() floodResult)
 		var r floodResult
 		err := errors.Join(in.Close(), json.NewDecoder(out).Decode(&r), cmd.Wait())
 		if err != nil {
-			t.Fatalf("flood: %v\n%s", err, said.String())
+			t.Fatalf("flood: %v\n%s", err, stderr.String())
 		}
 		return r
 	}

@@ -17,12 +17,12 @@ import (
 // tokens.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	const duration = 12 * time.Second // longer than a failover on a machine whose disk takes two seconds to write a vote or an entry
-	var held, asked []string
+	var held, contended []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 8 {
-		held, asked = append(held, fmt.Sprintf("held/%d", i)), append(asked, fmt.Sprintf("contended/%d", i))
-		semaphores[held[i]], semaphores[asked[i]] = duration, time.Second
-		permits[asked[i]] = 1
+		held, contended = append(held, fmt.Sprintf("held/%d", i)), append(contended, fmt.Sprintf("contended/%d", i))
+		semaphores[held[i]], semaphores[contended[i]] = duration, time.Second
+		permits[contended[i]] = 1
 	}
 	cluster := start(t, 3, semaphores)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -37,11 +37,11 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 		}
 		holding = append(holding, p)
 	}
-	a := &askers{}
+	a := &acquirers{}
 	a.ctx, a.stop = context.WithCancel(ctx)
 	defer a.end()
 	for _, s := range cluster.Servers {
-		if err := a.ask(s, 4, asked); err != nil {
+		if err := a.start(s, 4, contended); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	}
 
 	for _, p := range holding {
-		denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore(p.Semaphore()).TryAcquire(ctx)))
+		denied, ok := errors.AsType[*client.DeniedError](errorOf(other.Semaphore(p.Semaphore()).TryAcquire(ctx)))
 		if !ok || denied.Reason != client.ReasonNoFreePermit || len(denied.Holders) != 1 || denied.Holders[0].Token != p.Token() {
 			t.Fatalf("TryAcquire() of %s, held with token %d: got %+v, want a denial that names the holder", p.Semaphore(), p.Token(), denied)
 		}
@@ -94,7 +94,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	for _, o := range overlap.Find(beliefs, permits) {
 		t.Errorf("got overlap %v, want none", o)
 	}
-	for _, b := range overlap.FallingTokens(beliefs, permits) {
+	for _, b := range overlap.DecreasingTokens(beliefs, permits) {
 		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
 	}
 }
@@ -121,7 +121,7 @@ func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore("job").TryAcquire(ctx)))
+	denied, ok := errors.AsType[*client.DeniedError](errorOf(other.Semaphore("job").TryAcquire(ctx)))
 	if !ok || denied.Reason != client.ReasonNoFreePermit || denied.Holders[0].Token != p.Token() {
 		t.Fatalf("TryAcquire() while token %d is live: got %+v, want a denial that names the holder", p.Token(), denied)
 	}
@@ -148,5 +148,5 @@ func dial(ctx context.Context, t *testing.T, endpoints []string, acquirer string
 	return c
 }
 
-// second returns the error of a call with two results.
-func second[T any](_ T, err error) error { return err }
+// errorOf returns the error of a call with two results.
+func errorOf[T any](_ T, err error) error { return err }

@@ -62,14 +62,14 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	await(t, "the first refusals", func() bool { return refused() > 1000 })
 	// These callers arrive during the overload, and retry like the client library.
 	late := dial(ctx, t, cluster.Endpoints(), "late")
-	var coming sync.WaitGroup
+	var lateCallers sync.WaitGroup
 	for i := range 20 {
-		coming.Go(func() {
-			ask := late.Semaphore("late").TryAcquire
+		lateCallers.Go(func() {
+			acquire := late.Semaphore("late").TryAcquire
 			if i%2 == 0 {
-				ask = late.Semaphore("late").Acquire
+				acquire = late.Semaphore("late").Acquire
 			}
-			p, err := ask(ctx)
+			p, err := acquire(ctx)
 			if errors.As(err, new(*client.DeniedError)) {
 				return // a denial is a valid response
 			}
@@ -117,7 +117,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		t.Errorf("a server used %.0f MB, want at most 400", resident/1e6)
 	}
 
-	coming.Wait()
+	lateCallers.Wait()
 	for _, s := range cluster.Servers {
 		await(t, s.ID+" to have no calls in progress", func() bool {
 			return metric(ctx, t, s, `gatekeeper_rpc_working{kind="ordinary"}`) == 0
@@ -143,7 +143,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	const (
 		duration = 6 * time.Second // longer than a busy machine stalls
-		each     = 300             // more than the number of concurrent handshakes on a peer port
+		perPort  = 300             // more than the number of concurrent handshakes on a peer port
 	)
 	cluster := start(t, 3, map[string]time.Duration{"held": duration, "free": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -153,24 +153,24 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	words := []string{
+	payloads := []string{
 		"", "PRI * HT", "GET /metrics HTTP/1.1\r\nHost: x\r\n", "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 100_000),
 		"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf", "gkpeer\x00\x01\x00", "\x16\x03\x01\x02\x00\x01\x00",
 		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", "\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff",
 	}
-	strangers := func(address string) {
-		for i := range each {
+	openSilent := func(address string) {
+		for i := range perPort {
 			c, err := net.DialTimeout("tcp", address, 10*time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
-			_, _ = io.WriteString(c, words[i%len(words)]) // the server may have closed the connection already
+			_, _ = io.WriteString(c, payloads[i%len(payloads)]) // the server may have closed the connection already
 		}
 	}
 	for _, s := range cluster.Servers {
 		for _, address := range []string{s.API, s.Peer, s.Admin} {
-			strangers(address)
+			openSilent(address)
 		}
 	}
 
@@ -186,7 +186,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	if err := follower.Start(); err != nil {
 		t.Fatal(err)
 	}
-	strangers(old.Peer)
+	openSilent(old.Peer)
 	if err := follower.Ready(ctx); err != nil {
 		t.Errorf("a member could not reconnect while the silent connections were open: %v", err)
 	}
@@ -217,13 +217,13 @@ func metric(ctx context.Context, t *testing.T, s *servers.Server, name string) f
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	resp, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
+	defer resp.Body.Close()
 	sum := -1.0
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		text, ok := strings.CutPrefix(lines.Text(), name)
 		if !ok {
 			continue

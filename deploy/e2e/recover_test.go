@@ -21,7 +21,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	holder, asker := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "other")
+	holder, other := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "other")
 	held, err := holder.Semaphore("job").TryAcquire(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -36,9 +36,9 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range []string{"Read: 1 of 3 voters", "No majority", "UNSAFE", "(gk1, gk2, gk3)"} {
-		if !strings.Contains(output, words) {
-			t.Errorf("the output of recover lacks %q:\n%s", words, output)
+	for _, text := range []string{"Read: 1 of 3 voters", "No majority", "UNSAFE", "(gk1, gk2, gk3)"} {
+		if !strings.Contains(output, text) {
+			t.Errorf("the output of recover lacks %q:\n%s", text, output)
 		}
 	}
 	started := time.Now()
@@ -57,7 +57,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 
 	var p *client.Permit
 	await(t, "a grant after the waiting time", func() bool {
-		p, err = asker.Semaphore("job").TryAcquire(ctx)
+		p, err = other.Semaphore("job").TryAcquire(ctx)
 		return err == nil
 	})
 	if waited := time.Since(started); waited < wait {
@@ -76,7 +76,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	}
 	for _, old := range cluster.Servers[:2] {
 		const refused = 78
-		if code, err := old.Ended(ctx); err != nil || code != refused {
+		if code, err := old.WaitExit(ctx); err != nil || code != refused {
 			t.Errorf("%s from the old cluster exited with %d, %v, want %d\n%s", old.ID, code, err, refused, old.LogTail())
 		}
 	}
@@ -87,7 +87,7 @@ func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	holder, asker := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "other")
+	holder, other := dial(ctx, t, cluster.Endpoints(), "holder"), dial(ctx, t, cluster.Endpoints(), "other")
 	held, err := holder.Semaphore("job").TryAcquire(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -96,12 +96,12 @@ func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 		s.Kill()
 	}
 	killed := time.Now()
-	next, said, err := servers.Recover("gk4", cluster.Servers[1:])
+	next, output, err := servers.Recover("gk4", cluster.Servers[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(said, "1 permit carried over") {
-		t.Errorf("unexpected output of recover:\n%s", said)
+	if !strings.Contains(output, "1 permit carried over") {
+		t.Errorf("unexpected output of recover:\n%s", output)
 	}
 	run(ctx, t, cluster, next)
 	await(t, "a refresh by the new cluster", func() bool {
@@ -110,14 +110,14 @@ func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 		}
 		return held.SafeUntil().After(killed.Add(time.Minute))
 	})
-	denied, ok := errors.AsType[*client.DeniedError](second(asker.Semaphore("job").TryAcquire(ctx)))
+	denied, ok := errors.AsType[*client.DeniedError](errorOf(other.Semaphore("job").TryAcquire(ctx)))
 	if !ok || denied.Reason != client.ReasonNoFreePermit || denied.Holders[0].Token != held.Token() {
 		t.Errorf("TryAcquire() while token %d is live: got %+v, want a denial that names the holder", held.Token(), denied)
 	}
 	if err := held.Release(ctx); err != nil {
 		t.Fatal(err)
 	}
-	p, err := asker.Semaphore("job").TryAcquire(ctx)
+	p, err := other.Semaphore("job").TryAcquire(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,12 +145,12 @@ func definitions(ctx context.Context, t *testing.T, s *servers.Server) []string 
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := gatekeeperv1.NewDefinitionServiceClient(conn).ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
+	resp, err := gatekeeperv1.NewDefinitionServiceClient(conn).ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, d := range answer.GetRecords() {
+	for _, d := range resp.GetRecords() {
 		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(d.GetDefinition())
 		if err != nil {
 			t.Fatal(err)

@@ -22,11 +22,11 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 	cluster := start(t, 3, semaphores)
 	old := leader(t, cluster)
 
-	a := &askers{}
+	a := &acquirers{}
 	a.ctx, a.stop = context.WithCancel(t.Context())
 	defer a.end()
 	for _, s := range cluster.Servers {
-		if err := a.ask(s, 16, names); err != nil {
+		if err := a.start(s, 16, names); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 	for _, o := range overlap.Find(beliefs, permits) {
 		t.Errorf("got overlap %v, want none", o)
 	}
-	for _, b := range overlap.FallingTokens(beliefs, permits) {
+	for _, b := range overlap.DecreasingTokens(beliefs, permits) {
 		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
 	}
 	t.Logf("%d permits held, %d calls in flight at the suspended leader, suspended for %v, %d grants arrived too late",

@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-func TestRules_EveryMetric_IsExportedByAServer(t *testing.T) {
+func TestRules_EveryMetric_IsExported(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	binaries, err := servers.Build(t.TempDir(), "cmd/gatekeeperd")
@@ -36,12 +36,12 @@ func TestRules_EveryMetric_IsExportedByAServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	resp, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	shown, err := io.ReadAll(answer.Body)
+	defer resp.Body.Close()
+	exported, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestRules_EveryMetric_IsExportedByAServer(t *testing.T) {
 		t.Fatal("the rules contain no metrics")
 	}
 	for _, name := range names {
-		if !strings.Contains(string(shown), "\n"+name+" ") && !strings.Contains(string(shown), "\n"+name+"{") {
+		if !strings.Contains(string(exported), "\n"+name+" ") && !strings.Contains(string(exported), "\n"+name+"{") {
 			t.Errorf("the server does not export %s", name)
 		}
 	}

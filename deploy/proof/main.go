@@ -36,7 +36,7 @@ type proof struct {
 	length  time.Duration
 	tally   string
 	keep    string
-	every   bool
+	keepAll bool
 	secure  bool
 	commit  string
 }
@@ -59,17 +59,17 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&p.tally, "tally", "", "file to which each run appends a line")
 	flags.StringVar(&p.commit, "commit", "", "the tested commit, for the tally; empty for HEAD")
 	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "directory for the histories of runs with violations")
-	flags.BoolVar(&p.every, "keep-all", false, "keep the histories of all runs")
-	again := flags.String("check", "", "check the history in this file and exit")
-	total := flags.String("sum", "", "summarize the tally in this file and exit")
+	flags.BoolVar(&p.keepAll, "keep-all", false, "keep the histories of all runs")
+	checkFile := flags.String("check", "", "check the history in this file and exit")
+	sumFile := flags.String("sum", "", "summarize the tally in this file and exit")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *again != "" {
-		return p.check(*again)
+	if *checkFile != "" {
+		return p.check(*checkFile)
 	}
-	if *total != "" {
-		text, err := sum(*total)
+	if *sumFile != "" {
+		text, err := sum(*sumFile)
 		fmt.Fprint(p.out, text)
 		return err
 	}
@@ -85,11 +85,11 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if p.commit == "" {
 		p.commit = head()
 	}
-	return p.all(ctx)
+	return p.runAll(ctx)
 }
 
-// all performs the runs, and returns an error if any of them failed.
-func (p *proof) all(ctx context.Context) error {
+// runAll performs the runs, and returns an error if any of them failed.
+func (p *proof) runAll(ctx context.Context) error {
 	removed, err := namespaces.Sweep()
 	if len(removed) > 0 {
 		fmt.Fprintf(p.out, "removed leftovers of a killed run: %s\n", strings.Join(removed, ", "))
@@ -98,7 +98,7 @@ func (p *proof) all(ctx context.Context) error {
 		return err
 	}
 	kinds := append(fault.Names(), fault.Mixed, fault.Mixed, fault.Mixed)
-	var broken []string
+	var failedRuns []string
 	var operations, faults int
 	for i := range p.runs {
 		seed := p.seed + uint64(i)
@@ -107,7 +107,7 @@ func (p *proof) all(ctx context.Context) error {
 			kind = kinds[seed%uint64(len(kinds))]
 		}
 		r, err := p.once(ctx, kind, seed)
-		if errors.Is(err, run.ErrNotHere) {
+		if errors.Is(err, run.ErrUnsupported) {
 			fmt.Fprintf(p.out, "%-16s seed %-6d skipped: %v\n", kind, seed, err)
 			continue
 		}
@@ -116,7 +116,7 @@ func (p *proof) all(ctx context.Context) error {
 		}
 		if err != nil {
 			fmt.Fprintf(p.out, "%-16s seed %-6d the run itself failed: %v\n", kind, seed, err)
-			broken = append(broken, fmt.Sprintf("-kind %s -seed %d", kind, seed))
+			failedRuns = append(failedRuns, fmt.Sprintf("-kind %s -seed %d", kind, seed))
 			continue
 		}
 		operations += r.Operations
@@ -124,12 +124,12 @@ func (p *proof) all(ctx context.Context) error {
 			faults += n
 		}
 		if len(r.Violations)+len(r.Undecided) > 0 {
-			broken = append(broken, fmt.Sprintf("-kind %s -seed %d", kind, seed))
+			failedRuns = append(failedRuns, fmt.Sprintf("-kind %s -seed %d", kind, seed))
 		}
 	}
-	fmt.Fprintf(p.out, "%d runs, %d operations, %d faults, %d runs failed\n", p.runs, operations, faults, len(broken))
-	if len(broken) > 0 {
-		return fmt.Errorf("failed runs: %s", strings.Join(broken, "; "))
+	fmt.Fprintf(p.out, "%d runs, %d operations, %d faults, %d runs failed\n", p.runs, operations, faults, len(failedRuns))
+	if len(failedRuns) > 0 {
+		return fmt.Errorf("failed runs: %s", strings.Join(failedRuns, "; "))
 	}
 	return nil
 }
@@ -153,10 +153,10 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 		return nil, err
 	}
 	fmt.Fprintf(p.out, "%-16s seed %-6d %s: %6d operations (%d unanswered), %d grants, %d by re-acquisition, term %d, firings: %s, faults: %s\n",
-		kind, seed, r.Network, r.Operations, r.Unknown, r.Grants, r.Reacquired, r.Terms, counted.Words(r.Ends, ", "), counted.Words(r.Faults, ", "))
-	fmt.Fprintf(p.out, "  shared work: %s; %s\n", counted.Words(r.Work, ", "), counted.Words(r.Harm, ", "))
-	p.tell(r)
-	if p.every || len(r.Violations)+len(r.Undecided) > 0 {
+		kind, seed, r.Network, r.Operations, r.Unknown, r.Grants, r.Reacquired, r.LastTerm, counted.Format(r.Outcomes, ", "), counted.Format(r.Faults, ", "))
+	fmt.Fprintf(p.out, "  shared work: %s; %s\n", counted.Format(r.Work, ", "), counted.Format(r.Harm, ", "))
+	p.printFindings(r)
+	if p.keepAll || len(r.Violations)+len(r.Undecided) > 0 {
 		file, err := r.Save(p.keep)
 		if err != nil {
 			return nil, err
@@ -164,12 +164,12 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 		fmt.Fprintf(p.out, "  its history: make faults ARGS='-check %s'\n", file)
 	}
 	if p.tally != "" {
-		err = note(p.tally, p.commit, p.store, r, p.length)
+		err = appendTally(p.tally, p.commit, p.store, r, p.length)
 	}
 	return r, err
 }
 
-func (p *proof) tell(r *run.Report) {
+func (p *proof) printFindings(r *run.Report) {
 	for _, v := range r.Violations {
 		fmt.Fprintf(p.out, "  VIOLATION: %v\n", v)
 	}
@@ -193,7 +193,7 @@ func (p *proof) check(file string) error {
 		return err
 	}
 	fmt.Fprintf(p.out, "%d operations, %d grants\n", r.Operations, r.Grants)
-	p.tell(r)
+	p.printFindings(r)
 	if len(r.Violations) > 0 {
 		return fmt.Errorf("%d violations", len(r.Violations))
 	}

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 var repeat = flag.Uint64("repeat", 1, "number of runs of each kind")
 
 // A short version of `make faults`. A failure can be reproduced with its kind and seed.
-func TestRuns_Short_BreakNoPromise(t *testing.T) {
+func TestRuns_Short_ViolateNoGuarantee(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +35,14 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel() // runs spend most of their time waiting
 			for seed := uint64(3); seed < 3+*repeat; seed++ {
-				short(t, kind, seed)
+				shortRun(t, kind, seed)
 			}
 		})
 	}
 }
 
-// short performs one short run.
-func short(t *testing.T, kind string, seed uint64) {
+// shortRun performs one short run.
+func shortRun(t *testing.T, kind string, seed uint64) {
 	keep := t.TempDir()
 	tally := filepath.Join(keep, "tally.tsv")
 	var out strings.Builder
@@ -72,9 +72,9 @@ func short(t *testing.T, kind string, seed uint64) {
 	if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "test to test: 1 runs (1 ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
 		t.Errorf("sum() = %q, %v", text, err)
 	}
-	var again strings.Builder
-	if err := command(t.Context(), []string{"-check", filepath.Join(keep, fmt.Sprintf("%s-%d.jsonl", kind, seed))}, &again); err != nil {
-		t.Errorf("checking the saved history gives a different result: %v\n%s", err, &again)
+	var checkOut strings.Builder
+	if err := command(t.Context(), []string{"-check", filepath.Join(keep, fmt.Sprintf("%s-%d.jsonl", kind, seed))}, &checkOut); err != nil {
+		t.Errorf("checking the saved history gives a different result: %v\n%s", err, &checkOut)
 	}
 }
 
@@ -82,8 +82,8 @@ func short(t *testing.T, kind string, seed uint64) {
 func TestSum_LinesFromBeforeSharedTasks_AreCounted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tally.tsv")
 	old := "a\t1\tisolate\t12\t10\t2\t3\t1\t2 isolate\t0\t0\tproxies\n"
-	late := "b\t2\tisolate\t12\t10\t2\t3\t1\t1 isolate\t0\t0\tproxies\t4 jobs, 1 worker-killed\n"
-	if err := os.WriteFile(file, []byte(columns+old+late), 0o600); err != nil {
+	recent := "b\t2\tisolate\t12\t10\t2\t3\t1\t1 isolate\t0\t0\tproxies\t4 jobs, 1 worker-killed\n"
+	if err := os.WriteFile(file, []byte(columns+old+recent), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	text, err := sum(file)
@@ -94,7 +94,7 @@ func TestSum_LinesFromBeforeSharedTasks_AreCounted(t *testing.T) {
 }
 
 // Release builds contain neither the code for disks that fail on command nor the name of its setting.
-func TestRelease_HasNoFailingDisks(t *testing.T) {
+func TestRelease_ContainsNoFailingDisks(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestRelease_HasNoFailingDisks(t *testing.T) {
 	}
 }
 
-func TestCommand_UnknownNetwork_ListsTheKnownOnes(t *testing.T) {
+func TestCommand_UnknownNetwork_ListsKnownNetworks(t *testing.T) {
 	err := command(t.Context(), []string{"-bin", bin, "-network", "tincans", "-keep", t.TempDir()}, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "tincans") || !strings.Contains(err.Error(), "namespaces") {
 		t.Errorf("command() = %v, want an error that lists the networks", err)
@@ -125,7 +125,7 @@ func TestCommand_UnsupportedKind_IsSkipped(t *testing.T) {
 	}
 }
 
-func TestCheck_SavedHistoryWithAViolation_Fails(t *testing.T) {
+func TestCheck_SavedHistoryWithViolation_Fails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "broken.jsonl")
 	lines := `{"belief":{"client":"a","semaphore":"s","token":1,"weight":1,"from":5,"until":9}}
 {"belief":{"client":"b","semaphore":"s","token":2,"weight":1,"from":8,"until":12}}
@@ -139,7 +139,7 @@ func TestCheck_SavedHistoryWithAViolation_Fails(t *testing.T) {
 	}
 }
 
-func TestCommand_UnknownKind_ListsTheKnownOnes(t *testing.T) {
+func TestCommand_UnknownKind_ListsKnownKinds(t *testing.T) {
 	err := command(t.Context(), []string{"-bin", bin, "-kind", "meteor", "-keep", t.TempDir()}, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "meteor") {
 		t.Errorf("command() = %v, want an error that names the unknown kind", err)

@@ -66,12 +66,12 @@ func sum(file string) (string, error) {
 			}
 		}
 	}
-	var done int
+	var totalFaults int
 	for _, n := range faults {
-		done += n
+		totalFaults += n
 	}
 	return fmt.Sprintf("%s to %s: %d runs (%s), %d operations (%d unanswered), %d grants\nshared work: %s\n%d faults: %s\n%d violations, %d undecided\n",
-		first, last, runs, counted.Words(networks, ", "), operations, unanswered, grants, counted.Words(work, ", "), done, counted.Words(faults, ", "), violations, undecided), nil
+		first, last, runs, counted.Format(networks, ", "), operations, unanswered, grants, counted.Format(work, ", "), totalFaults, counted.Format(faults, ", "), violations, undecided), nil
 }
 
 // add adds counts in the format of counted.Words.
@@ -88,8 +88,8 @@ func add(counts map[string]int, words string) error {
 	return nil
 }
 
-// note appends a run to a tally file. An explicit log store becomes part of the kind: full-disk+wal.
-func note(file, commit, store string, r *run.Report, length time.Duration) error {
+// appendTally appends a run to a tally file. An explicit log store becomes part of the kind: full-disk+wal.
+func appendTally(file, commit, store string, r *run.Report, length time.Duration) error {
 	_, err := os.Stat(file)
 	missing := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -109,6 +109,6 @@ func note(file, commit, store string, r *run.Report, length time.Duration) error
 	shared := maps.Clone(r.Work)
 	maps.Copy(shared, r.Harm)
 	_, err = fmt.Fprintf(f, "%s\t%d\t%s\t%.0f\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%s\t%s\n", commit, r.Seed, kind, length.Seconds(),
-		r.Operations, r.Unknown, r.Grants, r.Terms, counted.Words(r.Faults, ", "), len(r.Violations), len(r.Undecided), r.Network, counted.Words(shared, ", "))
+		r.Operations, r.Unknown, r.Grants, r.LastTerm, counted.Format(r.Faults, ", "), len(r.Violations), len(r.Undecided), r.Network, counted.Format(shared, ", "))
 	return err
 }

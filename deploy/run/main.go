@@ -78,8 +78,8 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		"--api-address", o.api, "--peer-address", o.peer, "--http-address", o.http, "--admin-address", o.admin,
 		"--definitions", o.definitions)
 	// Errors at startup are also shown to the user. All output goes to the log.
-	first := &outputHead{limit: 64 << 10}
-	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, first)
+	head := &outputHead{limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, head)
 	// The server runs in a separate process group, so that Ctrl-C reaches only this program, which then stops the
 	// server.
 	servers.DieWithParent(cmd)
@@ -94,21 +94,21 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		err         error
 	}
 	ready := make(chan loaded, 1)
-	waiting, cancel := context.WithTimeout(ctx, 30*time.Second)
+	waitCtx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	go func() {
-		n, err := serves(waiting, o.api)
+		n, err := awaitServing(waitCtx, o.api)
 		ready <- loaded{n, err}
 	}()
 	select {
 	case err := <-done:
-		return fmt.Errorf("gatekeeperd did not start: %w\n%s", err, first)
+		return fmt.Errorf("gatekeeperd did not start: %w\n%s", err, head)
 	case l := <-ready:
 		if l.err != nil && ctx.Err() == nil {
 			return errors.Join(fmt.Errorf("gatekeeperd is not ready, see %s: %w", log, l.err), stop(cmd, done))
 		}
 		if l.err == nil {
-			fmt.Fprintf(out, next, o.api, o.data, log, o.gkctl(), l.definitions, o.http)
+			fmt.Fprintf(out, intro, o.api, o.data, log, o.gkctl(), l.definitions, o.http)
 		}
 	}
 	select {
@@ -129,12 +129,12 @@ func (o *options) gkctl() string {
 	return gkctl
 }
 
-// loading is how long the server may take to load the definitions after it is ready. If the user has deleted
+// loadTimeout is how long the server may take to load the definitions after it is ready. If the user has deleted
 // all definitions in this data directory, they stay deleted.
-const loading = 5 * time.Second
+const loadTimeout = 5 * time.Second
 
-// serves waits until the server is ready and has loaded its definitions, and returns their number.
-func serves(ctx context.Context, address string) (definitions uint32, err error) {
+// awaitServing waits until the server is ready and has loaded its definitions, and returns their number.
+func awaitServing(ctx context.Context, address string) (definitions uint32, err error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return 0, err
@@ -142,15 +142,15 @@ func serves(ctx context.Context, address string) (definitions uint32, err error)
 	defer conn.Close()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	var since time.Time
+	var servingSince time.Time
 	for {
-		answer, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
-		if err == nil && answer.Status == healthpb.HealthCheckResponse_SERVING {
-			if since.IsZero() {
-				since = time.Now()
+		resp, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
+		if err == nil && resp.Status == healthpb.HealthCheckResponse_SERVING {
+			if servingSince.IsZero() {
+				servingSince = time.Now()
 			}
 			status, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
-			if err == nil && (status.Definitions > 0 || time.Since(since) > loading) {
+			if err == nil && (status.Definitions > 0 || time.Since(servingSince) > loadTimeout) {
 				return status.Definitions, nil
 			}
 		}
@@ -188,7 +188,7 @@ func (f *outputHead) Write(p []byte) (int, error) {
 
 func (f *outputHead) String() string { return string(f.text) }
 
-const next = `Gatekeeper is listening on %[1]s with %[5]d definitions: the periodic jobs of the Kubernetes project, and a pool for
+const intro = `Gatekeeper is listening on %[1]s with %[5]d definitions: the periodic jobs of the Kubernetes project, and a pool for
 each of the build clusters they run in. The data is in %[2]s, and the log is in %[3]s. Press Ctrl-C to stop the server.
 
 Dashboard: http://%[6]s

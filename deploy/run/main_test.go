@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-func start(t *testing.T, definitions string) (*options, *words, context.CancelFunc, chan error) {
+func start(t *testing.T, definitions string) (*options, *output, context.CancelFunc, chan error) {
 	t.Helper()
 	bin := t.TempDir()
 	if _, err := servers.Build(bin, "cmd/gatekeeperd"); err != nil {
@@ -31,17 +31,17 @@ func start(t *testing.T, definitions string) (*options, *words, context.CancelFu
 	o := &options{bin: bin, data: filepath.Join(t.TempDir(), "data"), definitions: definitions, api: free[0], peer: free[1],
 		http: free[2], admin: free[3]}
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &words{said: make(chan struct{}, 1)}
+	out := &output{written: make(chan struct{}, 1)}
 	done := make(chan error, 1)
 	go func() { done <- o.run(ctx, out) }()
 	return o, out, cancel, done
 }
 
-func TestRun_LoadsTheTimetable_PrintsCommands_AndStops(t *testing.T) {
+func TestRun_LoadsDefinitions_PrintsCommands_AndStops(t *testing.T) {
 	o, out, cancel, done := start(t, "../samples/kubernetes.yaml")
 	defer cancel()
 	select {
-	case <-out.said:
+	case <-out.written:
 	case err := <-done:
 		t.Fatal(err)
 	case <-time.After(time.Minute):
@@ -67,7 +67,7 @@ func TestRun_LoadsTheTimetable_PrintsCommands_AndStops(t *testing.T) {
 	}
 }
 
-func TestRun_ServerCannotStart_SaysWhy(t *testing.T) {
+func TestRun_ServerCannotStart_ReportsWhy(t *testing.T) {
 	_, _, cancel, done := start(t, "no-such-file.yaml")
 	defer cancel()
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "no-such-file.yaml") {
@@ -91,24 +91,24 @@ func TestRun_AddressInUse_SuggestsOthers(t *testing.T) {
 	}
 }
 
-// words records the program's output. written receives a value when there is output.
-type words struct {
-	said chan struct{}
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
+// output records the program's output. written receives a value when there is output.
+type output struct {
+	written chan struct{}
+	mu      sync.Mutex // guards text
+	text    bytes.Buffer
 }
 
-func (w *words) Write(p []byte) (int, error) {
+func (w *output) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
-	case w.said <- struct{}{}:
+	case w.written <- struct{}{}:
 	default:
 	}
 	return w.text.Write(p)
 }
 
-func (w *words) String() string {
+func (w *output) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.String()

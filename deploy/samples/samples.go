@@ -63,8 +63,8 @@ func Kubernetes() ([]Job, error) {
 	return jobs, nil
 }
 
-// Of returns the jobs of a build cluster, sorted by name.
-func Of(cluster string) ([]Job, error) {
+// InCluster returns the jobs of a build cluster, sorted by name.
+func InCluster(cluster string) ([]Job, error) {
 	jobs, err := Kubernetes()
 	if err != nil {
 		return nil, err

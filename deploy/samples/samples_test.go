@@ -28,7 +28,7 @@ func definitions(t *testing.T) ([]samples.Job, []*gatekeeperv1.Definition) {
 	return jobs, defs
 }
 
-func TestKubernetes_CommittedFile_MatchesTheTimetable(t *testing.T) {
+func TestKubernetes_CommittedFile_IsUpToDate(t *testing.T) {
 	_, defs := definitions(t)
 	want, err := deffile.Marshal(defs)
 	if err != nil {
@@ -62,7 +62,7 @@ func TestKubernetes_CommittedFile_RoundTrips(t *testing.T) {
 	}
 }
 
-func TestKubernetes_EveryDefinition_IsValidAndAdmitsItsClusterOnly(t *testing.T) {
+func TestKubernetes_EveryDefinition_IsValidAndAdmitsOnlyItsCluster(t *testing.T) {
 	jobs, defs := definitions(t)
 	clusters := map[string]bool{}
 	for _, job := range jobs {
@@ -109,7 +109,7 @@ func TestKubernetes_EveryJob_FitsItsPool(t *testing.T) {
 	}
 }
 
-func TestDefinitions_BadJobs_AreNamed(t *testing.T) {
+func TestDefinitions_InvalidJobs_Fail(t *testing.T) {
 	for _, job := range []samples.Job{
 		{Name: "a", Cluster: "c"},
 		{Name: "a", Cluster: "c", Interval: "daily"},
@@ -124,9 +124,9 @@ func TestDefinitions_BadJobs_AreNamed(t *testing.T) {
 
 // rule returns a definition of this package the way a server stores it, with all defaults filled in.
 func rule(d *gatekeeperv1.Definition) *semaphore.Definition {
-	or := func(d, otherwise time.Duration) time.Duration {
+	or := func(d, fallback time.Duration) time.Duration {
 		if d == 0 {
-			return otherwise
+			return fallback
 		}
 		return d
 	}

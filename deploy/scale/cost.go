@@ -29,15 +29,15 @@ type op struct {
 type costs struct {
 	Decision op `json:"decision"` // a denial, which reads the same data as a grant
 	Refresh  op `json:"refresh"`  // a refresh of one permit in a separate call
-	Frame    op `json:"frame"`    // a refresh of one permit in a call with inFrame permits
+	Frame    op `json:"frame"`    // a refresh of one permit in a call with tokensPerFrame permits
 	Grant    op `json:"grant"`    // a grant and its release
 	Expiry   op `json:"expiry"`
 	// Idle is the server's CPU usage without requests, as a percentage of one core.
 	Idle float64 `json:"idle_cpu_percent"`
 }
 
-// atOnce is the number of concurrent callers when CPU is measured.
-const atOnce = 16
+// concurrentCallers is the number of concurrent callers when CPU is measured.
+const concurrentCallers = 16
 
 // expiries is the number of permits that expire in the measurement.
 const expiries = 4000
@@ -49,10 +49,10 @@ func (s *scale) measureCosts(ctx context.Context, server *servers.Server, f *fle
 		to   *op
 		call load.Call
 	}{
-		{"decision", &c.Decision, f.denied},
-		{"refresh", &c.Refresh, f.refreshed},
-		{"refresh of many", &c.Frame, f.frame},
-		{"grant", &c.Grant, f.pair},
+		{"decision", &c.Decision, f.requestDenied},
+		{"refresh", &c.Refresh, f.refreshOne},
+		{"refresh of many", &c.Frame, f.refreshFrame},
+		{"grant", &c.Grant, f.acquireAndRelease},
 	} {
 		if *kind.to, err = s.measureOp(ctx, server, kind.call); err != nil {
 			return c, fmt.Errorf("%s: %w", kind.what, err)
@@ -72,10 +72,10 @@ func (s *scale) measureCosts(ctx context.Context, server *servers.Server, f *fle
 // measureOp measures the latency for a single caller, and then the server's CPU time with many callers. It warms up
 // briefly first, because the first calls are slower.
 func (s *scale) measureOp(ctx context.Context, server *servers.Server, call load.Call) (op, error) {
-	if _, err := load.Measure(ctx, s.window/8, atOnce, call); err != nil {
+	if _, err := load.Measure(ctx, s.window/8, concurrentCallers, call); err != nil {
 		return op{}, err
 	}
-	alone, err := load.Measure(ctx, s.window/2, 1, call)
+	single, err := load.Measure(ctx, s.window/2, 1, call)
 	if err != nil {
 		return op{}, err
 	}
@@ -85,61 +85,61 @@ func (s *scale) measureOp(ctx context.Context, server *servers.Server, call load
 		operations.Add(int64(n))
 		return n, err
 	}
-	before, err := used(ctx, server)
+	before, err := cpuTime(ctx, server)
 	if err != nil {
 		return op{}, err
 	}
-	if _, err := load.Measure(ctx, s.window, atOnce, counted); err != nil {
+	if _, err := load.Measure(ctx, s.window, concurrentCallers, counted); err != nil {
 		return op{}, err
 	}
-	after, err := used(ctx, server)
+	after, err := cpuTime(ctx, server)
 	count := int(operations.Load())
-	return op{P50: alone.P50, CPU: load.Micros(after-before) / float64(count), Count: count}, err
+	return op{P50: single.P50, CPU: load.Micros(after-before) / float64(count), Count: count}, err
 }
 
-// denied requests a permit that another caller holds.
-func (f *fleet) denied(ctx context.Context, caller int) (int, error) {
-	answer, err := f.permits(caller).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+// requestDenied requests a permit that another caller holds.
+func (f *fleet) requestDenied(ctx context.Context, caller int) (int, error) {
+	resp, err := f.permits(caller).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: heldName, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: host(caller)},
 	})
-	if err == nil && answer.GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
-		err = fmt.Errorf("got %v, want a denial because no permit is free", answer)
+	if err == nil && resp.GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
+		err = fmt.Errorf("got %v, want a denial because no permit is free", resp)
 	}
 	return 1, err
 }
 
-// refreshed refreshes a random permit.
-func (f *fleet) refreshed(ctx context.Context, caller int) (int, error) {
-	return 1, f.refresh(ctx, caller, f.any())
+// refreshOne refreshes a random permit.
+func (f *fleet) refreshOne(ctx context.Context, caller int) (int, error) {
+	return 1, f.refresh(ctx, caller, f.randomToken())
 }
 
-// inFrame is the number of permits refreshed together, as by a client with many permits.
-const inFrame = 100
+// tokensPerFrame is the number of permits refreshed together, as by a client with many permits.
+const tokensPerFrame = 100
 
-// frame refreshes many random permits in one call.
-func (f *fleet) frame(ctx context.Context, caller int) (int, error) {
-	tokens := make([]uint64, inFrame)
+// refreshFrame refreshes many random permits in one call.
+func (f *fleet) refreshFrame(ctx context.Context, caller int) (int, error) {
+	tokens := make([]uint64, tokensPerFrame)
 	for i := range tokens {
-		tokens[i] = f.any()
+		tokens[i] = f.randomToken()
 	}
-	return inFrame, f.refresh(ctx, caller, tokens...)
+	return tokensPerFrame, f.refresh(ctx, caller, tokens...)
 }
 
-func (f *fleet) any() uint64 { return f.tokens[rand.IntN(len(f.tokens))] }
+func (f *fleet) randomToken() uint64 { return f.tokens[rand.IntN(len(f.tokens))] }
 
 func (f *fleet) refresh(ctx context.Context, caller int, tokens ...uint64) error {
 	request := &gatekeeperv1.RefreshRequest{}
 	for _, token := range tokens {
-		request.Tokens = append(request.Tokens, &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(long)})
+		request.Tokens = append(request.Tokens, &gatekeeperv1.TokenRefresh{Token: token, Duration: durationpb.New(longDuration)})
 	}
-	answer, err := f.permits(caller).Refresh(ctx, request)
+	resp, err := f.permits(caller).Refresh(ctx, request)
 	if err != nil {
 		return err
 	}
-	if n := len(answer.GetResults()); n != len(tokens) {
+	if n := len(resp.GetResults()); n != len(tokens) {
 		return fmt.Errorf("%d results for %d tokens", n, len(tokens))
 	}
-	for _, r := range answer.GetResults() {
+	for _, r := range resp.GetResults() {
 		if r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 			return fmt.Errorf("permit lost: %v", r)
 		}
@@ -147,8 +147,8 @@ func (f *fleet) refresh(ctx context.Context, caller int, tokens ...uint64) error
 	return nil
 }
 
-// pair acquires and releases a permit.
-func (f *fleet) pair(ctx context.Context, caller int) (int, error) {
+// acquireAndRelease acquires and releases a permit.
+func (f *fleet) acquireAndRelease(ctx context.Context, caller int) (int, error) {
 	token, err := f.acquire(ctx, caller, ownName(caller), host(caller), "")
 	if err != nil {
 		return 0, err
@@ -158,17 +158,17 @@ func (f *fleet) pair(ctx context.Context, caller int) (int, error) {
 
 // measureExpiry acquires permits without refreshing them, and measures the server's CPU time until they have expired.
 func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fleet) (op, error) {
-	left := func() (int, error) {
+	remaining := func() (int, error) {
 		status, err := server.Status(ctx)
 		return int(status.GetPermits()), err
 	}
-	base, err := left()
+	base, err := remaining()
 	if err != nil {
 		return op{}, err
 	}
 	var next atomic.Int64
-	err = together(ctx, s.callers, func(ctx context.Context, caller int) error {
-		for begin := time.Now(); time.Since(begin) < brief/2; {
+	err = runConcurrently(ctx, s.callers, func(ctx context.Context, caller int) error {
+		for start := time.Now(); time.Since(start) < briefDuration/2; {
 			i := int(next.Add(1))
 			if i > expiries {
 				return nil
@@ -182,11 +182,11 @@ func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fl
 	if err != nil {
 		return op{}, err
 	}
-	before, err := used(ctx, server)
+	before, err := cpuTime(ctx, server)
 	if err != nil {
 		return op{}, err
 	}
-	count, err := left()
+	count, err := remaining()
 	if err != nil {
 		return op{}, err
 	}
@@ -194,14 +194,14 @@ func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fl
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("permits that were not refreshed have not expired"))
 	defer cancel()
 	for {
-		if err := pause(ctx, brief/10); err != nil {
+		if err := pause(ctx, briefDuration/10); err != nil {
 			return op{}, context.Cause(ctx)
 		}
-		switch now, err := left(); {
+		switch now, err := remaining(); {
 		case err != nil:
 			return op{}, err
 		case now <= base:
-			after, err := used(ctx, server)
+			after, err := cpuTime(ctx, server)
 			return op{CPU: load.Micros(after-before) / float64(max(count, 1)), Count: count}, err
 		}
 	}

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// long is the duration of permits. It is the cluster's maximum, so that no permit expires during the run.
-	long = time.Hour
-	// brief is the duration of permits whose expiry is measured.
-	brief = 2 * time.Second
-	// wideOnes is the number of semaphores that share one half of the permits. The other half is spread over semaphores
+	// longDuration is the duration of permits. It is the cluster's maximum, so that no permit expires during the run.
+	longDuration = time.Hour
+	// briefDuration is the duration of permits whose expiry is measured.
+	briefDuration = 2 * time.Second
+	// wideCount is the number of semaphores that share one half of the permits. The other half is spread over semaphores
 	// with few permits each.
-	wideOnes = 10
-	// batchOf is the number of definitions created by one log entry.
-	batchOf = 5000
+	wideCount = 10
+	// batchSize is the number of definitions created by one log entry.
+	batchSize = 5000
 	// hosts is the number of acquirers that hold the permits.
 	hosts = 10_000
 	// group is the group of all acquirers.
@@ -40,25 +40,25 @@ const (
 
 func wideName(i int) string { return "pool/site-" + strconv.Itoa(i) }
 
-// usualName returns the name of a typical definition.
-func usualName(i int) string { return fmt.Sprintf("reports-nightly-%06d", i) }
+// typicalName returns the name of a typical definition.
+func typicalName(i int) string { return fmt.Sprintf("reports-nightly-%06d", i) }
 
 func ownName(caller int) string { return "own/" + strconv.Itoa(caller) }
 
-// usual returns a definition of typical size: two labels, a description, a pattern.
-func usual(i int) *gatekeeperv1.Definition {
+// typical returns a definition of typical size: two labels, a description, a pattern.
+func typical(i int) *gatekeeperv1.Definition {
 	pattern, permits := group+"|site-"+strconv.Itoa(i%7), uint32(1000)
 	return &gatekeeperv1.Definition{
-		Name: usualName(i), Description: "Runs every 2h.", Labels: map[string]string{"team": "team-" + strconv.Itoa(i%100), "cluster": group},
-		GroupPattern: &pattern, Permits: &permits, Duration: durationpb.New(long),
+		Name: typicalName(i), Description: "Runs every 2h.", Labels: map[string]string{"team": "team-" + strconv.Itoa(i%100), "cluster": group},
+		GroupPattern: &pattern, Permits: &permits, Duration: durationpb.New(longDuration),
 	}
 }
 
 // fleet holds the callers of a server, and the objects they have created.
 type fleet struct {
-	conns  load.Conns
-	made   amounts
-	tokens []uint64
+	conns   load.Conns
+	created amounts
+	tokens  []uint64
 }
 
 // newFleet opens connections to a server, creates the semaphores for measurements, and acquires the permit of one of
@@ -71,15 +71,15 @@ func newFleet(ctx context.Context, address string, callers int) (*fleet, error) 
 	f := &fleet{conns: conns}
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{
-		creation(&gatekeeperv1.Definition{Name: heldName, Duration: durationpb.New(long)}),
-		creation(&gatekeeperv1.Definition{Name: probeName, Duration: durationpb.New(long)}),
-		creation(&gatekeeperv1.Definition{Name: briefName, Permits: &wide, Duration: durationpb.New(brief)}),
+		creation(&gatekeeperv1.Definition{Name: heldName, Duration: durationpb.New(longDuration)}),
+		creation(&gatekeeperv1.Definition{Name: probeName, Duration: durationpb.New(longDuration)}),
+		creation(&gatekeeperv1.Definition{Name: briefName, Permits: &wide, Duration: durationpb.New(briefDuration)}),
 	}
-	for i := range wideOnes {
-		edits = append(edits, creation(&gatekeeperv1.Definition{Name: wideName(i), Permits: &wide, Duration: durationpb.New(long)}))
+	for i := range wideCount {
+		edits = append(edits, creation(&gatekeeperv1.Definition{Name: wideName(i), Permits: &wide, Duration: durationpb.New(longDuration)}))
 	}
 	for caller := range callers {
-		edits = append(edits, creation(&gatekeeperv1.Definition{Name: ownName(caller), Duration: durationpb.New(long)}))
+		edits = append(edits, creation(&gatekeeperv1.Definition{Name: ownName(caller), Duration: durationpb.New(longDuration)}))
 	}
 	if err := f.edit(ctx, edits); err != nil {
 		f.close()
@@ -95,7 +95,7 @@ func newFleet(ctx context.Context, address string, callers int) (*fleet, error) 
 func (f *fleet) close() { f.conns.Close() }
 
 func (f *fleet) permits(caller int) gatekeeperv1.PermitServiceClient {
-	return gatekeeperv1.NewPermitServiceClient(f.conns.Of(caller))
+	return gatekeeperv1.NewPermitServiceClient(f.conns.ForCaller(caller))
 }
 
 func creation(def *gatekeeperv1.Definition) *gatekeeperv1.Edit {
@@ -103,7 +103,7 @@ func creation(def *gatekeeperv1.Definition) *gatekeeperv1.Edit {
 }
 
 func (f *fleet) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
-	_, err := gatekeeperv1.NewDefinitionServiceClient(f.conns.Of(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "scale"})
+	_, err := gatekeeperv1.NewDefinitionServiceClient(f.conns.ForCaller(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "scale"})
 	return err
 }
 
@@ -115,20 +115,20 @@ func (f *fleet) acquire(ctx context.Context, caller int, semaphore, acquirer, ho
 	if holder != "" {
 		request.RequestId = holder
 	}
-	answer, err := f.permits(caller).TryAcquire(ctx, request)
+	resp, err := f.permits(caller).TryAcquire(ctx, request)
 	if err != nil {
 		return 0, err
 	}
-	if answer.GetGrant() == nil {
-		return 0, fmt.Errorf("%s was denied: %s", semaphore, answer.GetDenial().GetMessage())
+	if resp.GetGrant() == nil {
+		return 0, fmt.Errorf("%s was denied: %s", semaphore, resp.GetDenial().GetMessage())
 	}
-	return answer.GetGrant().GetPermit().GetToken(), nil
+	return resp.GetGrant().GetPermit().GetToken(), nil
 }
 
 func (f *fleet) release(ctx context.Context, caller int, token uint64) error {
-	answer, err := f.permits(caller).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
-	if err == nil && !answer.GetReleased() {
-		err = fmt.Errorf("not released: %s", answer.GetMessage())
+	resp, err := f.permits(caller).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+	if err == nil && !resp.GetReleased() {
+		err = fmt.Errorf("not released: %s", resp.GetMessage())
 	}
 	return err
 }
@@ -141,15 +141,15 @@ func newHolder() string { return fmt.Sprintf("n%025d", rand.Uint64()) }
 
 // define creates definitions until the given number exists.
 func (f *fleet) define(ctx context.Context, to int) error {
-	for f.made.Definitions < to {
+	for f.created.Definitions < to {
 		var edits []*gatekeeperv1.Edit
-		for i := f.made.Definitions; i < min(f.made.Definitions+batchOf, to); i++ {
-			edits = append(edits, creation(usual(i)))
+		for i := f.created.Definitions; i < min(f.created.Definitions+batchSize, to); i++ {
+			edits = append(edits, creation(typical(i)))
 		}
 		if err := f.edit(ctx, edits); err != nil {
 			return fmt.Errorf("create definitions: %w", err)
 		}
-		f.made.Definitions += len(edits)
+		f.created.Definitions += len(edits)
 	}
 	return nil
 }
@@ -157,19 +157,19 @@ func (f *fleet) define(ctx context.Context, to int) error {
 // grant acquires permits until the given number exists, each with a separate call. Every other permit belongs to a
 // wide semaphore. The others are distributed among the given number of the newest definitions.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
-	first := f.made.Permits
+	first := f.created.Permits
 	f.tokens = append(f.tokens, make([]uint64, to-first)...)
 	var next atomic.Int64
 	next.Store(int64(first))
-	err := together(ctx, callers, func(ctx context.Context, caller int) error {
+	err := runConcurrently(ctx, callers, func(ctx context.Context, caller int) error {
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= to {
 				return nil
 			}
-			name := wideName(i / 2 % wideOnes)
+			name := wideName(i / 2 % wideCount)
 			if i%2 == 1 && newest > 0 {
-				name = usualName(f.made.Definitions - 1 - i/2%newest)
+				name = typicalName(f.created.Definitions - 1 - i/2%newest)
 			}
 			token, err := f.acquire(ctx, caller, name, host(i), holder(i))
 			if err != nil {
@@ -178,14 +178,14 @@ func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 			f.tokens[i] = token
 		}
 	})
-	f.made.Permits = to
+	f.created.Permits = to
 	return err
 }
 
 func host(i int) string { return fmt.Sprintf("batch-host-%05d", i%hosts) }
 
-// together calls do concurrently for a number of callers. The first error cancels the others and is returned.
-func together(ctx context.Context, callers int, do func(ctx context.Context, caller int) error) error {
+// runConcurrently calls do concurrently for a number of callers. The first error cancels the others and is returned.
+func runConcurrently(ctx context.Context, callers int, do func(ctx context.Context, caller int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup

@@ -40,10 +40,10 @@ type amounts struct {
 	Clients     int `json:"clients"`
 }
 
-// of returns a fraction of the amounts, at least one of each.
-func (a amounts) of(part float64) amounts {
-	some := func(n int) int { return max(int(float64(n)*part), 1) }
-	return amounts{some(a.Definitions), some(a.Permits), some(a.Clients)}
+// scaled returns a fraction of the amounts, at least one of each.
+func (a amounts) scaled(part float64) amounts {
+	fraction := func(n int) int { return max(int(float64(n)*part), 1) }
+	return amounts{fraction(a.Definitions), fraction(a.Permits), fraction(a.Clients)}
 }
 
 // scale is the command with its flags.
@@ -55,22 +55,22 @@ type scale struct {
 	window    time.Duration
 	rest      time.Duration
 	snapshots bool
-	handOvers int
+	handovers int
 	kills     int
 }
 
 // report holds the results of a run.
 type report struct {
-	Go      string      `json:"go"`
-	CPUs    int         `json:"cpus"`
-	Full    amounts     `json:"full"`
-	Seconds float64     `json:"seconds"`
-	Rest    atRest      `json:"at_rest"`
-	Streams []streams   `json:"streams"`
-	Empty   costs       `json:"empty"`
-	Stages  []stage     `json:"stages"`
-	Three   three       `json:"three"`
-	Targets []judgement `json:"targets"`
+	Go      string    `json:"go"`
+	CPUs    int       `json:"cpus"`
+	Full    amounts   `json:"full"`
+	Seconds float64   `json:"seconds"`
+	Rest    atRest    `json:"at_rest"`
+	Streams []streams `json:"streams"`
+	Empty   costs     `json:"empty"`
+	Stages  []stage   `json:"stages"`
+	Three   three     `json:"three"`
+	Targets []check   `json:"targets"`
 }
 
 // parts returns the fractions of the full size at which measurements are made.
@@ -89,7 +89,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.DurationVar(&s.window, "window", 2*time.Second, "how long to measure each cost")
 	flags.DurationVar(&s.rest, "rest", 30*time.Second, "how long to measure the idle server")
 	flags.BoolVar(&s.snapshots, "snapshots", true, "at each stage, wait up to a minute and a half for the server to take a snapshot")
-	flags.IntVar(&s.handOvers, "hand-overs", 5, "number of leadership handovers, both with empty and with full servers")
+	flags.IntVar(&s.handovers, "hand-overs", 5, "number of leadership handovers, both with empty and with full servers")
 	flags.IntVar(&s.kills, "kills", 3, "number of times to kill the leader, both with empty and with full servers")
 	flags.StringVar(&plotFile, "plot", "bin/scale.svg", "file for the plot; empty for none")
 	flags.StringVar(&jsonFile, "json", "bin/scale.json", "file for the results as JSON; empty for none")
@@ -105,10 +105,10 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if size <= 0 || size > 1 {
 		return fmt.Errorf("-size %v must be above 0 and at most 1", size)
 	}
-	if s.callers < 1 || s.window <= 0 || s.rest <= 0 || s.handOvers < 1 || s.kills < 1 {
+	if s.callers < 1 || s.window <= 0 || s.rest <= 0 || s.handovers < 1 || s.kills < 1 {
 		return errors.New("-callers, -window, -rest, -hand-overs and -kills must be above 0")
 	}
-	s.full = s.full.of(size)
+	s.full = s.full.scaled(size)
 	r, err := s.run(ctx)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *report) write(out io.Writer, jsonFile, plotFile string) error {
 }
 
 func (s *scale) run(ctx context.Context) (*report, error) {
-	begin := time.Now()
+	start := time.Now()
 	// Put the data next to the binaries to use a real disk: temporary directories are often in memory.
 	dir, err := os.MkdirTemp(s.bin, "scale-")
 	if err != nil {
@@ -148,18 +148,18 @@ func (s *scale) run(ctx context.Context) (*report, error) {
 	}{
 		{"an idle server", s.measureRest}, {"client streams", s.measureStreams}, {"three empty servers", s.measureEmpty}, {"a server filled in stages", s.measureFull},
 	} {
-		s.say("%s", part.what)
+		s.logf("%s", part.what)
 		if err := part.measure(ctx, r); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.what, err)
 		}
 	}
-	r.Seconds = time.Since(begin).Seconds()
+	r.Seconds = time.Since(start).Seconds()
 	r.judge()
 	return r, nil
 }
 
-// say prints progress, because a run takes minutes.
-func (s *scale) say(format string, args ...any) {
+// logf prints progress, because a run takes minutes.
+func (s *scale) logf(format string, args ...any) {
 	fmt.Fprintf(s.out, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 

@@ -19,17 +19,17 @@ type memory struct {
 	Goroutines float64 `json:"goroutines"`
 }
 
-// each returns the increase since the previous measurement, divided by count.
-func (m memory) each(before memory, count int) memory {
+// perObject returns the increase since the previous measurement, divided by count.
+func (m memory) perObject(before memory, count int) memory {
 	n := float64(max(count, 1))
 	return memory{
 		(m.Resident - before.Resident) / n, (m.InUse - before.InUse) / n, (m.Live - before.Live) / n, (m.Goroutines - before.Goroutines) / n,
 	}
 }
 
-// look triggers garbage collections in the server and reads its memory usage. It collects twice, to free objects
+// measureMemory triggers garbage collections in the server and reads its memory usage. It collects twice, to free objects
 // that only a finalizer keeps alive.
-func look(ctx context.Context, server *servers.Server) (memory, error) {
+func measureMemory(ctx context.Context, server *servers.Server) (memory, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for range 2 {
@@ -49,8 +49,8 @@ func look(ctx context.Context, server *servers.Server) (memory, error) {
 	}, nil
 }
 
-// used returns the CPU time that a server has used since it started.
-func used(ctx context.Context, server *servers.Server) (time.Duration, error) {
+// cpuTime returns the CPU time that a server has used since it started.
+func cpuTime(ctx context.Context, server *servers.Server) (time.Duration, error) {
 	m, err := server.Metrics(ctx)
 	return time.Duration(m["process_cpu_seconds_total"] * float64(time.Second)), err
 }

@@ -32,7 +32,7 @@ type constants struct {
 	// Restart is the startup time per permit, in µs.
 	Restart float64 `json:"restart_permit_us"`
 
-	InEntry float64 `json:"commands_in_entry"`
+	CommandsPerEntry float64 `json:"commands_in_entry"`
 
 	// The hardware.
 	Cores  float64 `json:"cores"`
@@ -49,7 +49,7 @@ type constants struct {
 func realHardware() *constants {
 	return &constants{
 		Decision: 35, Refresh: 48, Frame: 6.1, Grant: 320, Follower: 0, Expiry: 22, Apply: 6,
-		PermitBytes: 740, DefinitionBytes: 1100, StreamBytes: 24000, EmptyBytes: 40e6, Reserve: 1.7, Restart: 5.1, InEntry: 256,
+		PermitBytes: 740, DefinitionBytes: 1100, StreamBytes: 24000, EmptyBytes: 40e6, Reserve: 1.7, Restart: 5.1, CommandsPerEntry: 256,
 		Cores: 16, Memory: 64, Sync: 50, Hop: 200, Use: 0.5,
 	}
 }
@@ -115,7 +115,7 @@ func (c *constants) check() error {
 	for name, value := range map[string]float64{
 		"decision_us": c.Decision, "refresh_us": c.Refresh, "frame_token_us": c.Frame, "grant_release_us": c.Grant, "expiry_us": c.Expiry,
 		"apply_us": c.Apply, "permit_bytes": c.PermitBytes, "definition_bytes": c.DefinitionBytes, "stream_bytes": c.StreamBytes,
-		"reserve": c.Reserve, "restart_permit_us": c.Restart, "commands_in_entry": c.InEntry, "cores": c.Cores, "memory_gib": c.Memory, "sync_us": c.Sync, "use": c.Use,
+		"reserve": c.Reserve, "restart_permit_us": c.Restart, "commands_in_entry": c.CommandsPerEntry, "cores": c.Cores, "memory_gib": c.Memory, "sync_us": c.Sync, "use": c.Use,
 	} {
 		if !(value > 0) || math.IsInf(value, 0) {
 			return fmt.Errorf("%s is %v: it must be above 0", name, value)
@@ -142,10 +142,10 @@ type capacity struct {
 // refreshEvery is the interval, in seconds, at which a client refreshes a permit with a duration of one minute.
 const refreshEvery = 20
 
-// of returns the capacity of a cluster with the given number of servers. print writes the formulas below its table.
-func (c *constants) of(servers int) capacity {
+// estimate returns the capacity of a cluster with the given number of servers. print writes the formulas below its table.
+func (c *constants) estimate(servers int) capacity {
 	cpu := c.Cores * c.Use * 1e6
-	commands := c.InEntry * 1e6 / (2*c.Sync + c.Hop)
+	commands := c.CommandsPerEntry * 1e6 / (2*c.Sync + c.Hop)
 	applied := c.Use * 1e6 / c.Apply
 	k := capacity{
 		Servers:   servers,
@@ -176,13 +176,13 @@ func (k capacity) clusters() float64 {
 
 // print writes the table and the formulas in Markdown.
 func (c *constants) print(out io.Writer) {
-	three, five := c.of(3), c.of(5)
-	most := max(three.clusters(), five.clusters())
+	three, five := c.estimate(3), c.estimate(5)
+	maxClusters := max(three.clusters(), five.clusters())
 	fmt.Fprintf(out, "| %.0f cores, %.0f GiB, fdatasync %.0f µs, round trip %.0f µs, %.0f %% utilization | 3 servers | 5 servers | 100 times the size: %.0f clusters of 3 |\n",
 		c.Cores, c.Memory, c.Sync, c.Hop, 100*c.Use, three.clusters())
 	fmt.Fprintln(out, "|---|---:|---:|---:|")
-	row := func(what string, of func(capacity) float64) {
-		fmt.Fprintf(out, "| %s | %s | %s | %s |\n", what, round(of(three)), round(of(five)), round(three.clusters()*of(three)))
+	row := func(what string, estimate func(capacity) float64) {
+		fmt.Fprintf(out, "| %s | %s | %s | %s |\n", what, round(estimate(three)), round(estimate(five)), round(three.clusters()*estimate(three)))
 	}
 	start := func(k capacity, permits float64) string { return round(min(k.Permits, permits) * c.Restart / 1e6) }
 	row("permits in memory, with one definition per 10 permits and one client per 100", func(k capacity) float64 { return k.Permits })
@@ -197,14 +197,14 @@ func (c *constants) print(out io.Writer) {
 	if five.GrantsBound != three.GrantsBound {
 		fmt.Fprintf(out, " With five servers: by %s.", five.GrantsBound)
 	}
-	fmt.Fprintf(out, " A hundred times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients. That takes at most %.0f such clusters.\n\n", most)
+	fmt.Fprintf(out, " A hundred times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients. That takes at most %.0f such clusters.\n\n", maxClusters)
 	for _, formula := range []string{
 		"cpu = cores · use · 1 000 000 µs per second, on the leader only, because followers only write",
 		fmt.Sprintf("permits = (memory · use / reserve %.3g − %.3g MB) / (%.4g + %.4g / 10 + %.4g / 100 bytes)", c.Reserve, c.EmptyBytes/1e6, c.PermitBytes, c.DefinitionBytes, c.StreamBytes),
 		fmt.Sprintf("startup time = permits · %.3g µs; the last column applies this to each cluster's share of the permits", c.Restart),
 		fmt.Sprintf("kept alive = cpu · %d s / %.3g µs", refreshEvery, c.Frame),
 		fmt.Sprintf("denials = cpu / %.3g µs; refreshes = cpu / %.3g µs", c.Decision, c.Refresh),
-		fmt.Sprintf("commands = %.0f per entry / (2 · sync + round trip); applied = use / %.3g µs", c.InEntry, c.Apply),
+		fmt.Sprintf("commands = %.0f per entry / (2 · sync + round trip); applied = use / %.3g µs", c.CommandsPerEntry, c.Apply),
 		fmt.Sprintf("grants with releases = minimum of cpu / (%.3g + %.3g · followers µs), commands / 2, applied / 2", c.Grant, c.Follower),
 		fmt.Sprintf("expiries = minimum of cpu / %.3g µs, commands, applied", c.Expiry),
 	} {

@@ -9,18 +9,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/plot"
 )
 
-// judgement compares a measured figure with its target.
-type judgement struct {
+// check compares a measured figure with its target.
+type check struct {
 	What   string  `json:"what"`
 	Unit   string  `json:"unit"`
 	Target float64 `json:"target"` // upper limit
 	Figure float64 `json:"figure"`
 }
 
-func (j judgement) met() bool { return j.Figure < j.Target }
+func (j check) met() bool { return j.Figure < j.Target }
 
 // verdict returns the last column of the table.
-func (j judgement) verdict() string {
+func (j check) verdict() string {
 	if j.met() {
 		return "met"
 	}
@@ -31,7 +31,7 @@ func (j judgement) verdict() string {
 // test the program.
 func (r *report) judge() {
 	add := func(what, unit string, target, figure float64) {
-		r.Targets = append(r.Targets, judgement{what, unit, target, figure})
+		r.Targets = append(r.Targets, check{what, unit, target, figure})
 	}
 	add("idle server, resident", "MB", 40, r.Rest.Resident/1e6)
 	add("idle server, CPU", "%", 0.5, r.Rest.CPU)
@@ -49,12 +49,12 @@ func (r *report) judge() {
 		add("a snapshot delays a grant by", "ms", 10, last.Snapshot.Added())
 	}
 	add("restart to the first grant", "s", 10, last.Restart.Seconds)
-	add("handover, increase relative to empty servers", "ms", 150, r.Three.Full.HandOver-r.Three.Empty.HandOver)
+	add("handover, increase relative to empty servers", "ms", 150, r.Three.Full.Handover-r.Three.Empty.Handover)
 	add("leader kill, increase relative to empty servers", "ms", 150, r.Three.Full.Kill-r.Three.Empty.Kill)
 	first := r.Stages[0]
 	allowed := math.Log(float64(last.Permits)) / math.Log(float64(max(first.Permits, 2)))
 	for _, kind := range kinds() {
-		add(kind.name+", server CPU at 100 % relative to 10 %", "times", allowed, kind.of(last.Costs).CPU/max(kind.of(first.Costs).CPU, 1e-9))
+		add(kind.name+", server CPU at 100 % relative to 10 %", "times", allowed, kind.get(last.Costs).CPU/max(kind.get(first.Costs).CPU, 1e-9))
 	}
 }
 
@@ -67,20 +67,20 @@ func (r *report) definitionBytes() float64 {
 }
 
 // average returns the average over the objects added in all stages.
-func (r *report) average(of func(stage) (each float64, count int)) float64 {
-	sum, had := 0.0, 0
+func (r *report) average(get func(stage) (each float64, count int)) float64 {
+	sum, previous := 0.0, 0
 	for _, s := range r.Stages {
-		each, count := of(s)
-		sum += each * float64(count-had)
-		had = count
+		each, count := get(s)
+		sum += each * float64(count-previous)
+		previous = count
 	}
-	return sum / float64(max(had, 1))
+	return sum / float64(max(previous, 1))
 }
 
 // kind is a kind of operation.
 type kind struct {
 	name string
-	of   func(costs) op
+	get  func(costs) op
 }
 
 func kinds() []kind {
@@ -97,10 +97,10 @@ func kinds() []kind {
 func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "\n%s, %d CPUs, %.0f s in total\n\n", r.Go, r.CPUs, r.Seconds)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	row := func(what string, of func(stage) string) {
+	row := func(what string, get func(stage) string) {
 		fmt.Fprintf(w, "%s\t", what)
 		for _, s := range r.Stages {
-			fmt.Fprintf(w, "%s\t", of(s))
+			fmt.Fprintf(w, "%s\t", get(s))
 		}
 		fmt.Fprintln(w)
 	}
@@ -118,19 +118,19 @@ func (r *report) print(out io.Writer) {
 	row("resident after a restart, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Restarted.Resident/1e6) })
 	row("permits created per second", func(s stage) string { return fmt.Sprintf("%.0f", s.FillRate) })
 	for _, kind := range kinds() {
-		if kind.of(r.Empty).P50 > 0 {
-			row(fmt.Sprintf("%s, median µs (%.0f empty)", kind.name, kind.of(r.Empty).P50), func(s stage) string { return fmt.Sprintf("%.0f", kind.of(s.Costs).P50) })
+		if kind.get(r.Empty).P50 > 0 {
+			row(fmt.Sprintf("%s, median µs (%.0f empty)", kind.name, kind.get(r.Empty).P50), func(s stage) string { return fmt.Sprintf("%.0f", kind.get(s.Costs).P50) })
 		}
-		row(fmt.Sprintf("%s, server CPU µs (%.1f empty)", kind.name, kind.of(r.Empty).CPU), func(s stage) string { return fmt.Sprintf("%.1f", kind.of(s.Costs).CPU) })
+		row(fmt.Sprintf("%s, server CPU µs (%.1f empty)", kind.name, kind.get(r.Empty).CPU), func(s stage) string { return fmt.Sprintf("%.1f", kind.get(s.Costs).CPU) })
 	}
 	row(fmt.Sprintf("idle, %% of one core (%.1f empty)", r.Empty.Idle), func(s stage) string { return fmt.Sprintf("%.1f", s.Costs.Idle) })
 	if r.Stages[0].Snapshot != nil {
 		row("snapshot, s", func(s stage) string { return fmt.Sprintf("%.1f", s.Snapshot.Seconds) })
 		row("snapshot, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Snapshot.Bytes/1e6) })
 		row("longest grant before / during the snapshot, ms", func(s stage) string {
-			return fmt.Sprintf("%.1f / %.1f", s.Snapshot.LongestBefore, s.Snapshot.LongestWithin)
+			return fmt.Sprintf("%.1f / %.1f", s.Snapshot.LongestBefore, s.Snapshot.LongestDuring)
 		})
-		row("99th percentile before / during the snapshot, ms", func(s stage) string { return fmt.Sprintf("%.1f / %.1f", s.Snapshot.P99Before, s.Snapshot.P99Within) })
+		row("99th percentile before / during the snapshot, ms", func(s stage) string { return fmt.Sprintf("%.1f / %.1f", s.Snapshot.P99Before, s.Snapshot.P99During) })
 	}
 	row("restart to the first grant, s", func(s stage) string { return fmt.Sprintf("%.1f", s.Restart.Seconds) })
 	row("entries after the snapshot", func(s stage) string { return fmt.Sprint(s.Restart.Entries) })
@@ -145,7 +145,7 @@ func (r *report) printThree(out io.Writer) {
 		t.Joined, t.Leader.InUse/1e6, t.Follower.InUse/1e6)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "time without grants, ms\tempty\tfull\tlongest\t")
-	fmt.Fprintf(w, "handover\t%.0f\t%.0f\t%.0f\t\n", t.Empty.HandOver, t.Full.HandOver, t.Full.HandOverMax)
+	fmt.Fprintf(w, "handover\t%.0f\t%.0f\t%.0f\t\n", t.Empty.Handover, t.Full.Handover, t.Full.HandoverMax)
 	fmt.Fprintf(w, "kill -9\t%.0f\t%.0f\t%.0f\t\n", t.Empty.Kill, t.Full.Kill, t.Full.KillMax)
 	_ = w.Flush()
 }
@@ -162,36 +162,36 @@ func (r *report) printTargets(out io.Writer) {
 
 // plot plots the growth of each figure.
 func (r *report) plot() []byte {
-	most := r.Stages[len(r.Stages)-1]
-	p := plot.Plot{From: "0", To: fmt.Sprintf("%d definitions, %d permits, %d clients", most.Definitions, most.Permits, most.Clients)}
+	largest := r.Stages[len(r.Stages)-1]
+	p := plot.Plot{From: "0", To: fmt.Sprintf("%d definitions, %d permits, %d clients", largest.Definitions, largest.Permits, largest.Clients)}
 	for _, k := range kinds() {
 		p.Names = append(p.Names, k.name)
 	}
-	curve := func(of func(stage) float64) plot.Curve {
+	curve := func(get func(stage) float64) plot.Curve {
 		c := plot.Curve{Dots: true}
 		for _, s := range r.Stages {
-			c.Points = append(c.Points, plot.Point{At: s.Part, Value: of(s)})
+			c.Points = append(c.Points, plot.Point{At: s.Part, Value: get(s)})
 		}
 		return c
 	}
 	var cpu plot.Panel
 	cpu.Title = "server CPU per operation, µs"
 	for _, k := range kinds() {
-		cpu.Curves = append(cpu.Curves, curve(func(s stage) float64 { return k.of(s.Costs).CPU }))
+		cpu.Curves = append(cpu.Curves, curve(func(s stage) float64 { return k.get(s.Costs).CPU }))
 	}
-	one := func(title string, of func(stage) float64) plot.Panel {
-		return plot.Panel{Title: title, Curves: []plot.Curve{curve(of)}}
+	panel := func(title string, get func(stage) float64) plot.Panel {
+		return plot.Panel{Title: title, Curves: []plot.Curve{curve(get)}}
 	}
 	p.Panels = []plot.Panel{
 		cpu,
-		one("a permit in use, bytes", func(s stage) float64 { return s.Permit.InUse }),
-		one("a definition in use, bytes", func(s stage) float64 { return s.Definition.InUse }),
-		one("resident, MB", func(s stage) float64 { return s.Filled.Resident / 1e6 }),
-		one("restart to the first grant, s", func(s stage) float64 { return s.Restart.Seconds }),
+		panel("a permit in use, bytes", func(s stage) float64 { return s.Permit.InUse }),
+		panel("a definition in use, bytes", func(s stage) float64 { return s.Definition.InUse }),
+		panel("resident, MB", func(s stage) float64 { return s.Filled.Resident / 1e6 }),
+		panel("restart to the first grant, s", func(s stage) float64 { return s.Restart.Seconds }),
 	}
-	if most.Snapshot != nil {
-		p.Panels = append(p.Panels, one("snapshot, s", func(s stage) float64 { return s.Snapshot.Seconds }),
-			one("longest grant during the snapshot, ms", func(s stage) float64 { return s.Snapshot.LongestWithin }))
+	if largest.Snapshot != nil {
+		p.Panels = append(p.Panels, panel("snapshot, s", func(s stage) float64 { return s.Snapshot.Seconds }),
+			panel("longest grant during the snapshot, ms", func(s stage) float64 { return s.Snapshot.LongestDuring }))
 	}
 	return p.SVG()
 }

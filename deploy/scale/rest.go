@@ -53,16 +53,16 @@ func (s *scale) measureRest(ctx context.Context, r *report) error {
 
 // idle returns the server's CPU usage without requests, as a percentage of one core.
 func idle(ctx context.Context, server *servers.Server, length time.Duration) (percent, seconds float64, err error) {
-	before, err := used(ctx, server)
+	before, err := cpuTime(ctx, server)
 	if err != nil {
 		return 0, 0, err
 	}
-	begin := time.Now()
+	start := time.Now()
 	if err := pause(ctx, length); err != nil {
 		return 0, 0, err
 	}
-	after, err := used(ctx, server)
-	seconds = time.Since(begin).Seconds()
+	after, err := cpuTime(ctx, server)
+	seconds = time.Since(start).Seconds()
 	return 100 * (after - before).Seconds() / seconds, seconds, err
 }
 

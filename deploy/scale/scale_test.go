@@ -27,7 +27,7 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	var out bytes.Buffer
 	s := scale{
 		out: &out, bin: dir, full: amounts{200, 400, 20}, callers: 8, window: 100 * time.Millisecond, rest: 200 * time.Millisecond,
-		handOvers: 1, kills: 1,
+		handovers: 1, kills: 1,
 	}
 	r, err := s.run(t.Context())
 	if err != nil {
@@ -46,7 +46,7 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 			t.Errorf("the results of a stage are incomplete: %+v", st)
 		}
 	}
-	if g := r.Three.Full; g.HandOver <= 0 || g.Kill <= 0 || r.Three.Follower.InUse <= 0 {
+	if g := r.Three.Full; g.Handover <= 0 || g.Kill <= 0 || r.Three.Follower.InUse <= 0 {
 		t.Errorf("the results for three servers are incomplete: %+v", r.Three)
 	}
 	for _, want := range []string{"handover, increase relative to empty servers", "restart to the first grant", "plot written to"} {
@@ -60,22 +60,22 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	}
 }
 
-// measured returns a run without any growth.
-func measured() *report {
+// flatReport returns a run without any growth.
+func flatReport() *report {
 	r := &report{Full: amounts{1000, 10_000, 100}}
 	for _, part := range parts() {
 		c := costs{
 			Decision: op{P50: 100, CPU: 60}, Refresh: op{P50: 100, CPU: 50}, Frame: op{CPU: 2}, Grant: op{P50: 500, CPU: 300}, Expiry: op{CPU: 20},
 		}
 		r.Stages = append(r.Stages, stage{
-			Part: part, amounts: r.Full.of(part), Costs: c, Permit: memory{InUse: 400}, Definition: memory{InUse: 900},
-			Filled: memory{Resident: 200e6, InUse: 100e6}, Restarted: memory{Resident: 1e6}, Snapshot: &snapshots.Delay{LongestBefore: 5, LongestWithin: 11},
+			Part: part, amounts: r.Full.scaled(part), Costs: c, Permit: memory{InUse: 400}, Definition: memory{InUse: 900},
+			Filled: memory{Resident: 200e6, InUse: 100e6}, Restarted: memory{Resident: 1e6}, Snapshot: &snapshots.Delay{LongestBefore: 5, LongestDuring: 11},
 			Restart: restart{Seconds: 3},
 		})
 	}
 	r.Rest = atRest{Resident: 39e6, CPU: 0.4}
 	r.Streams = []streams{{Clients: 100, Connections: 1, Each: memory{Resident: 20 << 10, InUse: 10 << 10}}}
-	r.Three = three{Empty: gaps{HandOver: 50, Kill: 2000}, Full: gaps{HandOver: 80, Kill: 2100}, Grant: op{CPU: 400}}
+	r.Three = three{Empty: gaps{Handover: 50, Kill: 2000}, Full: gaps{Handover: 80, Kill: 2100}, Grant: op{CPU: 400}}
 	return r
 }
 
@@ -89,12 +89,12 @@ func TestJudge_EachTarget_IsMetOrMissed(t *testing.T) {
 		{"Rest", func(r *report) { r.Rest.Resident = 41e6 }, "idle server, resident"},
 		{"Permit", func(r *report) { r.Stages[2].Permit.InUse = 600 }, "a permit, in use"},
 		{"Stream", func(r *report) { r.Streams[0].Each.InUse = 50 << 10 }, "a stream of 100 on 1 connections, in use"},
-		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshots.Delay{LongestBefore: 5, LongestWithin: 16} }, "a snapshot delays a grant by"},
+		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshots.Delay{LongestBefore: 5, LongestDuring: 16} }, "a snapshot delays a grant by"},
 		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "leader kill, increase relative to empty servers"},
 		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100 % relative to 10 %"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := measured()
+			r := flatReport()
 			test.change(r)
 			r.judge()
 			var missed []string
@@ -110,9 +110,9 @@ func TestJudge_EachTarget_IsMetOrMissed(t *testing.T) {
 	}
 }
 
-func TestPaper_ReadsConstantsOfARun_FlagsTakePrecedence(t *testing.T) {
+func TestPaper_ConstantsFromRun_FlagsTakePrecedence(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scale.json")
-	text, err := json.Marshal(measured())
+	text, err := json.Marshal(flatReport())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestPaper_ReadsConstantsOfARun_FlagsTakePrecedence(t *testing.T) {
 	}
 }
 
-func TestPaper_MatchesThePage(t *testing.T) {
+func TestPaper_MatchesReportPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reports/scale.md")
 	if err != nil {
 		t.Fatal(err)

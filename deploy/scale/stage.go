@@ -44,12 +44,12 @@ func (s *scale) measureFull(ctx context.Context, r *report) error {
 	}
 	defer cluster.Kill()
 	server := cluster.Servers[0]
-	f, err := newFleet(ctx, server.API, atOnce)
+	f, err := newFleet(ctx, server.API, concurrentCallers)
 	if err != nil {
 		return err
 	}
 	defer f.close()
-	if err := f.grant(ctx, s.callers, atOnce, 0); err != nil { // there must be permits to refresh
+	if err := f.grant(ctx, s.callers, concurrentCallers, 0); err != nil { // there must be permits to refresh
 		return err
 	}
 	if r.Empty, err = s.measureCosts(ctx, server, f); err != nil {
@@ -62,16 +62,16 @@ func (s *scale) measureFull(ctx context.Context, r *report) error {
 		}
 		r.Stages = append(r.Stages, *st)
 	}
-	s.say("three full servers")
+	s.logf("three full servers")
 	return s.measureThree(ctx, cluster, f, r)
 }
 
 func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fleet, part float64) (*stage, error) {
-	st := &stage{Part: part, amounts: s.full.of(part)}
+	st := &stage{Part: part, amounts: s.full.scaled(part)}
 	if err := s.fill(ctx, server, f, st); err != nil {
 		return nil, err
 	}
-	s.say("  %d definitions, %d permits, at %.0f per second: %.0f bytes per definition, %.0f per permit, in use; %.0f MB resident",
+	s.logf("  %d definitions, %d permits, at %.0f per second: %.0f bytes per definition, %.0f per permit, in use; %.0f MB resident",
 		st.Definitions, st.Permits, st.FillRate, st.Definition.InUse, st.Permit.InUse, st.Filled.Resident/1e6)
 	if err := s.withClients(ctx, server, f, st); err != nil {
 		return nil, err
@@ -81,48 +81,48 @@ func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fle
 		if st.Snapshot, err = measureSnapshot(ctx, server, f); err != nil {
 			return nil, err
 		}
-		s.say("  snapshot of %.0f MB in %.1f s; longest grant %.1f ms, before the snapshot %.1f ms", st.Snapshot.Bytes/1e6, st.Snapshot.Seconds,
-			st.Snapshot.LongestWithin, st.Snapshot.LongestBefore)
+		s.logf("  snapshot of %.0f MB in %.1f s; longest grant %.1f ms, before the snapshot %.1f ms", st.Snapshot.Bytes/1e6, st.Snapshot.Seconds,
+			st.Snapshot.LongestDuring, st.Snapshot.LongestBefore)
 	}
 	if err := s.measureRestart(ctx, server, f, st); err != nil {
 		return nil, fmt.Errorf("restart: %w", err)
 	}
-	s.say("  restarted in %.1f s, %d entries after the snapshot; %.0f MB resident", st.Restart.Seconds, st.Restart.Entries, st.Restarted.Resident/1e6)
+	s.logf("  restarted in %.1f s, %d entries after the snapshot; %.0f MB resident", st.Restart.Seconds, st.Restart.Entries, st.Restarted.Resident/1e6)
 	return st, nil
 }
 
 // fill creates the missing definitions and then the missing permits, and measures the memory before and after each
 // step.
 func (s *scale) fill(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
-	had := f.made
-	before, err := look(ctx, server)
+	previous := f.created
+	before, err := measureMemory(ctx, server)
 	if err != nil {
 		return err
 	}
 	if err := f.define(ctx, st.Definitions); err != nil {
 		return err
 	}
-	defined, err := look(ctx, server)
+	defined, err := measureMemory(ctx, server)
 	if err != nil {
 		return err
 	}
-	begin := time.Now()
-	if err := f.grant(ctx, s.callers, max(st.Permits, had.Permits), max(st.Definitions-had.Definitions, 1)); err != nil {
+	start := time.Now()
+	if err := f.grant(ctx, s.callers, max(st.Permits, previous.Permits), max(st.Definitions-previous.Definitions, 1)); err != nil {
 		return err
 	}
-	added := f.made.Permits - had.Permits
-	st.FillRate = float64(added) / time.Since(begin).Seconds()
-	if st.Filled, err = look(ctx, server); err != nil {
+	added := f.created.Permits - previous.Permits
+	st.FillRate = float64(added) / time.Since(start).Seconds()
+	if st.Filled, err = measureMemory(ctx, server); err != nil {
 		return err
 	}
-	st.Definition = defined.each(before, f.made.Definitions-had.Definitions)
-	st.Permit = st.Filled.each(defined, added)
+	st.Definition = defined.perObject(before, f.created.Definitions-previous.Definitions)
+	st.Permit = st.Filled.perObject(defined, added)
 	return nil
 }
 
 // withClients measures the costs while clients keep permits alive.
 func (s *scale) withClients(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
-	before, err := look(ctx, server)
+	before, err := measureMemory(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -131,32 +131,32 @@ func (s *scale) withClients(ctx context.Context, server *servers.Server, f *flee
 		return err
 	}
 	defer c.close()
-	now, err := look(ctx, server)
+	now, err := measureMemory(ctx, server)
 	if err != nil {
 		return err
 	}
-	st.Stream = now.each(before, c.count)
+	st.Stream = now.perObject(before, c.count)
 	st.Costs, err = s.measureCosts(ctx, server, f)
 	return err
 }
 
 // measureRestart kills and restarts the server, and requests a permit until it is granted.
 func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
-	folder, err := newestSnapshot(server)
+	snapshotIndex, err := newestSnapshot(server)
 	if err != nil {
 		return err
 	}
-	asker, err := newAsker(server.API)
+	prober, err := newProber(server.API)
 	if err != nil {
 		return err
 	}
-	defer asker.close()
+	defer prober.close()
 	server.Kill()
-	begin := time.Now()
+	start := time.Now()
 	if err := server.Start(); err != nil {
 		return err
 	}
-	at, err := asker.firstGrant(ctx, func() error {
+	at, err := prober.firstGrant(ctx, func() error {
 		if !server.Running() {
 			return fmt.Errorf("%s exited during startup", server.ID)
 		}
@@ -165,15 +165,15 @@ func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *f
 	if err != nil {
 		return err
 	}
-	st.Restart.Seconds = at.Sub(begin).Seconds()
+	st.Restart.Seconds = at.Sub(start).Seconds()
 	status, err := server.Status(ctx)
 	if err != nil {
 		return err
 	}
-	st.Restart.Entries = status.GetAppliedIndex() - min(folder, status.GetAppliedIndex())
-	if got := int(status.GetPermits()); got < f.made.Permits {
-		return fmt.Errorf("it has %d permits after the restart, but %d were granted", got, f.made.Permits)
+	st.Restart.Entries = status.GetAppliedIndex() - min(snapshotIndex, status.GetAppliedIndex())
+	if got := int(status.GetPermits()); got < f.created.Permits {
+		return fmt.Errorf("it has %d permits after the restart, but %d were granted", got, f.created.Permits)
 	}
-	st.Restarted, err = look(ctx, server)
+	st.Restarted, err = measureMemory(ctx, server)
 	return err
 }

@@ -22,12 +22,12 @@ type streams struct {
 	Each memory `json:"each"`
 }
 
-// onOne is the number of clients on a shared connection.
-const onOne = 100
+// clientsPerConn is the number of clients on a shared connection.
+const clientsPerConn = 100
 
 // measureStreams opens streams to servers with no other load, first on shared connections, then on separate ones.
 func (s *scale) measureStreams(ctx context.Context, r *report) error {
-	for _, sharing := range []int{onOne, 1} {
+	for _, sharing := range []int{clientsPerConn, 1} {
 		got, err := s.openStreams(ctx, sharing)
 		if err != nil {
 			return fmt.Errorf("%d per connection: %w", sharing, err)
@@ -38,7 +38,7 @@ func (s *scale) measureStreams(ctx context.Context, r *report) error {
 }
 
 func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error) {
-	most := s.full.Clients
+	maxClients := s.full.Clients
 	if sharing == 1 {
 		// Both ends of each connection are on this machine. Each process also needs a few other files, and both
 		// have the same limit.
@@ -46,7 +46,7 @@ func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error)
 		if err != nil {
 			return nil, err
 		}
-		most = min(most, limit-500)
+		maxClients = min(maxClients, limit-500)
 	}
 	cluster, err := s.start(ctx, "streams-"+strconv.Itoa(sharing), 1, "")
 	if err != nil {
@@ -54,16 +54,16 @@ func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error)
 	}
 	defer cluster.Kill()
 	server := cluster.Servers[0]
-	f, err := newFleet(ctx, server.API, atOnce)
+	f, err := newFleet(ctx, server.API, concurrentCallers)
 	if err != nil {
 		return nil, err
 	}
 	defer f.close()
 	// Acquire the permits first, because they are not part of the measurement.
-	if err := f.grant(ctx, s.callers, most, 0); err != nil {
+	if err := f.grant(ctx, s.callers, maxClients, 0); err != nil {
 		return nil, err
 	}
-	before, err := look(ctx, server)
+	before, err := measureMemory(ctx, server)
 	if err != nil {
 		return nil, err
 	}
@@ -71,17 +71,17 @@ func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error)
 	defer c.close()
 	var all []streams
 	for _, part := range parts() {
-		n := max(int(float64(most)*part), 1)
+		n := max(int(float64(maxClients)*part), 1)
 		if err := c.open(ctx, server.API, f.tokens[:n]); err != nil {
 			return nil, err
 		}
-		now, err := look(ctx, server)
+		now, err := measureMemory(ctx, server)
 		if err != nil {
 			return nil, err
 		}
-		one := streams{Clients: n, Connections: len(c.conns), Each: now.each(before, n)}
-		s.say("  %d streams on %d connections: %.1f KiB each", n, one.Connections, one.Each.InUse/1024)
-		all = append(all, one)
+		result := streams{Clients: n, Connections: len(c.conns), Each: now.perObject(before, n)}
+		s.logf("  %d streams on %d connections: %.1f KiB each", n, result.Connections, result.Each.InUse/1024)
+		all = append(all, result)
 	}
 	return all, nil
 }
@@ -91,7 +91,7 @@ type clients struct {
 	sharing int // number of clients per connection
 	conns   []*grpc.ClientConn
 	count   int
-	ends    []context.CancelFunc
+	cancels []context.CancelFunc
 }
 
 // open opens a stream for each token, and refreshes the token on it once.
@@ -103,11 +103,11 @@ func (c *clients) open(ctx context.Context, address string, tokens []uint64) err
 		}
 		c.conns = append(c.conns, conn)
 	}
-	ctx, end := context.WithCancel(ctx)
-	c.ends = append(c.ends, end)
+	ctx, cancel := context.WithCancel(ctx)
+	c.cancels = append(c.cancels, cancel)
 	var next atomic.Int64
 	next.Store(int64(c.count))
-	err := together(ctx, 4*atOnce, func(context.Context, int) error {
+	err := runConcurrently(ctx, 4*concurrentCallers, func(context.Context, int) error {
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= len(tokens) || ctx.Err() != nil {
@@ -128,23 +128,23 @@ func openStream(ctx context.Context, conn *grpc.ClientConn, token uint64) error 
 	if err != nil {
 		return err
 	}
-	err = stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: durationpb.New(long)}}})
+	err = stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: durationpb.New(longDuration)}}})
 	if err != nil {
 		return err
 	}
-	answer, err := stream.Recv()
+	resp, err := stream.Recv()
 	if err != nil {
 		return err
 	}
-	if len(answer.GetResults()) != 1 || answer.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		return fmt.Errorf("not refreshed: %v", answer)
+	if len(resp.GetResults()) != 1 || resp.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		return fmt.Errorf("not refreshed: %v", resp)
 	}
 	return nil
 }
 
 func (c *clients) close() {
-	for _, end := range c.ends {
-		end()
+	for _, cancel := range c.cancels {
+		cancel()
 	}
 	for _, conn := range c.conns {
 		_ = conn.Close() // no call is in flight
@@ -153,7 +153,7 @@ func (c *clients) close() {
 
 // openAll opens one stream for each client on shared connections. Each stream keeps one of the permits alive.
 func (s *scale) openAll(ctx context.Context, server *servers.Server, f *fleet, n int) (*clients, error) {
-	c := &clients{sharing: onOne}
+	c := &clients{sharing: clientsPerConn}
 	if err := c.open(ctx, server.API, f.tokens[:min(n, len(f.tokens))]); err != nil {
 		c.close()
 		return nil, err

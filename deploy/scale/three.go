@@ -36,8 +36,8 @@ type three struct {
 
 // gaps holds the times without grants, in ms, as medians and maxima.
 type gaps struct {
-	HandOver    float64 `json:"hand_over_p50_ms"`
-	HandOverMax float64 `json:"hand_over_max_ms"`
+	Handover    float64 `json:"hand_over_p50_ms"`
+	HandoverMax float64 `json:"hand_over_max_ms"`
 	Kill        float64 `json:"kill_p50_ms"`
 	KillMax     float64 `json:"kill_max_ms"`
 }
@@ -49,7 +49,7 @@ func (s *scale) measureEmpty(ctx context.Context, r *report) error {
 		return err
 	}
 	defer cluster.Kill()
-	f, err := newFleet(ctx, cluster.Servers[0].API, atOnce)
+	f, err := newFleet(ctx, cluster.Servers[0].API, concurrentCallers)
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,14 @@ func (s *scale) measureThree(ctx context.Context, cluster *servers.Cluster, f *f
 	if r.Three.Joined, err = s.join(ctx, cluster); err != nil {
 		return err
 	}
-	s.say("  joined in %.1f s", r.Three.Joined)
-	if r.Three.Leader, err = look(ctx, cluster.Servers[0]); err != nil {
+	s.logf("  joined in %.1f s", r.Three.Joined)
+	if r.Three.Leader, err = measureMemory(ctx, cluster.Servers[0]); err != nil {
 		return err
 	}
-	if r.Three.Follower, err = look(ctx, cluster.Servers[1]); err != nil {
+	if r.Three.Follower, err = measureMemory(ctx, cluster.Servers[1]); err != nil {
 		return err
 	}
-	if r.Three.Grant, err = s.measureOp(ctx, cluster.Servers[0], f.pair); err != nil {
+	if r.Three.Grant, err = s.measureOp(ctx, cluster.Servers[0], f.acquireAndRelease); err != nil {
 		return err
 	}
 	if r.Three.Full, err = s.measureGaps(ctx, cluster); err != nil {
@@ -88,15 +88,15 @@ func (s *scale) measureThree(ctx context.Context, cluster *servers.Cluster, f *f
 	if err != nil {
 		return err
 	}
-	if got := int(status.GetPermits()); got < f.made.Permits {
-		return fmt.Errorf("the last leader has %d permits, but %d were granted", got, f.made.Permits)
+	if got := int(status.GetPermits()); got < f.created.Permits {
+		return fmt.Errorf("the last leader has %d permits, but %d were granted", got, f.created.Permits)
 	}
 	return nil
 }
 
 // join adds two servers, one after the other, and returns the time until they were voters.
 func (s *scale) join(ctx context.Context, cluster *servers.Cluster) (seconds float64, err error) {
-	begin := time.Now()
+	start := time.Now()
 	for voters := 2; voters <= 3; voters++ {
 		server, err := cluster.Join("gk" + strconv.Itoa(voters))
 		if err != nil {
@@ -109,20 +109,20 @@ func (s *scale) join(ctx context.Context, cluster *servers.Cluster) (seconds flo
 			return 0, err
 		}
 	}
-	return time.Since(begin).Seconds(), nil
+	return time.Since(start).Seconds(), nil
 }
 
 // awaitCaughtUp waits until the given number of voters exists and every server has applied the entries that the leader
 // had at the beginning.
 func (s *scale) awaitCaughtUp(ctx context.Context, cluster *servers.Cluster, voters int) error {
-	const most = 3 * time.Minute
-	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("not all %d servers caught up within %v", voters, most))
+	const longest = 3 * time.Minute
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("not all %d servers caught up within %v", voters, longest))
 	defer cancel()
 	leader, err := cluster.Leader(ctx)
 	if err != nil {
 		return err
 	}
-	var to uint64
+	var targetIndex uint64
 	for {
 		now, err := leader.Status(ctx)
 		if err == nil {
@@ -132,11 +132,11 @@ func (s *scale) awaitCaughtUp(ctx context.Context, cluster *servers.Cluster, vot
 					count++
 				}
 			}
-			if to == 0 {
-				to = now.GetAppliedIndex()
+			if targetIndex == 0 {
+				targetIndex = now.GetAppliedIndex()
 			}
 			for _, server := range cluster.Servers {
-				if status, err := server.Status(ctx); err != nil || status.GetAppliedIndex() < to {
+				if status, err := server.Status(ctx); err != nil || status.GetAppliedIndex() < targetIndex {
 					count = 0
 				}
 			}
@@ -152,8 +152,8 @@ func (s *scale) awaitCaughtUp(ctx context.Context, cluster *servers.Cluster, vot
 
 // measureGaps transfers leadership and kills leaders, and measures the times without grants.
 func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g gaps, err error) {
-	var handOvers, kills []time.Duration
-	for range s.handOvers {
+	var handovers, kills []time.Duration
+	for range s.handovers {
 		gap, err := s.gap(ctx, cluster, func(leader, next *servers.Server) error {
 			conn, err := leader.Conn()
 			if err != nil {
@@ -165,7 +165,7 @@ func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g ga
 		if err != nil {
 			return g, fmt.Errorf("handover: %w", err)
 		}
-		handOvers = append(handOvers, gap)
+		handovers = append(handovers, gap)
 	}
 	for range s.kills {
 		var killed *servers.Server
@@ -187,16 +187,16 @@ func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g ga
 			return g, fmt.Errorf("kill: %w", err)
 		}
 	}
-	g.HandOver, g.HandOverMax = middle(handOvers)
-	g.Kill, g.KillMax = middle(kills)
-	s.say("  no grants for %.0f ms after a handover, %.0f ms after a kill (medians)", g.HandOver, g.Kill)
+	g.Handover, g.HandoverMax = medianAndMax(handovers)
+	g.Kill, g.KillMax = medianAndMax(kills)
+	s.logf("  no grants for %.0f ms after a handover, %.0f ms after a kill (medians)", g.Handover, g.Kill)
 	return g, nil
 }
 
-// middle returns the median and the maximum, in ms.
-func middle(took []time.Duration) (median, most float64) {
-	slices.Sort(took)
-	return load.Micros(took[len(took)/2]) / 1000, load.Micros(took[len(took)-1]) / 1000
+// medianAndMax returns the median and the maximum, in ms.
+func medianAndMax(durations []time.Duration) (median, longest float64) {
+	slices.Sort(durations)
+	return load.Micros(durations[len(durations)/2]) / 1000, load.Micros(durations[len(durations)-1]) / 1000
 }
 
 // gap lets a client acquire permits continuously from a server other than the leader, runs an action against the
@@ -210,32 +210,32 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 	if next == leader {
 		next = cluster.Servers[1]
 	}
-	was, err := leader.Status(ctx)
+	initial, err := leader.Status(ctx)
 	if err != nil {
 		return 0, err
 	}
-	asking, stop := context.WithCancel(ctx)
+	probeCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	grants := make(chan time.Time, 1<<16) // buffered, so that the action does not delay the client
 	var wg sync.WaitGroup
 	var failed error
 	wg.Go(func() {
 		defer close(grants)
-		failed = ask(asking, next.API, grants)
+		failed = probe(probeCtx, next.API, grants)
 	})
 	defer wg.Wait()
 	defer stop() // runs before Wait
 
-	const usual = 20 // number of grants before and after
+	const minGrants = 20 // number of grants before and after
 	longest, last, done := time.Duration(0), time.Time{}, false
-	var led time.Time // when the new leader was first observed
-	for before, after := 0, 0; after < usual; {
+	var newLeaderAt time.Time // when the new leader was first observed
+	for before, after := 0, 0; after < minGrants; {
 		select {
 		case at, more := <-grants:
 			if !more {
 				return 0, failed
 			}
-			if before < usual {
+			if before < minGrants {
 				before, last = before+1, at
 				break
 			}
@@ -247,11 +247,11 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 			}
 			longest, last = max(longest, at.Sub(last)), at
 			// Only grants by the new leader show that the gap is over.
-			if led.IsZero() {
-				if now, err := next.Status(ctx); err == nil && now.GetTerm() > was.GetTerm() && now.GetLeaderId() != "" {
-					led = time.Now()
+			if newLeaderAt.IsZero() {
+				if now, err := next.Status(ctx); err == nil && now.GetTerm() > initial.GetTerm() && now.GetLeaderId() != "" {
+					newLeaderAt = time.Now()
 				}
-			} else if at.After(led) {
+			} else if at.After(newLeaderAt) {
 				after++
 			}
 		case <-time.After(time.Minute):
@@ -263,9 +263,9 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 	return longest, nil
 }
 
-// ask acquires and releases permits until ctx ends, and sends the time of each grant.
-func ask(ctx context.Context, address string, grants chan<- time.Time) error {
-	f, err := newAsker(address)
+// probe acquires and releases permits until ctx ends, and sends the time of each grant.
+func probe(ctx context.Context, address string, grants chan<- time.Time) error {
+	f, err := newProber(address)
 	if err != nil {
 		return err
 	}
@@ -283,8 +283,8 @@ func ask(ctx context.Context, address string, grants chan<- time.Time) error {
 	}
 }
 
-// newAsker returns a caller with one connection, which reconnects almost immediately after it is lost.
-func newAsker(address string) (*fleet, error) {
+// newProber returns a caller with one connection, which reconnects almost immediately after it is lost.
+func newProber(address string) (*fleet, error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1, MaxDelay: 10 * time.Millisecond}, MinConnectTimeout: time.Second,
@@ -297,21 +297,21 @@ func newAsker(address string) (*fleet, error) {
 
 // firstGrant requests a permit until it is granted, releases it, and returns the time of the response. Between attempts
 // it calls useful, and stops if useful returns an error.
-func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time, error) {
+func (f *fleet) firstGrant(ctx context.Context, checkAlive func() error) (time.Time, error) {
 	id := newHolder()
 	for {
-		one, cancel := context.WithTimeout(ctx, 2*time.Second)
-		token, err := f.acquire(one, 0, wideName(0), "prober", id)
+		attemptCtx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		token, err := f.acquire(attemptCtx, 0, wideName(0), "prober", id)
 		at := time.Now()
 		if err == nil {
-			_ = f.release(one, 0, token) // if the release fails, one more permit remains held, which is harmless
+			_ = f.release(attemptCtx, 0, token) // if the release fails, one more permit remains held, which is harmless
 		}
 		cancel()
 		if err == nil {
 			return at, nil
 		}
-		if useful != nil {
-			if err := useful(); err != nil {
+		if checkAlive != nil {
+			if err := checkAlive(); err != nil {
 				return at, err
 			}
 		}

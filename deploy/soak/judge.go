@@ -22,7 +22,7 @@ type growth struct {
 // measure is a figure that must not grow.
 type measure struct {
 	what, unit string
-	of         func(state) float64
+	value      func(state) float64
 	scale      float64
 	// slack is the difference that is always tolerated, in the measure's unit.
 	slack float64
@@ -85,13 +85,13 @@ func (r *report) judgeElections() {
 		lease = 400 * time.Millisecond
 	}
 	for i := 1; i < len(r.Samples); i++ {
-		was, is := r.Samples[i-1], r.Samples[i]
-		if is.term() == was.term() {
+		prev, cur := r.Samples[i-1], r.Samples[i]
+		if cur.term() == prev.term() {
 			continue
 		}
-		stall := seconds(max(was.Stall, is.Stall))
+		stall := seconds(max(prev.Stall, cur.Stall))
 		text := fmt.Sprintf("a leader was elected between %.0f and %.0f s, in term %d, although no server failed; the machine's longest stall was %v",
-			was.At, is.At, is.term(), stall.Round(time.Millisecond))
+			prev.At, cur.At, cur.term(), stall.Round(time.Millisecond))
 		// This process observed the stall on one CPU. It may have been longer for a server.
 		if stall >= lease/2 {
 			r.Machine = append(r.Machine, text)
@@ -104,14 +104,14 @@ func (r *report) judgeElections() {
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // stalled returns the number of samples with a stall of at least the given length, and the longest stall.
-func (r *report) stalled(least time.Duration) (times int, longest time.Duration) {
+func (r *report) stalled(atLeast time.Duration) (count int, longest time.Duration) {
 	for _, s := range r.Samples {
-		if stall := seconds(s.Stall); stall >= least {
-			times++
+		if stall := seconds(s.Stall); stall >= atLeast {
+			count++
 			longest = max(longest, stall)
 		}
 	}
-	return times, longest
+	return count, longest
 }
 
 // warm returns the samples after the warm-up.
@@ -131,7 +131,7 @@ func (m measure) settled(samples []sample) bool {
 func (m measure) median(samples []sample, server int) float64 {
 	var values []float64
 	for _, s := range samples {
-		values = append(values, m.of(s.Servers[server])*m.scale)
+		values = append(values, m.value(s.Servers[server])*m.scale)
 	}
 	slices.Sort(values)
 	return values[len(values)/2]
@@ -154,9 +154,9 @@ func (r *report) print(out io.Writer) {
 	if !r.Judged {
 		fmt.Fprintf(out, "growth was not judged: that requires a run of at least %v\n", judgedFrom)
 	}
-	if times, longest := r.stalled(minReportedStall); times > 0 {
+	if count, longest := r.stalled(minReportedStall); count > 0 {
 		fmt.Fprintf(out, "the machine stalled for over %v before %d of %d samples; the longest stall was %v\n",
-			minReportedStall, times, len(r.Samples), longest.Round(time.Millisecond))
+			minReportedStall, count, len(r.Samples), longest.Round(time.Millisecond))
 	}
 	for _, text := range r.Machine {
 		fmt.Fprintf(out, "not caused by the servers: %s\n", text)

@@ -42,10 +42,10 @@ func (c counts) calls() int64 { return 2*c.Granted + c.Denied }
 
 const (
 	keptDuration = 30 * time.Second
-	// turn is the time between the operator's changes, and between firings.
-	turn = 500 * time.Millisecond
-	// names is the number of semaphores that the workers share.
-	names = 200
+	// changeInterval is the time between the operator's changes, and between firings.
+	changeInterval = 500 * time.Millisecond
+	// semaphoreCount is the number of semaphores that the workers share.
+	semaphoreCount = 200
 )
 
 // load runs all the work on the servers, through one client.
@@ -75,7 +75,7 @@ func (l *load) begin(ctx context.Context) error {
 		{Name: "edited", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
 		{Name: "kept", Permits: new(uint32(max(l.sizes.Kept, 1))), Duration: durationpb.New(keptDuration)}, //nolint:gosec // a flag's small number
 	}
-	for i := range names {
+	for i := range semaphoreCount {
 		definitions = append(definitions, &gatekeeperv1.Definition{Name: work(i), Permits: new(uint32(4)), Duration: durationpb.New(keptDuration)})
 	}
 	if _, err := l.client.Declare(ctx, definitions...); err != nil {
@@ -89,7 +89,7 @@ func (l *load) begin(ctx context.Context) error {
 	return l.keep(ctx, "hot")
 }
 
-func work(i int) string { return fmt.Sprintf("work-%d", i%names) }
+func work(i int) string { return fmt.Sprintf("work-%d", i%semaphoreCount) }
 
 func (l *load) keep(ctx context.Context, semaphore string) error {
 	p, err := l.client.Semaphore(semaphore).TryAcquire(ctx)
@@ -100,7 +100,7 @@ func (l *load) keep(ctx context.Context, semaphore string) error {
 	l.all.Go(func() {
 		<-p.Context().Done()
 		if !l.ending.Load() {
-			l.fails("a kept permit", context.Cause(p.Context()))
+			l.recordFailure("a kept permit", context.Cause(p.Context()))
 		}
 	})
 	return nil
@@ -111,7 +111,7 @@ func (l *load) work(ctx context.Context) {
 	for i := range l.sizes.Workers {
 		l.loop(ctx, "acquire and release", func(n int) error {
 			p, err := l.client.Semaphore(work(i + n)).TryAcquire(ctx)
-			return l.passes(ctx, p, err)
+			return l.finish(ctx, p, err)
 		})
 	}
 	for range l.sizes.Denied {
@@ -120,28 +120,28 @@ func (l *load) work(ctx context.Context) {
 			if err == nil {
 				return errors.Join(errors.New("a permit was granted although it was held"), p.Release(ctx))
 			}
-			return l.passes(ctx, nil, err)
+			return l.finish(ctx, nil, err)
 		})
 	}
 	for range l.sizes.Queued {
 		l.loop(ctx, "the queue", func(int) error {
 			p, err := l.client.Semaphore("queue").Acquire(ctx)
-			return l.passes(ctx, p, err)
+			return l.finish(ctx, p, err)
 		})
 	}
-	l.each(ctx, "a firing", func(now time.Time) error {
-		p, err := l.client.Semaphore("fires", client.WithFiring("fires", now.Truncate(turn))).TryAcquire(ctx)
+	l.periodically(ctx, "a firing", func(now time.Time) error {
+		p, err := l.client.Semaphore("fires", client.WithFiring("fires", now.Truncate(changeInterval))).TryAcquire(ctx)
 		if err == nil {
 			l.firings.Add(1)
 		}
-		return l.passes(ctx, p, err)
+		return l.finish(ctx, p, err)
 	})
-	l.each(ctx, "a change", func(now time.Time) error { return l.change(ctx, now) })
+	l.periodically(ctx, "a change", func(now time.Time) error { return l.change(ctx, now) })
 	for range l.sizes.Watchers {
 		l.all.Go(func() {
 			for _, err := range l.client.Watch(ctx, &gatekeeperv1.WatchRequest{}) {
 				if err != nil && ctx.Err() == nil {
-					l.fails("a watch", err)
+					l.recordFailure("a watch", err)
 				}
 				l.watched.Add(1)
 			}
@@ -154,7 +154,7 @@ func (l *load) change(ctx context.Context, now time.Time) error {
 	const author = "soak"
 	selector := &gatekeeperv1.Selector{Names: []string{"edited"}}
 	var err error
-	if now.UnixNano()/int64(turn)%2 == 0 {
+	if now.UnixNano()/int64(changeInterval)%2 == 0 {
 		_, err = l.client.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{Selector: selector, Author: author, RequestId: client.NewRequestID()})
 	} else {
 		_, err = l.client.Operator().Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: selector, Author: author, RequestId: client.NewRequestID()})
@@ -165,8 +165,8 @@ func (l *load) change(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// passes counts a response, and releases the permit if one was granted.
-func (l *load) passes(ctx context.Context, p *client.Permit, err error) error {
+// finish counts a response, and releases the permit if one was granted.
+func (l *load) finish(ctx context.Context, p *client.Permit, err error) error {
 	if _, denied := errors.AsType[*client.DeniedError](err); denied {
 		l.denied.Add(1)
 		return nil
@@ -183,22 +183,22 @@ func (l *load) loop(ctx context.Context, what string, f func(n int) error) {
 	l.all.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
 			if err := f(n); err != nil && ctx.Err() == nil {
-				l.fails(what, err)
+				l.recordFailure(what, err)
 			}
 		}
 	})
 }
 
-// each calls f at regular intervals until ctx ends.
-func (l *load) each(ctx context.Context, what string, f func(now time.Time) error) {
+// periodically calls f at regular intervals until ctx ends.
+func (l *load) periodically(ctx context.Context, what string, f func(now time.Time) error) {
 	l.all.Go(func() {
-		tick := time.NewTicker(turn)
+		tick := time.NewTicker(changeInterval)
 		defer tick.Stop()
 		for {
 			select {
 			case now := <-tick.C:
 				if err := f(now); err != nil && ctx.Err() == nil {
-					l.fails(what, err)
+					l.recordFailure(what, err)
 				}
 			case <-ctx.Done():
 				return
@@ -207,7 +207,7 @@ func (l *load) each(ctx context.Context, what string, f func(now time.Time) erro
 	})
 }
 
-func (l *load) fails(what string, err error) {
+func (l *load) recordFailure(what string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failed[fmt.Sprintf("%s: %v", what, err)]++
@@ -234,7 +234,7 @@ func (l *load) done() counts {
 func (l *load) end() {
 	for _, p := range l.kept {
 		if !p.Held() {
-			l.fails("a kept permit", errors.New("no longer held at the end of the run"))
+			l.recordFailure("a kept permit", errors.New("no longer held at the end of the run"))
 		}
 	}
 	l.ending.Store(true)
@@ -242,7 +242,7 @@ func (l *load) end() {
 	defer cancel()
 	for _, p := range l.kept {
 		if err := p.Release(ctx); err != nil {
-			l.fails("a release at the end", err)
+			l.recordFailure("a release at the end", err)
 		}
 	}
 	l.all.Wait()

@@ -42,8 +42,8 @@ type state struct {
 	Applied uint64 `json:"applied_index"`
 }
 
-// look samples every server.
-func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
+// takeSample samples every server.
+func takeSample(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	var all sample

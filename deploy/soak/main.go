@@ -113,14 +113,14 @@ func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, err
 		return nil, err
 	}
 	fmt.Fprintf(s.out, "three servers, %v: %s\n", s.length, s.load)
-	working, stop := context.WithCancel(ctx)
+	workCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	l.work(working)
-	var still stalls
+	l.work(workCtx)
+	var stallRecorder stalls
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer stop()
-	watching.Go(func() { still.watch(working) })
+	watching.Go(func() { stallRecorder.watch(workCtx) })
 
 	r := &report{Profile: s.profile, Load: s.load}
 	for _, server := range cluster.Servers {
@@ -135,12 +135,12 @@ func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, err
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		one, err := look(ctx, cluster)
+		latest, err := takeSample(ctx, cluster)
 		if err != nil {
 			return nil, err
 		}
-		one.At, one.Done, one.Stall = time.Since(start).Seconds(), l.done(), still.take().Seconds()
-		r.Samples = append(r.Samples, one)
+		latest.At, latest.Done, latest.Stall = time.Since(start).Seconds(), l.done(), stallRecorder.take().Seconds()
+		r.Samples = append(r.Samples, latest)
 	}
 	stop()
 	l.end()

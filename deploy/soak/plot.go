@@ -14,7 +14,7 @@ func (r *report) plot() []byte {
 	for _, m := range measures() {
 		panel := plot.Panel{Title: strings.TrimSuffix(m.what+", "+m.unit, ", ")}
 		for i := range r.Servers {
-			panel.Curves = append(panel.Curves, r.curve(func(j int) float64 { return m.of(r.Samples[j].Servers[i]) * m.scale }))
+			panel.Curves = append(panel.Curves, r.curve(func(j int) float64 { return m.value(r.Samples[j].Servers[i]) * m.scale }))
 		}
 		p.Panels = append(p.Panels, panel)
 	}

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // This test runs the whole program against real servers for one or two samples.
-func TestSoak_Short_DoesItsWorkAndIsNotJudged(t *testing.T) {
+func TestSoak_Short_RunsLoadAndIsNotJudged(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func flat() *report {
 	return r
 }
 
-func TestJudge_Growth_IsBroken(t *testing.T) {
+func TestJudge_Growth_IsReported(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(s *state, at float64)
@@ -97,7 +97,7 @@ func TestJudge_Growth_IsBroken(t *testing.T) {
 }
 
 // A leader whose machine stalls for as long as its lease must step down.
-func TestJudge_ElectionDuringAStall_IsReportedButNotBroken(t *testing.T) {
+func TestJudge_ElectionDuringStall_IsReportedButNotBroken(t *testing.T) {
 	for stall, broken := range map[float64]int{0.3: 1, 0.5: 0} {
 		for _, at := range []int{99, 100} { // the stall is in the last sample before the election, or in the first one after it
 			r := flat()
@@ -115,17 +115,17 @@ func TestJudge_ElectionDuringAStall_IsReportedButNotBroken(t *testing.T) {
 	}
 }
 
-func TestStalls_Take_ReturnsTheLongestOnce(t *testing.T) {
+func TestStalls_Take_ReturnsLongestOnce(t *testing.T) {
 	var s stalls
 	now := time.Now()
 	for _, after := range []time.Duration{0, stallTick, time.Second, stallTick, time.Second / 2} {
 		now = now.Add(after)
-		s.look(now)
+		s.record(now)
 	}
 	if d := s.take(); d != time.Second-stallTick {
 		t.Errorf("take() = %v, want %v", d, time.Second-stallTick)
 	}
-	s.look(now.Add(stallTick))
+	s.record(now.Add(stallTick))
 	if d := s.take(); d != 0 {
 		t.Errorf("take() without a stall = %v, want 0", d)
 	}
@@ -147,7 +147,7 @@ func TestJudge_LogNeverFull_IsReported(t *testing.T) {
 	}
 }
 
-func TestJudge_FailedCallsAndIdleness_AreBroken(t *testing.T) {
+func TestJudge_FailedCallsAndIdleness_AreReported(t *testing.T) {
 	r := flat()
 	r.judge([]string{"3 times: a denial: no server answers"})
 	if len(r.Broken) != 1 {

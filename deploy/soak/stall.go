@@ -23,7 +23,7 @@ func (s *stalls) watch(ctx context.Context) {
 	tick := time.NewTicker(stallTick)
 	defer tick.Stop()
 	for {
-		s.look(time.Now())
+		s.record(time.Now())
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -32,8 +32,8 @@ func (s *stalls) watch(ctx context.Context) {
 	}
 }
 
-// look records a tick at the given time.
-func (s *stalls) look(now time.Time) {
+// record records a tick at the given time.
+func (s *stalls) record(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.last.IsZero() {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience bounds every wait. It is only reached on failure.
 const patience = 60 * time.Second
 
-func TestEmbedded_NodeKilled_JobContinuesAndCanBeMovedToTheStandby(t *testing.T) {
+func TestEmbedded_NodeKilled_JobContinuesAndCanBeMovedToStandby(t *testing.T) {
 	nodes := start(t, "app1", "app2", "dr1")
 	first := nodes.next(t).on
 	other := map[string]string{"app1": "app2", "app2": "app1"}[first]

@@ -38,14 +38,14 @@ func run(ctx context.Context, schedule string) error {
 	if _, err := c.Declare(ctx, &gatekeeperv1.Definition{Name: "hourly-report"}); err != nil {
 		return err
 	}
-	timetable := cron.New()
+	scheduler := cron.New()
 	job := client.NewRunner(c.Semaphore("hourly-report"), report, client.WithDenialPolicy(client.DenialRunLate))
-	if _, err := gkcron.Add(ctx, timetable, schedule, job); err != nil {
+	if _, err := gkcron.Add(ctx, scheduler, schedule, job); err != nil {
 		return err
 	}
-	timetable.Start()
+	scheduler.Start()
 	<-ctx.Done()
-	<-timetable.Stop().Done() // waits until a running job has returned and its permit is released
+	<-scheduler.Stop().Done() // waits until a running job has returned and its permit is released
 	return nil
 }
 

@@ -22,9 +22,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	timetable, job := cron.New(), client.NewRunner(c.Semaphore("nightly-export"), export)
-	if _, err := gkcron.Add(context.Background(), timetable, "@every 2s", job); err != nil {
+	scheduler, job := cron.New(), client.NewRunner(c.Semaphore("nightly-export"), export)
+	if _, err := gkcron.Add(context.Background(), scheduler, "@every 2s", job); err != nil {
 		log.Fatal(err)
 	}
-	timetable.Run()
+	scheduler.Run()
 }

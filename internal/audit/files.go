@@ -15,12 +15,12 @@ import (
 	"strings"
 )
 
-// rotated returns the name of the rotated file whose first line has the given number. The number is padded to twenty
+// rotatedName returns the name of the rotated file whose first line has the given number. The number is padded to twenty
 // digits so that the names sort in line order.
-func rotated(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
+func rotatedName(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
 
-// firstOf returns the number of a file's first line according to the file's name, or 0 for the newest file.
-func firstOf(path, name string) uint64 {
+// firstSeq returns the number of a file's first line according to the file's name, or 0 for the newest file.
+func firstSeq(path, name string) uint64 {
 	digits, ok := strings.CutPrefix(name, path+".")
 	if !ok || len(digits) != 20 {
 		return 0
@@ -40,7 +40,7 @@ func rotatedFiles(path string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if name := path + strings.TrimPrefix(e.Name(), filepath.Base(path)); filepath.Base(name) == e.Name() && firstOf(path, name) > 0 {
+		if name := path + strings.TrimPrefix(e.Name(), filepath.Base(path)); filepath.Base(name) == e.Name() && firstSeq(path, name) > 0 {
 			names = append(names, name)
 		}
 	}
@@ -70,9 +70,9 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// aLine is a line read from a file. text excludes the newline, is truncated to maxLine bytes, and is valid until the
+// rawLine is a line read from a file. text excludes the newline, is truncated to maxLine bytes, and is valid until the
 // next call to next.
-type aLine struct {
+type rawLine struct {
 	text    []byte
 	hash    string
 	bytes   int64 // length of the whole line, without its newline
@@ -81,28 +81,28 @@ type aLine struct {
 
 // next returns the next line, or io.EOF after the last one. A newline at the end of the file does not start another
 // line.
-func (l *lineReader) next() (aLine, error) {
+func (l *lineReader) next() (rawLine, error) {
 	l.text = l.text[:0]
 	hash := sha256.New()
-	var at aLine
+	var raw rawLine
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if n := len(part); n > 0 && part[n-1] == '\n' {
-			at.newline, part = true, part[:n-1]
+			raw.newline, part = true, part[:n-1]
 		}
-		at.bytes += int64(len(part))
+		raw.bytes += int64(len(part))
 		hash.Write(part)
 		l.text = append(l.text, part[:min(len(part), maxLine-len(l.text))]...)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case errors.Is(err, io.EOF) && at.bytes == 0:
-			return aLine{}, io.EOF
+		case errors.Is(err, io.EOF) && raw.bytes == 0:
+			return rawLine{}, io.EOF
 		case err != nil && !errors.Is(err, io.EOF):
-			return aLine{}, err
+			return rawLine{}, err
 		}
-		at.text, at.hash = l.text, hex.EncodeToString(hash.Sum(nil))
-		return at, nil
+		raw.text, raw.hash = l.text, hex.EncodeToString(hash.Sum(nil))
+		return raw, nil
 	}
 }
 
@@ -127,28 +127,28 @@ func readEnding(name string) (ending, error) {
 	var first, last []byte
 	lines := newLineReader(f)
 	for {
-		at, err := lines.next()
+		raw, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return ending{}, fmt.Errorf("read %s: %w", name, err)
 		}
-		good := whole(at.text)
-		if !good && !at.newline {
-			end.torn, end.tornBytes = slices.Clone(at.text[:min(len(at.text), maxTorn)]), at.bytes
+		good := complete(raw.text)
+		if !good && !raw.newline {
+			end.torn, end.tornBytes = slices.Clone(raw.text[:min(len(raw.text), maxTorn)]), raw.bytes
 			break
 		}
-		end.hash, end.newline = at.hash, at.newline
-		end.size += at.bytes
-		if at.newline {
+		end.hash, end.newline = raw.hash, raw.newline
+		end.size += raw.bytes
+		if raw.newline {
 			end.size++
 		}
 		if good && first == nil {
-			first = slices.Clone(at.text)
+			first = slices.Clone(raw.text)
 		}
 		if good {
-			last = append(last[:0], at.text...)
+			last = append(last[:0], raw.text...)
 		}
 	}
 	if l, err := parse(first); err == nil {

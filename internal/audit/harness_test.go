@@ -102,7 +102,7 @@ func makeFiles(t testing.TB, c Config, files, perFile int) {
 	}
 }
 
-func verified(t testing.TB, path string, anchors ...Anchor) *Report {
+func mustVerify(t testing.TB, path string, anchors ...Anchor) *Report {
 	t.Helper()
 	r, err := Verify(t.Context(), path, anchors...)
 	if err != nil {
@@ -114,7 +114,7 @@ func verified(t testing.TB, path string, anchors ...Anchor) *Report {
 // wantIntact checks that the chain is intact and has the given number of lines.
 func wantIntact(t testing.TB, path string, lines uint64) *Report {
 	t.Helper()
-	r := verified(t, path)
+	r := mustVerify(t, path)
 	if !r.Intact() || r.Lines != lines {
 		t.Fatalf("got %d lines, want %d; breaks: %v", r.Lines, lines, r.Breaks)
 	}
@@ -177,22 +177,22 @@ func (d *fullDisk) disk() disk {
 	return out
 }
 
-// logged captures a server's log.
-type logged struct {
+// logCapture captures a server's log.
+type logCapture struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+func (l *logCapture) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *logged) count(text string) int {
+func (l *logCapture) count(text string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Count(l.b.String(), text)
 }
 
-func (l *logged) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+func (l *logCapture) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }

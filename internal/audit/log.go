@@ -56,7 +56,7 @@ func (c Config) withDefaults() Config {
 // Log is an audit log that is open for writing. Its methods are safe for concurrent use. On a nil Log they do nothing.
 type Log struct {
 	queue   chan entry
-	ended   chan struct{}
+	done    chan struct{}
 	stalled atomic.Bool   // a caller's wait timed out, and nothing has been taken from the queue since
 	lost    atomic.Uint64 // lost lines not yet reported in a later line
 	allLost atomic.Uint64
@@ -83,7 +83,7 @@ func open(c Config, d disk) (*Log, error) {
 	} else if !ok {
 		return nil, fmt.Errorf("audit log %s: another server is writing to it: use a separate path for each server", c.Path)
 	}
-	l := &Log{queue: make(chan entry, queueLen), ended: make(chan struct{})}
+	l := &Log{queue: make(chan entry, queueLen), done: make(chan struct{})}
 	l.writer = writer{Config: c, disk: d, lock: lock}
 	started, err := l.writer.resume()
 	if err != nil {
@@ -156,7 +156,7 @@ func (l *Log) Close() error {
 		close(l.queue)
 	}
 	l.mu.Unlock()
-	<-l.ended
+	<-l.done
 	if closed {
 		return nil
 	}
@@ -165,15 +165,15 @@ func (l *Log) Close() error {
 
 // run writes the queued records until the queue is closed.
 func (l *Log) run() {
-	defer close(l.ended)
+	defer close(l.done)
 	timer := time.NewTimer(syncAfter)
 	timer.Stop()
-	waits := false // whether the timer is running
+	timerRunning := false // whether the timer is running
 	batch := make([]entry, 0, batchLen)
 	for {
-		if l.writer.unsynced && !waits {
+		if l.writer.unsynced && !timerRunning {
 			timer.Reset(syncAfter)
-			waits = true
+			timerRunning = true
 		}
 		select {
 		case e, open := <-l.queue:
@@ -185,7 +185,7 @@ func (l *Log) run() {
 			l.stalled.Store(false)
 			l.write(batch)
 		case <-timer.C:
-			waits = false
+			timerRunning = false
 			l.writer.tick()
 		}
 	}

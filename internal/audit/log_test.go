@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestWrite_Line_HasTheFieldsOfTheRecord(t *testing.T) {
+func TestWrite_WritesAllFields(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	r := refusal()
@@ -45,7 +45,7 @@ func TestWrite_Line_HasTheFieldsOfTheRecord(t *testing.T) {
 	}
 }
 
-func TestWrite_HostileText_StaysInOnePrintableBoundedLine(t *testing.T) {
+func TestWrite_HostileText_IsOneBoundedPrintableLine(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	hostile := []string{
@@ -81,7 +81,7 @@ func TestWrite_HostileText_StaysInOnePrintableBoundedLine(t *testing.T) {
 	}
 }
 
-func TestWrite_DoesNotRetainTheCallersMemory(t *testing.T) {
+func TestWrite_DoesNotRetainCallerMemory(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	about := []string{"nightly-export"}
@@ -101,7 +101,7 @@ func TestLog_Nil_DoesNothing(t *testing.T) {
 	}
 }
 
-func TestOpen_BadConfig_IsRefused(t *testing.T) {
+func TestOpen_InvalidConfig_IsRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	writeLines(t, file, nil)
@@ -149,11 +149,11 @@ func TestWrite_ManyCallers_LoseNothing(t *testing.T) {
 	c := config(t)
 	c.MaxBytes, c.Keep = 100_000, 1000
 	l := mustOpen(t, c)
-	const callers, each = 16, 500
+	const callers, perCaller = 16, 500
 	var group sync.WaitGroup
 	for i := range callers {
 		group.Go(func() {
-			for j := range each {
+			for j := range perCaller {
 				r := refusal()
 				r.RequestID = fmt.Sprint(i, "-", j)
 				l.Write(r)
@@ -162,7 +162,7 @@ func TestWrite_ManyCallers_LoseNothing(t *testing.T) {
 	}
 	group.Wait()
 	mustClose(t, l)
-	r := wantIntact(t, c.Path, callers*each+2)
+	r := wantIntact(t, c.Path, callers*perCaller+2)
 	if len(r.Files) < 10 || len(r.Notes) != 0 {
 		t.Errorf("got %d files with notes %v, want at least 10 files without notes", len(r.Files), r.Notes)
 	}
@@ -171,11 +171,11 @@ func TestWrite_ManyCallers_LoseNothing(t *testing.T) {
 func TestClose_DuringWrites_CountsLostRecords(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
-	const callers, each = 8, 200
+	const callers, perCaller = 8, 200
 	var group sync.WaitGroup
 	for range callers {
 		group.Go(func() {
-			for range each {
+			for range perCaller {
 				l.Write(refusal())
 			}
 		})
@@ -183,13 +183,13 @@ func TestClose_DuringWrites_CountsLostRecords(t *testing.T) {
 	mustClose(t, l)
 	group.Wait()
 	mustClose(t, l)
-	r := verified(t, c.Path)
-	if !r.Intact() || r.Lines-2+l.Lost() != callers*each {
-		t.Errorf("%d lines were written and %d lost, want %d in total; breaks: %v", r.Lines-2, l.Lost(), callers*each, r.Breaks)
+	r := mustVerify(t, c.Path)
+	if !r.Intact() || r.Lines-2+l.Lost() != callers*perCaller {
+		t.Errorf("%d lines were written and %d lost, want %d in total; breaks: %v", r.Lines-2, l.Lost(), callers*perCaller, r.Breaks)
 	}
 }
 
-func TestRotation_KeepsTheNewestFiles_AndTheChain(t *testing.T) {
+func TestRotation_KeepsNewestFilesAndChain(t *testing.T) {
 	c := config(t)
 	c.MaxBytes, c.Keep = 5000, 3
 	for range 3 { // the chain must continue across restarts, too
@@ -197,19 +197,19 @@ func TestRotation_KeepsTheNewestFiles_AndTheChain(t *testing.T) {
 			makeLog(t, c, 30)
 		}
 	}
-	r := verified(t, c.Path)
+	r := mustVerify(t, c.Path)
 	if !r.Intact() || len(r.Files) != 4 || r.Last != 12*30 || r.First == 1 {
 		t.Fatalf("got report %+v, want an intact chain in 4 files, with the oldest lines removed", r)
 	}
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: r.First, Line: 1})
 }
 
-func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
+func TestRotation_NameTaken_OverwritesNothing(t *testing.T) {
 	c := config(t)
 	c.MaxBytes = 1000
-	var server logged
+	var server logCapture
 	c.Logger = server.logger()
-	taken := rotated(c.Path, 1)
+	taken := rotatedName(c.Path, 1)
 	writeLines(t, taken, []string{"precious"})
 	// The file is moved aside while the log is opened, so that the chain starts at 1.
 	if err := os.Rename(taken, taken+".aside"); err != nil {
@@ -236,13 +236,13 @@ func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
 }
 
 func TestRotation_RenameFails_FileStaysInUse(t *testing.T) {
-	for failing := 1; failing <= 2; failing++ {
+	for failAt := 1; failAt <= 2; failAt++ {
 		c := config(t)
 		c.MaxBytes = 1000
 		d := realDisk()
 		renames := 0
 		d.rename = func(from, to string) error {
-			if renames++; renames == failing {
+			if renames++; renames == failAt {
 				return errors.New("rename failed")
 			}
 			return os.Rename(from, to)
@@ -266,10 +266,10 @@ func TestRotation_RenameFails_FileStaysInUse(t *testing.T) {
 }
 
 // A crash between the two renames of a rotation leaves no newest file.
-func TestOpen_CrashWithinRotation_ContinuesTheChain(t *testing.T) {
+func TestOpen_CrashDuringRotation_ContinuesChain(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
-	if err := errors.Join(os.Rename(c.Path, rotated(c.Path, 1)), os.WriteFile(c.Path+".next", nil, 0o600)); err != nil {
+	if err := errors.Join(os.Rename(c.Path, rotatedName(c.Path, 1)), os.WriteFile(c.Path+".next", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	makeLog(t, c, 5)
@@ -317,7 +317,7 @@ func TestOpen_TornLineOfZeros_IsReported(t *testing.T) {
 	wantFindings(t, "notes", wantIntact(t, c.Path, 15).Notes, Finding{Kind: Torn, Seq: 11, Line: 11})
 }
 
-func TestOpen_OnlyTheNewlineIsMissing_AddsIt(t *testing.T) {
+func TestOpen_OnlyNewlineMissing_AddsIt(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
 	data, err := os.ReadFile(c.Path)
@@ -343,7 +343,7 @@ func TestOpen_KilledBetweenLines_IsReported(t *testing.T) {
 	wantFindings(t, "notes", wantIntact(t, c.Path, 14).Notes, Finding{Kind: Killed, Seq: 10, Line: 10})
 }
 
-func TestOpen_ServersKilledDuringWrites_LeaveAnIntactChain(t *testing.T) {
+func TestOpen_ServersKilledDuringWrites_LeaveIntactChain(t *testing.T) {
 	c := config(t)
 	const times = 4
 	for range times {
@@ -356,14 +356,14 @@ func TestOpen_ServersKilledDuringWrites_LeaveAnIntactChain(t *testing.T) {
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
-		said, err := bufio.NewReader(out).ReadString('\n')
-		if err := errors.Join(err, child.Process.Kill()); err != nil || said != "rotated\n" {
-			t.Error(said, err)
+		output, err := bufio.NewReader(out).ReadString('\n')
+		if err := errors.Join(err, child.Process.Kill()); err != nil || output != "rotated\n" {
+			t.Error(output, err)
 		}
 		_ = child.Wait() // fails because the child was killed
 	}
 	mustClose(t, mustOpen(t, c))
-	r := verified(t, c.Path)
+	r := mustVerify(t, c.Path)
 	killed := 0
 	for _, n := range r.Notes {
 		if n.Kind == Killed || n.Kind == Torn {
@@ -376,19 +376,19 @@ func TestOpen_ServersKilledDuringWrites_LeaveAnIntactChain(t *testing.T) {
 }
 
 // A crash leaves a line without a newline, so a restart must not treat a damaged line that ends in a newline as torn.
-func TestOpen_ChangedLastLine_IsReportedForever(t *testing.T) {
+func TestOpen_ChangedLastLine_IsStillReportedAfterRestart(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
 	lines := linesOf(t, c.Path)
 	lines[9] = strings.Replace(lines[9], "stopped", "started", 1)
 	writeLines(t, c.Path, lines)
 	makeLog(t, c, 5)
-	wantFindings(t, "breaks", verified(t, c.Path).Breaks, Finding{Kind: Changed, Seq: 10, Line: 10})
+	wantFindings(t, "breaks", mustVerify(t, c.Path).Breaks, Finding{Kind: Changed, Seq: 10, Line: 10})
 }
 
-func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
+func TestWrite_DiskFull_CountsLostLinesAndContinuesChain(t *testing.T) {
 	c := config(t)
-	var server logged
+	var server logCapture
 	c.Logger = server.logger()
 	var full fullDisk
 	w := &Log{writer: writer{Config: c.withDefaults(), disk: full.disk()}}
@@ -425,7 +425,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 func TestWrite_DiskStaysFull_IsReportedOnceAMinute(t *testing.T) {
 	c := config(t)
 	synctest.Test(t, func(t *testing.T) {
-		var server logged
+		var server logCapture
 		c.Logger = server.logger()
 		full := fullDisk{full: true}
 		l, err := open(c, full.disk())
@@ -443,21 +443,21 @@ func TestWrite_DiskStaysFull_IsReportedOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
+func TestWrite_DiskHangs_WaitsOnceThenCountsLostLines(t *testing.T) {
 	c := config(t)
 	synctest.Test(t, func(t *testing.T) {
 		d := realDisk()
-		hangs := make(chan struct{})
+		unblock := make(chan struct{})
 		d.write = func(f *os.File, b []byte) (int, error) {
-			<-hangs
+			<-unblock
 			return f.Write(b)
 		}
-		close(hangs)
+		close(unblock)
 		l, err := open(c, d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		hangs = make(chan struct{}) // synchronized with the goroutine through the queue
+		unblock = make(chan struct{}) // synchronized with the goroutine through the queue
 		const calls = queueLen + 2*batchLen
 		start := time.Now()
 		for range calls {
@@ -466,7 +466,7 @@ func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
 		if waited := time.Since(start); waited != writeTimeout {
 			t.Errorf("callers waited for %v in total, want %v", waited, writeTimeout)
 		}
-		close(hangs)
+		close(unblock)
 		synctest.Wait()
 		before := l.Lost()
 		l.Write(refusal())
@@ -474,17 +474,17 @@ func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
 		if before == 0 || l.Lost() != before {
 			t.Errorf("Lost() = %d during the hang and %d after it, want the same positive number", before, l.Lost())
 		}
-		r := verified(t, c.Path)
+		r := mustVerify(t, c.Path)
 		if !r.Intact() || r.Lines+before != calls+3 {
 			t.Errorf("%d lines were written and %d lost, want every call counted; breaks: %v", r.Lines, before, r.Breaks)
 		}
 	})
 }
 
-func TestWrite_SyncsWithinASecond_AndReportsAFailureOnce(t *testing.T) {
+func TestWrite_SyncsWithinASecondAndReportsFailureOnce(t *testing.T) {
 	c := config(t)
 	synctest.Test(t, func(t *testing.T) {
-		var server logged
+		var server logCapture
 		c.Logger = server.logger()
 		d := realDisk()
 		syncs := make(chan struct{}, 100)
@@ -512,7 +512,7 @@ func TestWrite_SyncsWithinASecond_AndReportsAFailureOnce(t *testing.T) {
 	})
 }
 
-func TestLog_FileMovedAway_StartsAnotherFile(t *testing.T) {
+func TestLog_FileMovedAway_StartsNewFile(t *testing.T) {
 	c := config(t)
 	aside := filepath.Join(t.TempDir(), "aside")
 	synctest.Test(t, func(t *testing.T) {
@@ -536,7 +536,7 @@ func TestLog_FileMovedAway_StartsAnotherFile(t *testing.T) {
 func TestLog_Anchors_AreLoggedAndValid(t *testing.T) {
 	c := config(t)
 	c.MaxBytes = 5000
-	var server logged
+	var server logCapture
 	c.Logger = server.logger()
 	synctest.Test(t, func(t *testing.T) {
 		l := mustOpen(t, c)
@@ -562,7 +562,7 @@ func TestLog_Anchors_AreLoggedAndValid(t *testing.T) {
 	if len(anchors) < 4 || anchors[len(anchors)-2].Seq != 42 || anchors[len(anchors)-1].Seq != 43 {
 		t.Errorf("got anchors %v, want at least 4, the last two for lines 42 and 43", anchors)
 	}
-	if r := verified(t, c.Path, anchors...); !r.Intact() {
+	if r := mustVerify(t, c.Path, anchors...); !r.Intact() {
 		t.Error(r.Breaks)
 	}
 }

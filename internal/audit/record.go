@@ -84,8 +84,8 @@ type entry struct {
 	tornBytes               int64
 }
 
-func cleanAll(list []string, most int) (kept []string, more int) {
-	kept = slices.Clone(list[:min(most, len(list))])
+func cleanAll(list []string, limit int) (kept []string, more int) {
+	kept = slices.Clone(list[:min(limit, len(list))])
 	for i := range kept {
 		kept[i] = clean(kept[i], maxText)
 	}
@@ -94,12 +94,12 @@ func cleanAll(list []string, most int) (kept []string, more int) {
 
 // clean truncates a string and replaces unprintable characters. ASCII control characters are kept, because JSON escapes
 // them.
-func clean(s string, most int) string {
-	if len(s) > most {
-		for most > 0 && !utf8.RuneStart(s[most]) {
-			most--
+func clean(s string, limit int) string {
+	if len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
 		}
-		s = strings.Clone(s[:most]) + "…"
+		s = strings.Clone(s[:limit]) + "…"
 	}
 	return strings.Map(func(r rune) rune {
 		if r >= ' ' && !unicode.IsPrint(r) {
@@ -159,14 +159,14 @@ func (e *entry) line(server, cluster string) line {
 
 // A line ends with the checksum of everything before it: ,"crc":"01234567"}
 const (
-	crcBegin = `,"crc":"`
-	crcEnd   = `"}`
-	crcLen   = len(crcBegin) + 8 + len(crcEnd)
+	crcPrefix = `,"crc":"`
+	crcSuffix = `"}`
+	crcLen    = len(crcPrefix) + 8 + len(crcSuffix)
 )
 
 func checksum(text []byte) string {
 	sum := crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli))
-	return crcBegin + hex.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)) + crcEnd
+	return crcPrefix + hex.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)) + crcSuffix
 }
 
 // appendTo appends the line with its newline to b, and returns its hash.
@@ -187,8 +187,8 @@ func hashOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// whole reports whether text is a complete line, without its newline, with a valid checksum.
-func whole(text []byte) bool {
+// complete reports whether text is a complete line, without its newline, with a valid checksum.
+func complete(text []byte) bool {
 	at := len(text) - crcLen
 	return at > 0 && string(text[at:]) == checksum(text[:at])
 }
@@ -198,7 +198,7 @@ func parse(text []byte) (*line, error) {
 	if len(text) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	if !whole(text) {
+	if !complete(text) {
 		return nil, errors.New("its checksum is wrong")
 	}
 	text = append(slices.Clone(text[:len(text)-crcLen]), '}')

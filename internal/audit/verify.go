@@ -129,7 +129,7 @@ func verifyFiles(ctx context.Context, path string, names []string, anchors []Anc
 		if err != nil {
 			return nil, err
 		}
-		err = errors.Join(v.file(ctx, f, name, firstOf(path, name), i == len(names)-1), f.Close())
+		err = errors.Join(v.file(ctx, f, name, firstSeq(path, name), i == len(names)-1), f.Close())
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
@@ -148,7 +148,7 @@ type hole struct {
 // place is the location of a finding.
 type place struct{ file, line int }
 
-type found struct {
+type breakAt struct {
 	Finding
 	at place
 }
@@ -157,7 +157,7 @@ type found struct {
 type verifier struct {
 	report  Report
 	anchors map[uint64]string
-	breaks  []found
+	breaks  []breakAt
 	holes   []hole
 
 	at     place  // the current line
@@ -177,7 +177,7 @@ func newVerifier(anchors []Anchor) *verifier {
 }
 
 // file verifies one file. named is the number of its first line according to its name, or 0 for the newest file.
-func (v *verifier) file(ctx context.Context, r io.Reader, name string, named uint64, newest bool) error {
+func (v *verifier) file(ctx context.Context, r io.Reader, name string, nameSeq uint64, newest bool) error {
 	v.report.Files = append(v.report.Files, FileReport{Name: name})
 	v.at = place{file: len(v.report.Files) - 1}
 	lines := newLineReader(r)
@@ -190,22 +190,22 @@ func (v *verifier) file(ctx context.Context, r io.Reader, name string, named uin
 			return err
 		}
 		v.at.line++
-		v.line(at, named, newest)
+		v.line(at, nameSeq, newest)
 	}
 }
 
 // line checks one line.
-func (v *verifier) line(at aLine, named uint64, newest bool) {
+func (v *verifier) line(at rawLine, nameSeq uint64, newest bool) {
 	l, err := parse(at.text)
 	if err == nil && at.bytes > int64(len(at.text)) {
 		err = errors.New("it is too long")
 	}
 	switch {
-	case err != nil && newest && !at.newline && !whole(at.text[:len(at.text)-1]):
+	case err != nil && newest && !at.newline && !complete(at.text[:len(at.text)-1]):
 		v.note(Torn, v.expected(), "the last line is incomplete: a server is writing it, or was killed and not restarted")
 		return
 	case err != nil:
-		v.found(Changed, v.at, v.expected(), "this line was changed: %v", err)
+		v.breakAt(Changed, v.at, v.expected(), "this line was changed: %v", err)
 		v.unread++
 		return
 	}
@@ -215,10 +215,10 @@ func (v *verifier) line(at aLine, named uint64, newest bool) {
 	}
 	f.Last = l.Seq
 	v.report.Lines++
-	v.order(l, named, f.Lines == 1)
-	v.mentions(l)
+	v.checkOrder(l, nameSeq, f.Lines == 1)
+	v.notePrevious(l)
 	if hash, ok := v.anchors[l.Seq]; ok && hash != at.hash {
-		v.found(Changed, v.at, l.Seq, "line %d does not match its anchor: the log was rewritten", l.Seq)
+		v.breakAt(Changed, v.at, l.Seq, "line %d does not match its anchor: the log was rewritten", l.Seq)
 	}
 	v.event = l.Event
 	if l.Seq > v.last {
@@ -235,49 +235,49 @@ func (v *verifier) expected() uint64 {
 	return v.last + v.unread + 1 // 0 after the highest possible number
 }
 
-// order checks a line's number and its hash of the previous line.
-func (v *verifier) order(l *line, named uint64, firstOfFile bool) {
+// checkOrder checks a line's number and its hash of the previous line.
+func (v *verifier) checkOrder(l *line, nameSeq uint64, firstOfFile bool) {
 	if v.last == 0 {
 		v.report.First, v.report.From = l.Seq, l.Time
 		switch {
-		case v.misnamed(named, l.Seq):
-			v.found(Cut, v.at, l.Seq, "the file begins with line %d, but its name says %d: its beginning was cut off", l.Seq, named)
+		case v.misnamed(nameSeq, l.Seq):
+			v.breakAt(Cut, v.at, l.Seq, "the file begins with line %d, but its name says %d: its beginning was cut off", l.Seq, nameSeq)
 		case l.Seq == 1 && l.Prev != "":
-			v.found(Changed, v.at, l.Seq, "line 1 contains the hash of a previous line: it was changed")
+			v.breakAt(Changed, v.at, l.Seq, "line 1 contains the hash of a previous line: it was changed")
 		case l.Seq > 1 && l.Seq-1 > v.unread:
 			v.note(Removed, l.Seq, "the log begins with line %d: rotation has removed the earlier lines", l.Seq)
 		}
 		return
 	}
 	if l.Seq <= v.last {
-		v.moved(l.Seq)
+		v.recordMoved(l.Seq)
 		return
 	}
 	if gap := l.Seq - v.last - 1; gap > v.unread {
 		v.hole(hole{from: v.last + 1, to: l.Seq - 1, at: v.at, count: gap - v.unread, boundary: firstOfFile})
 		return
 	}
-	if firstOfFile && v.misnamed(named, l.Seq) {
-		v.found(Changed, v.at, l.Seq, "the file begins with line %d, but its name says %d: it was renamed", l.Seq, named)
+	if firstOfFile && v.misnamed(nameSeq, l.Seq) {
+		v.breakAt(Changed, v.at, l.Seq, "the file begins with line %d, but its name says %d: it was renamed", l.Seq, nameSeq)
 	}
 	if l.Seq == v.last+1 && v.unread == 0 && l.Prev != v.hash {
-		v.found(Changed, v.lastAt, v.last, "line %d was changed: line %d contains a different hash for it", v.last, l.Seq)
+		v.breakAt(Changed, v.lastAt, v.last, "line %d was changed: line %d contains a different hash for it", v.last, l.Seq)
 	}
 }
 
 // misnamed reports whether the number in a file's name differs from the number of its first line. If the first lines
 // are unreadable, any number that they could have is accepted.
-func (v *verifier) misnamed(named, first uint64) bool {
-	return named > first || named > 0 && first-named > v.unread
+func (v *verifier) misnamed(nameSeq, first uint64) bool {
+	return nameSeq > first || nameSeq > 0 && first-nameSeq > v.unread
 }
 
-// moved records a line that belongs further up.
-func (v *verifier) moved(seq uint64) {
+// recordMoved records a line that belongs further up.
+func (v *verifier) recordMoved(seq uint64) {
 	for i, h := range v.holes {
 		if seq < h.from || seq > h.to {
 			continue
 		}
-		v.found(Reordered, v.at, seq, "line %d is after line %d", seq, v.last)
+		v.breakAt(Reordered, v.at, seq, "line %d is after line %d", seq, v.last)
 		v.holes = slices.Delete(v.holes, i, i+1)
 		if h.count--; h.count == 0 {
 			return
@@ -298,11 +298,11 @@ func (v *verifier) moved(seq uint64) {
 		}
 		return
 	}
-	v.found(Repeated, v.at, seq, "line %d is repeated after line %d", seq, v.last)
+	v.breakAt(Repeated, v.at, seq, "line %d is repeated after line %d", seq, v.last)
 }
 
-// mentions adds notes for what a line reports about the lines before it.
-func (v *verifier) mentions(l *line) {
+// notePrevious adds notes for what a line reports about the lines before it.
+func (v *verifier) notePrevious(l *line) {
 	if l.Lost > 0 {
 		v.note(Lost, l.Seq, "%d lines before this one could not be written", l.Lost)
 	}
@@ -330,9 +330,9 @@ func (v *verifier) hole(h hole) {
 	}
 }
 
-func (v *verifier) found(kind Kind, at place, seq uint64, format string, args ...any) {
+func (v *verifier) breakAt(kind Kind, at place, seq uint64, format string, args ...any) {
 	if len(v.breaks)+len(v.holes) == 0 || !v.full() {
-		v.breaks = append(v.breaks, found{v.finding(kind, at, seq, format, args...), at})
+		v.breaks = append(v.breaks, breakAt{v.finding(kind, at, seq, format, args...), at})
 	}
 }
 
@@ -359,14 +359,14 @@ func (v *verifier) end() *Report {
 		if h.boundary {
 			text += " between this file and the previous one: a file is missing, or the end of the previous one"
 		}
-		v.breaks = append(v.breaks, found{v.finding(Missing, h.at, h.from, "%s", text), h.at})
+		v.breaks = append(v.breaks, breakAt{v.finding(Missing, h.at, h.from, "%s", text), h.at})
 	}
 	v.report.Last = v.last
 	if v.last > 0 {
 		v.report.Anchor = Anchor{v.last, v.hash}.String()
 	}
 	v.checkAnchors()
-	slices.SortStableFunc(v.breaks, func(a, b found) int {
+	slices.SortStableFunc(v.breaks, func(a, b breakAt) int {
 		return cmp.Or(cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.Seq, b.Seq))
 	})
 	for _, f := range v.breaks {
@@ -382,9 +382,9 @@ func (v *verifier) checkAnchors() {
 		switch {
 		case len(v.report.Files) == 0:
 		case seq > v.last:
-			v.breaks = append(v.breaks, found{v.finding(Cut, at, seq, "the log ends with line %d, but the anchor is for line %d: its end was cut off", v.last, seq), place{math.MaxInt, 0}})
+			v.breaks = append(v.breaks, breakAt{v.finding(Cut, at, seq, "the log ends with line %d, but the anchor is for line %d: its end was cut off", v.last, seq), place{math.MaxInt, 0}})
 		case seq < v.report.First:
-			v.breaks = append(v.breaks, found{v.finding(Removed, place{0, 1}, seq, "the anchor's line %d is older than the log and cannot be checked: use a later anchor", seq), place{}})
+			v.breaks = append(v.breaks, breakAt{v.finding(Removed, place{0, 1}, seq, "the anchor's line %d is older than the log and cannot be checked: use a later anchor", seq), place{}})
 		}
 	}
 }

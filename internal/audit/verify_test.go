@@ -16,20 +16,20 @@ func TestVerify_ReportsEachKindOfDamage(t *testing.T) {
 	swap := func(i int) func([]string) []string {
 		return func(l []string) []string { l[i], l[i+1] = l[i+1], l[i]; return l }
 	}
-	remake := func(lines []string, i int, from, to string) []string {
+	rewrite := func(lines []string, i int, from, to string) []string {
 		text := strings.Replace(lines[i][:len(lines[i])-crcLen], from, to, 1)
 		lines[i] = text + checksum([]byte(text))
 		return lines
 	}
 	for _, c := range []struct {
-		what   string
+		name   string
 		change func(lines []string) []string // changes to the ten lines
 		want   []Finding
 	}{
 		{"nothing", func(l []string) []string { return l }, nil},
 		{"a changed line", func(l []string) []string { l[4] = strings.Replace(l[4], "shop", "shup", 1); return l }, []Finding{{Kind: Changed, Seq: 5, Line: 5}}},
-		{"a changed line with a correct checksum", func(l []string) []string { return remake(l, 4, "shop", "shup") }, []Finding{{Kind: Changed, Seq: 5, Line: 5}}},
-		{"a changed first line with a correct checksum", func(l []string) []string { return remake(l, 0, "gk1", "gk2") }, []Finding{{Kind: Changed, Seq: 1, Line: 1}}},
+		{"a changed line with a correct checksum", func(l []string) []string { return rewrite(l, 4, "shop", "shup") }, []Finding{{Kind: Changed, Seq: 5, Line: 5}}},
+		{"a changed first line with a correct checksum", func(l []string) []string { return rewrite(l, 0, "gk1", "gk2") }, []Finding{{Kind: Changed, Seq: 1, Line: 1}}},
 		{"a changed last line", func(l []string) []string { l[9] = strings.Replace(l[9], "gk1", "gk2", 1); return l }, []Finding{{Kind: Changed, Seq: 10, Line: 10}}},
 		{"two changed lines in a row", func(l []string) []string { l[3], l[4] = "x", ""; return l }, []Finding{{Kind: Changed, Seq: 4, Line: 4}, {Kind: Changed, Seq: 5, Line: 5}}},
 		{"a missing line", func(l []string) []string { return slices.Delete(l, 4, 5) }, []Finding{{Kind: Missing, Seq: 5, Line: 5}}},
@@ -49,41 +49,41 @@ func TestVerify_ReportsEachKindOfDamage(t *testing.T) {
 		cfg := config(t)
 		makeLog(t, cfg, 10)
 		writeLines(t, cfg.Path, c.change(linesOf(t, cfg.Path)))
-		wantFindings(t, c.what, verified(t, cfg.Path).Breaks, c.want...)
+		wantFindings(t, c.name, mustVerify(t, cfg.Path).Breaks, c.want...)
 	}
 }
 
 func TestVerify_ReportsDamagedFiles(t *testing.T) {
 	remove := func(name string) error { return os.Remove(name) }
 	for _, c := range []struct {
-		what   string
+		name   string
 		change func(path string) error // changes to files that begin with lines 1, 4, 7 and 10
 		breaks []Finding
 		notes  []Finding
 	}{
 		{"nothing", func(string) error { return nil }, nil, nil},
-		{"the oldest file is missing", func(p string) error { return remove(rotated(p, 1)) }, nil, []Finding{{Kind: Removed, Seq: 4, Line: 1}}},
-		{"a file in the middle is missing", func(p string) error { return remove(rotated(p, 4)) }, []Finding{{Kind: Missing, Seq: 4, Line: 1}}, nil},
+		{"the oldest file is missing", func(p string) error { return remove(rotatedName(p, 1)) }, nil, []Finding{{Kind: Removed, Seq: 4, Line: 1}}},
+		{"a file in the middle is missing", func(p string) error { return remove(rotatedName(p, 4)) }, []Finding{{Kind: Missing, Seq: 4, Line: 1}}, nil},
 		{"the newest file is missing", func(p string) error { return remove(p) }, nil, nil},
 		{"the beginning of the oldest file is missing", func(p string) error {
-			name := rotated(p, 1)
+			name := rotatedName(p, 1)
 			data, err := os.ReadFile(name)
 			if err != nil {
 				return err
 			}
 			return os.WriteFile(name, data[bytes.IndexByte(data, '\n')+1:], 0o600)
 		}, []Finding{{Kind: Cut, Seq: 2, Line: 1}}, nil},
-		{"a file was renamed", func(p string) error { return os.Rename(rotated(p, 4), rotated(p, 3)) }, []Finding{{Kind: Changed, Seq: 4, Line: 1}}, nil},
-		{"a file ends partway through a line", func(p string) error { return os.Truncate(rotated(p, 4), 600) }, []Finding{{Kind: Changed, Seq: 5, Line: 2}, {Kind: Missing, Seq: 5, Line: 1}}, nil},
+		{"a file was renamed", func(p string) error { return os.Rename(rotatedName(p, 4), rotatedName(p, 3)) }, []Finding{{Kind: Changed, Seq: 4, Line: 1}}, nil},
+		{"a file ends partway through a line", func(p string) error { return os.Truncate(rotatedName(p, 4), 600) }, []Finding{{Kind: Changed, Seq: 5, Line: 2}, {Kind: Missing, Seq: 5, Line: 1}}, nil},
 	} {
 		cfg := config(t)
 		makeFiles(t, cfg, 4, 3)
 		if err := c.change(cfg.Path); err != nil {
 			t.Fatal(err)
 		}
-		r := verified(t, cfg.Path)
-		wantFindings(t, c.what, r.Breaks, c.breaks...)
-		wantFindings(t, c.what, r.Notes, c.notes...)
+		r := mustVerify(t, cfg.Path)
+		wantFindings(t, c.name, r.Breaks, c.breaks...)
+		wantFindings(t, c.name, r.Notes, c.notes...)
 	}
 }
 
@@ -94,23 +94,23 @@ func TestVerify_Anchors(t *testing.T) {
 		t.Helper()
 		name := cfg.Path
 		if seq <= 8 {
-			name = rotated(cfg.Path, (seq-1)/4*4+1)
+			name = rotatedName(cfg.Path, (seq-1)/4*4+1)
 		}
 		return Anchor{seq, hashOf([]byte(linesOf(t, name)[(seq-1)%4]))}
 	}
 	third, tenth, twelfth := anchor(3), anchor(10), anchor(12)
-	if r := verified(t, cfg.Path, third, tenth, twelfth); !r.Intact() || r.Anchor != twelfth.String() {
+	if r := mustVerify(t, cfg.Path, third, tenth, twelfth); !r.Intact() || r.Anchor != twelfth.String() {
 		t.Errorf("got breaks %v and anchor %s, want none and the anchor of line 12", r.Breaks, r.Anchor)
 	}
-	wantFindings(t, "another hash", verified(t, cfg.Path, Anchor{10, third.Hash}).Breaks, Finding{Kind: Changed, Seq: 10, Line: 2})
+	wantFindings(t, "another hash", mustVerify(t, cfg.Path, Anchor{10, third.Hash}).Breaks, Finding{Kind: Changed, Seq: 10, Line: 2})
 
 	writeLines(t, cfg.Path, linesOf(t, cfg.Path)[:2])
-	wantFindings(t, "a truncated log", verified(t, cfg.Path, tenth, twelfth).Breaks, Finding{Kind: Cut, Seq: 12, Line: 2})
+	wantFindings(t, "a truncated log", mustVerify(t, cfg.Path, tenth, twelfth).Breaks, Finding{Kind: Cut, Seq: 12, Line: 2})
 
-	if err := os.Remove(rotated(cfg.Path, 1)); err != nil {
+	if err := os.Remove(rotatedName(cfg.Path, 1)); err != nil {
 		t.Fatal(err)
 	}
-	wantFindings(t, "an anchor older than the log", verified(t, cfg.Path, third).Breaks, Finding{Kind: Removed, Seq: 3})
+	wantFindings(t, "an anchor older than the log", mustVerify(t, cfg.Path, third).Breaks, Finding{Kind: Removed, Seq: 3})
 }
 
 func TestParseAnchor(t *testing.T) {
@@ -137,7 +137,7 @@ func verifyText(t interface{ Fatal(args ...any) }, files ...[]byte) *Report {
 }
 
 // A flipped bit in any byte of any line is detected, including the last line and newlines.
-func TestVerify_AnyFlippedByte_IsFound(t *testing.T) {
+func TestVerify_AnyFlippedByte_IsDetected(t *testing.T) {
 	cfg := config(t)
 	makeLog(t, cfg, 12)
 	data, err := os.ReadFile(cfg.Path)
@@ -158,7 +158,7 @@ func TestVerify_AnyFlippedByte_IsFound(t *testing.T) {
 }
 
 // Removing or moving complete lines is always detected, except for removal at the end.
-func TestVerify_RemovedAndMovedLines_AreFound(t *testing.T) {
+func TestVerify_RemovedAndMovedLines_AreDetected(t *testing.T) {
 	cfg := config(t)
 	makeLog(t, cfg, 8)
 	lines := bytes.SplitAfter(bytes.TrimSuffix(must(os.ReadFile(cfg.Path)), []byte("\n")), []byte("\n"))
@@ -166,12 +166,12 @@ func TestVerify_RemovedAndMovedLines_AreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		order := rapid.SliceOfN(rapid.IntRange(0, len(lines)-1), 0, 12).Draw(t, "order")
 		var data []byte
-		right := true
+		inOrder := true
 		for i, n := range order {
 			data = append(data, lines[n]...)
-			right = right && n == order[0]+i
+			inOrder = inOrder && n == order[0]+i
 		}
-		if r := verifyText(t, data); r.Intact() != right {
+		if r := verifyText(t, data); r.Intact() != inOrder {
 			t.Fatalf("lines %v: Intact() = %v; breaks: %v", order, r.Intact(), r.Breaks)
 		}
 	})
@@ -188,7 +188,7 @@ func seal(data []byte) []byte {
 	var out []byte
 	for text := range bytes.Lines(data) {
 		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("}"))
-		if at := len(text) - crcLen + 1; at > 0 && strings.HasPrefix(string(text[at:]), crcBegin) {
+		if at := len(text) - crcLen + 1; at > 0 && strings.HasPrefix(string(text[at:]), crcPrefix) {
 			text = text[:at]
 		}
 		out = append(out, text...)
@@ -238,7 +238,7 @@ func checkGarbage(t interface{ Fatal(args ...any) }, one, two []byte) {
 }
 
 // Like FuzzVerify, but with correct checksums and with line numbers at the limits.
-func TestVerify_LinesOfAnyNumbers_AreCounted(t *testing.T) {
+func TestVerify_AnyLineNumbers_AreCounted(t *testing.T) {
 	aLine := rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 5).Draw(t, "garbage") == 0 {
 			return rapid.String().Draw(t, "text") + "\n"

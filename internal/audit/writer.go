@@ -18,12 +18,12 @@ type writer struct {
 	disk disk
 	lock io.Closer
 
-	file     *os.File
-	size     int64  // size of the complete lines in file
-	first    uint64 // number of the first line in file; 0 if file is empty
-	partial  bool   // file may contain part of a batch after size bytes
-	unended  bool   // only the newline of the last line in file is missing
-	unsynced bool
+	file      *os.File
+	size      int64  // size of the complete lines in file
+	first     uint64 // number of the first line in file; 0 if file is empty
+	partial   bool   // file may contain part of a batch after size bytes
+	noNewline bool   // only the newline of the last line in file is missing
+	unsynced  bool
 
 	seq  uint64 // number of the last line
 	hash string // hash of the last line; empty if there is none
@@ -69,7 +69,7 @@ func (w *writer) resume() (entry, error) {
 			return entry{}, errors.Join(err, w.file.Close())
 		}
 	}
-	w.unended = w.size > 0 && !newest.newline
+	w.noNewline = w.size > 0 && !newest.newline
 	w.anchor(started.Time)
 	return started, nil
 }
@@ -81,7 +81,7 @@ func openFile(name string) (*os.File, error) {
 // append writes a batch in one call. If it returns an error, the whole batch counts as not written.
 func (w *writer) append(batch []entry, lost uint64) error {
 	w.buf.Reset()
-	if w.unended {
+	if w.noNewline {
 		w.buf.WriteByte('\n')
 	}
 	seq, hash := w.seq, w.hash
@@ -94,10 +94,10 @@ func (w *writer) append(batch []entry, lost uint64) error {
 		l.Seq, l.Prev = seq, hash
 		hash = l.appendTo(&w.buf)
 	}
-	if err := w.mend(); err != nil {
+	if err := w.truncatePartial(); err != nil {
 		return err
 	}
-	if w.first > 0 && !w.unended && w.size+int64(w.buf.Len()) > w.MaxBytes {
+	if w.first > 0 && !w.noNewline && w.size+int64(w.buf.Len()) > w.MaxBytes {
 		if err := w.rotate(); err != nil { // the file grows until rotation succeeds
 			w.complain("the audit log could not be rotated", err)
 		}
@@ -105,19 +105,19 @@ func (w *writer) append(batch []entry, lost uint64) error {
 	n, err := w.disk.write(w.file, w.buf.Bytes())
 	if err != nil {
 		w.partial = n > 0
-		return errors.Join(err, w.mend())
+		return errors.Join(err, w.truncatePartial())
 	}
 	if w.first == 0 {
 		w.first = w.seq + 1
 	}
 	w.size += int64(n)
 	w.seq, w.hash = seq, hash
-	w.unsynced, w.unended = true, false
+	w.unsynced, w.noNewline = true, false
 	return nil
 }
 
-// mend truncates a partly written batch.
-func (w *writer) mend() error {
+// truncatePartial truncates a partly written batch.
+func (w *writer) truncatePartial() error {
 	if !w.partial {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (w *writer) mend() error {
 
 // rotate starts a new file. If that fails, the old file stays in use.
 func (w *writer) rotate() error {
-	old := rotated(w.Path, w.first)
+	old := rotatedName(w.Path, w.first)
 	if _, err := os.Lstat(old); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s already exists: move it away", old)
 	}
@@ -191,16 +191,16 @@ func (w *writer) sync() {
 
 // reopen starts a new file if the path no longer refers to the open file.
 func (w *writer) reopen() error {
-	if err := w.mend(); err != nil {
+	if err := w.truncatePartial(); err != nil {
 		return err
 	}
-	mine, err := w.file.Stat()
+	openInfo, err := w.file.Stat()
 	if err != nil {
 		return err
 	}
-	w.size = min(w.size, mine.Size()) // another program may have truncated the file
+	w.size = min(w.size, openInfo.Size()) // another program may have truncated the file
 	now, err := os.Stat(w.Path)
-	if err == nil && os.SameFile(mine, now) {
+	if err == nil && os.SameFile(openInfo, now) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -215,7 +215,7 @@ func (w *writer) reopen() error {
 		return errors.Join(err, file.Close())
 	}
 	old := w.file
-	w.file, w.size, w.first, w.unended = file, info.Size(), 0, false
+	w.file, w.size, w.first, w.noNewline = file, info.Size(), 0, false
 	return old.Close()
 }
 

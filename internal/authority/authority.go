@@ -24,15 +24,15 @@ import (
 
 // Default lifetimes.
 const (
-	Life     = 10 * 365 * 24 * time.Hour // lifetime of an authority
-	LeafLife = 365 * 24 * time.Hour      // lifetime of a certificate issued by it
+	Lifetime     = 10 * 365 * 24 * time.Hour // lifetime of an authority
+	LeafLifetime = 365 * 24 * time.Hour      // lifetime of a certificate issued by it
 )
 
-// Soon is how long before a certificate expires operators are warned.
-const Soon = 30 * 24 * time.Hour
+// ExpiryWarning is how long before a certificate expires operators are warned.
+const ExpiryWarning = 30 * 24 * time.Hour
 
-// backdated is how far in the past a certificate's validity begins.
-const backdated = 10 * time.Minute
+// backdate is how far in the past a certificate's validity begins.
+const backdate = 10 * time.Minute
 
 // Pair is a certificate and its private key.
 type Pair struct {
@@ -42,14 +42,14 @@ type Pair struct {
 
 // New creates an authority that may sign server and client certificates, but not other authorities. A random suffix in
 // its subject distinguishes authorities with the same name.
-func New(name string, now time.Time, life time.Duration) (*Pair, error) {
+func New(name string, now time.Time, lifetime time.Duration) (*Pair, error) {
 	suffix := make([]byte, 4)
 	if _, err := rand.Read(suffix); err != nil {
 		return nil, err
 	}
 	template := &x509.Certificate{
 		Subject:  pkix.Name{CommonName: name + " " + hex.EncodeToString(suffix)},
-		NotAfter: now.Add(life),
+		NotAfter: now.Add(lifetime),
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 		IsCA:     true, BasicConstraintsValid: true, MaxPathLenZero: true,
 	}
@@ -66,8 +66,8 @@ type Leaf struct {
 	URIs []*url.URL
 	// Server and Client select the permitted uses.
 	Server, Client bool
-	// Life is the lifetime. It is shortened if the authority expires earlier.
-	Life time.Duration
+	// Lifetime is the lifetime. It is shortened if the authority expires earlier.
+	Lifetime time.Duration
 }
 
 // maxCommonName is the maximum length of a common name in characters (RFC 5280, ub-common-name).
@@ -78,7 +78,7 @@ func (p *Pair) Issue(l Leaf, now time.Time) (*Pair, error) {
 	if !now.Before(p.Cert.NotAfter) {
 		return nil, &ExpiredError{p.Cert}
 	}
-	template := &x509.Certificate{NotAfter: now.Add(l.Life), KeyUsage: x509.KeyUsageDigitalSignature, URIs: l.URIs, BasicConstraintsValid: true}
+	template := &x509.Certificate{NotAfter: now.Add(l.Lifetime), KeyUsage: x509.KeyUsageDigitalSignature, URIs: l.URIs, BasicConstraintsValid: true}
 	if template.NotAfter.After(p.Cert.NotAfter) {
 		template.NotAfter = p.Cert.NotAfter
 	}
@@ -107,7 +107,7 @@ func sign(template *x509.Certificate, now time.Time, a *Pair) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	template.NotBefore = now.Add(-backdated)
+	template.NotBefore = now.Add(-backdate)
 	if template.SerialNumber, err = serial(); err != nil {
 		return nil, err
 	}

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-func made(t *testing.T, life time.Duration) *Pair {
+func newAuthority(t *testing.T, lifetime time.Duration) *Pair {
 	t.Helper()
-	a, err := New("test", time.Now(), life)
+	a, err := New("test", time.Now(), lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-func issued(t *testing.T, a *Pair, l Leaf) *x509.Certificate {
+func issue(t *testing.T, a *Pair, l Leaf) *x509.Certificate {
 	t.Helper()
 	p, err := a.Issue(l, time.Now())
 	if err != nil {
@@ -36,14 +36,14 @@ func verify(c *x509.Certificate, a *Pair, host string, use x509.ExtKeyUsage) err
 	return err
 }
 
-func TestIssue_EachUse_IsValidForThatUseOnly(t *testing.T) {
-	a, other := made(t, time.Hour), made(t, time.Hour)
-	server := Leaf{Name: "gk1", Hosts: []string{"gk1.example.com", "10.0.0.1", "::1"}, Server: true, Life: time.Minute}
-	client := Leaf{Name: "orders", Client: true, Life: time.Minute}
+func TestIssue_EachUse_IsValidOnlyForThatUse(t *testing.T) {
+	a, other := newAuthority(t, time.Hour), newAuthority(t, time.Hour)
+	server := Leaf{Name: "gk1", Hosts: []string{"gk1.example.com", "10.0.0.1", "::1"}, Server: true, Lifetime: time.Minute}
+	client := Leaf{Name: "orders", Client: true, Lifetime: time.Minute}
 	for _, c := range []struct {
-		what string
+		name string
 		leaf Leaf
-		by   *Pair
+		root *Pair
 		host string
 		use  x509.ExtKeyUsage
 		ok   bool
@@ -57,21 +57,21 @@ func TestIssue_EachUse_IsValidForThatUseOnly(t *testing.T) {
 		{"client", client, a, "", x509.ExtKeyUsageClientAuth, true},
 		{"client as a server", client, a, "", x509.ExtKeyUsageServerAuth, false},
 	} {
-		if err := verify(issued(t, a, c.leaf), c.by, c.host, c.use); (err == nil) != c.ok {
-			t.Errorf("verify() of %s = %v", c.what, err)
+		if err := verify(issue(t, a, c.leaf), c.root, c.host, c.use); (err == nil) != c.ok {
+			t.Errorf("verify() of %s = %v", c.name, err)
 		}
 	}
 }
 
-func TestIssue_Certificate_FollowsTheRules(t *testing.T) {
-	a := made(t, time.Hour)
+func TestIssue_Certificate_HasExpectedFields(t *testing.T) {
+	a := newAuthority(t, time.Hour)
 	uri := &url.URL{Scheme: "spiffe", Host: "example.com", Path: "/orders"}
-	c := issued(t, a, Leaf{Name: "orders", URIs: []*url.URL{uri}, Client: true, Life: 48 * time.Hour})
+	c := issue(t, a, Leaf{Name: "orders", URIs: []*url.URL{uri}, Client: true, Lifetime: 48 * time.Hour})
 	if !c.NotAfter.Equal(a.Cert.NotAfter) {
 		t.Errorf("the certificate expires at %s, want %s, when its authority expires", c.NotAfter, a.Cert.NotAfter)
 	}
-	if early := time.Since(c.NotBefore); early < backdated {
-		t.Errorf("the certificate became valid %s ago, want at least %s", early, backdated)
+	if early := time.Since(c.NotBefore); early < backdate {
+		t.Errorf("the certificate became valid %s ago, want at least %s", early, backdate)
 	}
 	if c.SerialNumber.Sign() <= 0 || c.SerialNumber.BitLen() > 128 || c.SerialNumber.Cmp(a.Cert.SerialNumber) == 0 {
 		t.Errorf("got serial number %x, want a positive one of at most 128 bits, different from the authority's", c.SerialNumber)
@@ -83,17 +83,17 @@ func TestIssue_Certificate_FollowsTheRules(t *testing.T) {
 		t.Errorf("the authority has CA %t, path length %d and uses %v; want true, 0 and none", c.IsCA, c.MaxPathLen, c.ExtKeyUsage)
 	}
 	long := strings.Repeat("a", 63) + ".example.com"
-	if err := verify(issued(t, a, Leaf{Name: long, Hosts: []string{long}, Server: true, Life: time.Hour}), a, long, x509.ExtKeyUsageServerAuth); err != nil {
+	if err := verify(issue(t, a, Leaf{Name: long, Hosts: []string{long}, Server: true, Lifetime: time.Hour}), a, long, x509.ExtKeyUsageServerAuth); err != nil {
 		t.Errorf("Issue() with a long host name: %v", err)
 	}
 }
 
-func TestIssue_ExpiredAuthority_Refuses(t *testing.T) {
+func TestIssue_ExpiredAuthority_Fails(t *testing.T) {
 	a, err := New("old", time.Now().Add(-2*time.Hour), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "expired at") {
+	if _, err := a.Issue(Leaf{Name: "x", Client: true, Lifetime: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "expired at") {
 		t.Errorf("Issue() = %v, want an error that reports that the authority has expired", err)
 	}
 }
@@ -101,7 +101,7 @@ func TestIssue_ExpiredAuthority_Refuses(t *testing.T) {
 func TestRead_AfterWrite_ReturnsThePair(t *testing.T) {
 	dir := t.TempDir()
 	f := Files{filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key")}
-	a, b := made(t, time.Hour), made(t, time.Hour)
+	a, b := newAuthority(t, time.Hour), newAuthority(t, time.Hour)
 	for _, p := range []*Pair{a, b} { // the second replaces the first
 		if err := p.Write(f); err != nil {
 			t.Fatal(err)
@@ -111,23 +111,23 @@ func TestRead_AfterWrite_ReturnsThePair(t *testing.T) {
 	if err != nil || !got.Cert.Equal(b.Cert) {
 		t.Fatalf("Read() = %v, %v; want the pair that was written", got, err)
 	}
-	if err := verify(issued(t, got, Leaf{Name: "x", Client: true, Life: time.Minute}), b, "", x509.ExtKeyUsageClientAuth); err != nil {
+	if err := verify(issue(t, got, Leaf{Name: "x", Client: true, Lifetime: time.Minute}), b, "", x509.ExtKeyUsageClientAuth); err != nil {
 		t.Error(err)
 	}
 	key, err := a.KeyPEM()
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Minute}, time.Now())
+	leaf, err := a.Issue(Leaf{Name: "x", Client: true, Lifetime: time.Minute}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for says, p := range map[string][2][]byte{
+	for want, p := range map[string][2][]byte{
 		"does not belong to the authority": {b.CertPEM(), key}, "does not belong to an authority": {leaf.CertPEM(), key},
 		"no PEM certificate": {key, key}, "not in PEM": {a.CertPEM(), nil},
 	} {
-		if _, err := Parse(p[0], p[1]); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %q", err, says)
+		if _, err := Parse(p[0], p[1]); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestHost_EachForm(t *testing.T) {
 	}
 }
 
-func TestNames_Bad_AreRefused(t *testing.T) {
+func TestNames_Invalid_AreRefused(t *testing.T) {
 	for _, bad := range []string{"", "../etc", "a/b", "a b", ".hidden", "-x", "ä", strings.Repeat("a", 65)} {
 		if CheckName(bad) == nil {
 			t.Errorf("CheckName(%q) = nil, want an error", bad)
@@ -171,7 +171,7 @@ func TestNames_Bad_AreRefused(t *testing.T) {
 	if u, err := AcquirerURI("host-1"); err != nil || u.String() != "gatekeeper:acquirer:host-1" {
 		t.Errorf("AcquirerURI() = %v, %v; want gatekeeper:acquirer:host-1", u, err)
 	}
-	c := issued(t, made(t, time.Hour), Leaf{Name: "x", Client: true, Life: time.Minute, URIs: []*url.URL{{Scheme: "gatekeeper", Opaque: "acquirer:host-1"}}})
+	c := issue(t, newAuthority(t, time.Hour), Leaf{Name: "x", Client: true, Lifetime: time.Minute, URIs: []*url.URL{{Scheme: "gatekeeper", Opaque: "acquirer:host-1"}}})
 	if !slices.ContainsFunc(c.URIs, func(u *url.URL) bool { return u.String() == "gatekeeper:acquirer:host-1" }) {
 		t.Errorf("got URIs %v, want one for the acquirer", c.URIs)
 	}

@@ -16,8 +16,8 @@ type ExistsError struct{ File string }
 
 func (e *ExistsError) Error() string { return e.File + " already exists" }
 
-// Free returns an *ExistsError if one of the files exists.
-func (f Files) Free() error {
+// EnsureAbsent returns an *ExistsError if one of the files exists.
+func (f Files) EnsureAbsent() error {
 	for _, path := range []string{f.Key, f.Cert} {
 		if _, err := os.Lstat(path); err == nil {
 			return &ExistsError{path}

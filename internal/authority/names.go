@@ -41,15 +41,15 @@ func hostName(s string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || !only(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || !consistsOf(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") {
 			return false
 		}
 	}
 	last := s[strings.LastIndex(s, ".")+1:]
-	return !only(last, "0123456789") // otherwise it is a mistyped IP address
+	return !consistsOf(last, "0123456789") // otherwise it is a mistyped IP address
 }
 
-func only(s, chars string) bool { return strings.Trim(s, chars) == "" }
+func consistsOf(s, chars string) bool { return strings.Trim(s, chars) == "" }
 
 // CheckName checks a common name, which also becomes part of file names.
 func CheckName(s string) error {
@@ -76,7 +76,7 @@ func SPIFFE(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("SPIFFE id %q %s", s, rule)
 	}
 	path, ok := strings.CutPrefix(u.Path, "/")
-	if !ok || u.String() != "spiffe://"+u.Host+u.Path || u.Host == "" || !only(u.Host, "abcdefghijklmnopqrstuvwxyz0123456789.-_") {
+	if !ok || u.String() != "spiffe://"+u.Host+u.Path || u.Host == "" || !consistsOf(u.Host, "abcdefghijklmnopqrstuvwxyz0123456789.-_") {
 		return nil, fmt.Errorf("SPIFFE id %q %s", s, rule)
 	}
 	for segment := range strings.SplitSeq(path, "/") {

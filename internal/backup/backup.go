@@ -33,8 +33,8 @@ const (
 const maxHeader = 1 << 20
 
 var (
-	// ErrNot means that a file is not a backup.
-	ErrNot = errors.New("it is not a Gatekeeper backup")
+	// ErrNotBackup means that a file is not a backup.
+	ErrNotBackup = errors.New("it is not a Gatekeeper backup")
 	// ErrDamaged means that a backup was truncated or changed after it was written.
 	ErrDamaged = errors.New("it is damaged or truncated: use another backup")
 )
@@ -78,7 +78,7 @@ type Backup struct {
 	Checksum string // SHA-256 of the whole file in hexadecimal, as printed by sha256sum
 }
 
-// Read reads the backup at path, verifies its checksum, and checks that this version can restore it. It returns ErrNot,
+// Read reads the backup at path, verifies its checksum, and checks that this version can restore it. It returns ErrNotBackup,
 // ErrDamaged, fsm.ErrNewer, an error about the state (fsm.ErrSnapshot), or a system error.
 func Read(path string) (*Backup, error) {
 	file, err := os.Open(path)
@@ -98,7 +98,7 @@ func read(file *os.File) (*Backup, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: it is not a regular file", ErrNot)
+		return nil, fmt.Errorf("%w: it is not a regular file", ErrNotBackup)
 	}
 	b := &Backup{Bytes: info.Size()}
 	content := io.NewSectionReader(file, 0, max(b.Bytes-sha256.Size, 0))
@@ -124,14 +124,14 @@ func read(file *os.File) (*Backup, error) {
 func readHeader(file io.Reader) (header []byte, begin int64, err error) {
 	r := bufio.NewReader(io.LimitReader(file, maxHeader))
 	first, err := r.ReadString('\n')
-	version, ours := strings.CutPrefix(strings.TrimSuffix(first, "\n"), magic)
+	version, isBackup := strings.CutPrefix(strings.TrimSuffix(first, "\n"), magic)
 	switch {
-	case err != nil && ours:
+	case err != nil && isBackup:
 		return nil, 0, ErrDamaged
 	case err != nil && !errors.Is(err, io.EOF):
 		return nil, 0, err
-	case err != nil, !ours:
-		return nil, 0, ErrNot
+	case err != nil, !isBackup:
+		return nil, 0, ErrNotBackup
 	}
 	switch n, err := strconv.Atoi(version); {
 	case err != nil || n < 1:
@@ -148,18 +148,18 @@ func readHeader(file io.Reader) (header []byte, begin int64, err error) {
 
 // verify compares the checksum at the end of the file with its content, and returns the checksum of the whole file.
 func verify(file *os.File, content *io.SectionReader) (string, error) {
-	stated := make([]byte, sha256.Size)
-	if _, err := file.ReadAt(stated, content.Size()); err != nil {
+	storedSum := make([]byte, sha256.Size)
+	if _, err := file.ReadAt(storedSum, content.Size()); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(content, 0, content.Size())); err != nil {
 		return "", err
 	}
-	if !bytes.Equal(sum.Sum(nil), stated) {
+	if !bytes.Equal(sum.Sum(nil), storedSum) {
 		return "", fmt.Errorf("%w: its checksum is wrong", ErrDamaged)
 	}
-	sum.Write(stated)
+	sum.Write(storedSum)
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 

@@ -98,7 +98,7 @@ func TestRead_AfterWrite_ReturnsTheState(t *testing.T) {
 }
 
 // Golden files are never rewritten, because they are the output of a release.
-func TestRead_FileOfFormat1_StaysReadable(t *testing.T) {
+func TestRead_Format1File_IsReadable(t *testing.T) {
 	path := filepath.Join("testdata", "format1.backup")
 	if *update {
 		if err := os.WriteFile(path, write(t), 0o644); err != nil { //nolint:gosec // test data
@@ -114,15 +114,15 @@ func TestRead_FileOfFormat1_StaysReadable(t *testing.T) {
 	}
 }
 
-func TestRead_AnyByteChangedOrMissing_IsRefused(t *testing.T) {
+func TestRead_AnyByteChangedOrMissing_IsRejected(t *testing.T) {
 	data := write(t)
 	for i := range data {
 		damaged := bytes.Clone(data)
 		damaged[i] ^= 1
-		if _, err := readBytes(t, damaged); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNot) && !errors.Is(err, fsm.ErrNewer) {
+		if _, err := readBytes(t, damaged); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotBackup) && !errors.Is(err, fsm.ErrNewer) {
 			t.Fatalf("Read() with byte %d of %d changed = %v, want ErrDamaged", i, len(data), err)
 		}
-		if _, err := readBytes(t, data[:i]); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNot) {
+		if _, err := readBytes(t, data[:i]); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotBackup) {
 			t.Fatalf("Read() of a file cut to %d of %d bytes = %v, want an error", i, len(data), err)
 		}
 	}
@@ -131,20 +131,20 @@ func TestRead_AnyByteChangedOrMissing_IsRefused(t *testing.T) {
 	}
 }
 
-func TestRead_NotABackup_IsErrNot(t *testing.T) {
-	for what, c := range map[string]struct {
+func TestRead_NotABackup_ReturnsErrNot(t *testing.T) {
+	for name, c := range map[string]struct {
 		data string
 		want error
 	}{
-		"an empty file":  {"", ErrNot},
-		"text":           {"definitions:\n  - name: a\n" + strings.Repeat("#", 100), ErrNot},
+		"an empty file":  {"", ErrNotBackup},
+		"text":           {"definitions:\n  - name: a\n" + strings.Repeat("#", 100), ErrNotBackup},
 		"a newer format": {magic + "2\n{}\n" + strings.Repeat("x", 100), fsm.ErrNewer},
 	} {
 		if _, err := readBytes(t, []byte(c.data)); !errors.Is(err, c.want) {
-			t.Errorf("%s: Read() = %v, want %v", what, err, c.want)
+			t.Errorf("%s: Read() = %v, want %v", name, err, c.want)
 		}
 	}
-	if _, err := Read(t.TempDir()); !errors.Is(err, ErrNot) {
+	if _, err := Read(t.TempDir()); !errors.Is(err, ErrNotBackup) {
 		t.Errorf("Read() of a directory = %v, want an error", err)
 	}
 }
@@ -173,8 +173,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var again bytes.Buffer
-		if err := Write(&again, b.Header, b.State); err != nil {
+		var rewritten bytes.Buffer
+		if err := Write(&rewritten, b.Header, b.State); err != nil {
 			t.Fatal(err)
 		}
 		_ = b.Summary()

@@ -27,12 +27,12 @@ func Beliefs(h *history.History) []Violation {
 		}
 	}
 	byIdentity := map[believer][]overlap.Belief{}
-	whose := believers(h)
+	believerOf := believers(h)
 	for _, b := range h.Beliefs {
 		if at, ok := freed[b.Token]; ok {
 			b.Until = min(b.Until, at)
 		}
-		who := whose(b)
+		who := believerOf(b)
 		byIdentity[who] = append(byIdentity[who], overlap.Belief{
 			Semaphore: b.Semaphore, Token: b.Token, Weight: b.Weight, Holder: b.Client, From: b.From, Until: b.Until,
 		})
@@ -41,11 +41,11 @@ func Beliefs(h *history.History) []Violation {
 	for _, beliefs := range byIdentity {
 		merged = append(merged, merge(beliefs)...)
 	}
-	var broken []Violation
+	var violations []Violation
 	for _, o := range overlap.Find(merged, permits) {
-		broken = append(broken, Violation{Exclusive, o.Semaphore, o.String()})
+		violations = append(violations, Violation{Exclusive, o.Semaphore, o.String()})
 	}
-	return append(broken, falling(byIdentity, permits)...)
+	return append(violations, decreasingTokens(byIdentity, permits)...)
 }
 
 // believer is an identity at a semaphore. If the history does not contain the grant of the token, the token stands in
@@ -63,14 +63,14 @@ func believers(h *history.History) func(history.Belief) believer {
 		client string
 		token  uint64
 	}
-	asked := map[holder]history.Identity{}
+	identities := map[holder]history.Identity{}
 	for _, op := range h.Operations {
 		if answer, ok := op.Answer(); ok && answer.Result == history.Granted {
-			asked[holder{op.Client, answer.Token}] = op.Request.Identity
+			identities[holder{op.Client, answer.Token}] = op.Request.Identity
 		}
 	}
 	return func(b history.Belief) believer {
-		if id, ok := asked[holder{b.Client, b.Token}]; ok {
+		if id, ok := identities[holder{b.Client, b.Token}]; ok {
 			return believer{semaphore: b.Semaphore, identity: id}
 		}
 		return believer{semaphore: b.Semaphore, token: b.Token}
@@ -90,49 +90,49 @@ func merge(beliefs []overlap.Belief) []overlap.Belief {
 	edges = slices.Compact(edges)
 	var merged []overlap.Belief
 	for i := 1; i < len(edges); i++ {
-		var most overlap.Belief
+		var best overlap.Belief
 		for _, b := range beliefs {
-			if b.From <= edges[i-1] && edges[i] <= b.Until && cmp.Or(cmp.Compare(b.Weight, most.Weight), cmp.Compare(b.Token, most.Token)) > 0 {
-				most = b
+			if b.From <= edges[i-1] && edges[i] <= b.Until && cmp.Or(cmp.Compare(b.Weight, best.Weight), cmp.Compare(b.Token, best.Token)) > 0 {
+				best = b
 			}
 		}
-		if most.Weight == 0 {
+		if best.Weight == 0 {
 			continue // no belief covers this interval
 		}
-		most.From, most.Until = edges[i-1], edges[i]
-		merged = append(merged, most)
+		best.From, best.Until = edges[i-1], edges[i]
+		merged = append(merged, best)
 	}
 	return merged
 }
 
-// falling finds, for semaphores with one permit, each belief that began after another identity had believed it held a
+// decreasingTokens finds, for semaphores with one permit, each belief that began after another identity had believed it held a
 // higher token. Responses to the same identity may overtake each other: the response with the older token is then still
 // valid until the holder learns of the newer one.
-func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
-	type begun struct {
+func decreasingTokens(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
+	type ownedBelief struct {
 		overlap.Belief
 		who believer
 	}
-	bySemaphore := map[string][]begun{}
+	bySemaphore := map[string][]ownedBelief{}
 	for who, beliefs := range byIdentity {
 		for _, b := range beliefs {
 			if b.From < b.Until && permits[who.semaphore] == 1 {
-				bySemaphore[who.semaphore] = append(bySemaphore[who.semaphore], begun{b, who})
+				bySemaphore[who.semaphore] = append(bySemaphore[who.semaphore], ownedBelief{b, who})
 			}
 		}
 	}
-	var broken []Violation
+	var violations []Violation
 	for semaphore, all := range bySemaphore {
-		slices.SortFunc(all, func(a, b begun) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Token, b.Token)) })
+		slices.SortFunc(all, func(a, b ownedBelief) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Token, b.Token)) })
 		// The highest token so far, and the highest token of any other identity.
-		var first, second begun
+		var first, second ownedBelief
 		for _, b := range all {
 			other := first
 			if b.who == first.who {
 				other = second
 			}
 			if b.Token < other.Token {
-				broken = append(broken, Violation{RisingTokens, semaphore, fmt.Sprintf("%s started holding token %d after %s had held token %d",
+				violations = append(violations, Violation{IncreasingTokens, semaphore, fmt.Sprintf("%s started holding token %d after %s had held token %d",
 					b.Holder, b.Token, other.Holder, other.Token)})
 			}
 			switch {
@@ -145,5 +145,5 @@ func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32
 			}
 		}
 	}
-	return broken
+	return violations
 }

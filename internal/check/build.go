@@ -11,25 +11,25 @@ import (
 // never is later than every time in a history.
 const never = time.Duration(math.MaxInt64)
 
-// clockRates is the largest relative difference in rate between two clocks.
-const clockRates = 0.01
+// maxClockDrift is the largest relative difference in rate between two clocks.
+const maxClockDrift = 0.01
 
 // builder builds the steps of a history.
 type builder struct {
-	parts     map[string]*partition
-	all       map[uint64]*grant
-	index     map[uint64]int // position of each token among the tokens of its semaphore
-	cools     map[string]cooling
-	asked     map[attempt]*grant // by acquisition
-	whose     map[history.Identity]holder
-	lost      map[owner]*unanswered
-	before    map[uint64]*grant // the owner's previous grant, by token
-	rules     map[history.Definition]*rule
-	cordonOps []history.Operation // cordons and uncordons
-	edited    []*tried
-	gaveUp    []*tried
-	byID      map[string]*tried // edits, by semaphore and request id
-	byTok     map[uint64]*tried // releases, by token
+	parts      map[string]*partition
+	all        map[uint64]*grant
+	index      map[uint64]int // position of each token among the tokens of its semaphore
+	cooldowns  map[string]cooling
+	granted    map[attempt]*grant // by acquisition
+	holders    map[history.Identity]holder
+	unanswered map[owner]*unanswered
+	before     map[uint64]*grant // the owner's previous grant, by token
+	rules      map[history.Definition]*rule
+	cordonOps  []history.Operation // cordons and uncordons
+	editOps    []*retriedOp
+	releaseOps []*retriedOp
+	byID       map[string]*retriedOp // edits, by semaphore and request id
+	byToken    map[uint64]*retriedOp // releases, by token
 }
 
 // holder is a number that stands for an identity.
@@ -49,8 +49,8 @@ type unanswered struct {
 	replaced map[uint64]time.Duration
 }
 
-// tried is an operation with all its attempts.
-type tried struct {
+// retriedOp is an operation with all its attempts.
+type retriedOp struct {
 	first history.Operation
 	known *history.Operation
 }
@@ -60,14 +60,14 @@ type cooling struct {
 	known           bool
 	minHold, onLoss time.Duration
 	hold            bool // an expired permit keeps its slot
-	any             bool // some definition has a cooldown
+	hasCooldown     bool // some definition has a cooldown
 }
 
 func newBuilder(h *history.History) *builder {
 	b := &builder{
-		parts: map[string]*partition{}, all: grants(h), index: map[uint64]int{}, cools: map[string]cooling{}, asked: map[attempt]*grant{},
-		whose: map[history.Identity]holder{}, lost: map[owner]*unanswered{}, before: map[uint64]*grant{},
-		rules: map[history.Definition]*rule{}, byID: map[string]*tried{}, byTok: map[uint64]*tried{},
+		parts: map[string]*partition{}, all: grants(h), index: map[uint64]int{}, cooldowns: map[string]cooling{}, granted: map[attempt]*grant{},
+		holders: map[history.Identity]holder{}, unanswered: map[owner]*unanswered{}, before: map[uint64]*grant{},
+		rules: map[history.Definition]*rule{}, byID: map[string]*retriedOp{}, byToken: map[uint64]*retriedOp{},
 	}
 	counts := map[string]int{}
 	last := map[owner]*grant{}
@@ -82,7 +82,7 @@ func newBuilder(h *history.History) *builder {
 		b.index[g.token] = counts[g.semaphore]
 		counts[g.semaphore]++
 		if key, ok := attemptOf(g.request); ok {
-			b.asked[key] = g
+			b.granted[key] = g
 		}
 	}
 	for _, op := range h.Operations {
@@ -90,13 +90,13 @@ func newBuilder(h *history.History) *builder {
 		if op.Request.Kind != history.Edit || d == nil {
 			continue
 		}
-		c := b.cools[op.Request.Semaphore]
+		c := b.cooldowns[op.Request.Semaphore]
 		if !c.known {
 			c = cooling{true, d.MinHold, d.LossDelay, d.HoldOnExpiry, false}
 		}
 		c.minHold, c.onLoss, c.hold = min(c.minHold, d.MinHold), min(c.onLoss, d.LossDelay), c.hold && d.HoldOnExpiry
-		c.any = c.any || d.MinHold > 0 || d.LossDelay > 0 || d.HoldOnExpiry
-		b.cools[op.Request.Semaphore] = c
+		c.hasCooldown = c.hasCooldown || d.MinHold > 0 || d.LossDelay > 0 || d.HoldOnExpiry
+		b.cooldowns[op.Request.Semaphore] = c
 	}
 	return b
 }
@@ -113,7 +113,7 @@ func (b *builder) part(semaphore string) *partition {
 // step returns a step for a permit.
 func (b *builder) step(kind stepKind, g *grant) *step {
 	return &step{
-		kind: kind, grant: g, index: b.index[g.token], weight: weight(g.request), cools: b.cools[g.semaphore].any,
+		kind: kind, grant: g, index: b.index[g.token], weight: weight(g.request), hasCooldown: b.cooldowns[g.semaphore].hasCooldown,
 		holder: b.holder(g.identity), old: b.all[g.superseded],
 	}
 }
@@ -121,10 +121,10 @@ func (b *builder) step(kind stepKind, g *grant) *step {
 func (b *builder) owner(g *grant) owner { return owner{g.semaphore, b.holder(g.identity)} }
 
 func (b *builder) holder(id history.Identity) holder {
-	h, ok := b.whose[id]
+	h, ok := b.holders[id]
 	if !ok {
-		h = holder(len(b.whose) + 1)
-		b.whose[id] = h
+		h = holder(len(b.holders) + 1)
+		b.holders[id] = h
 	}
 	return h
 }
@@ -150,7 +150,7 @@ func (b *builder) operation(op history.Operation) {
 		if r.RequestID == "" {
 			key += fmt.Sprintf("\x00%d", op.Seq)
 		}
-		b.edited = try(b.edited, b.byID, key, op)
+		b.editOps = addAttempt(b.editOps, b.byID, key, op)
 		return
 	case history.Read:
 		if answer, ok := op.Answer(); ok {
@@ -168,12 +168,12 @@ func (b *builder) operation(op history.Operation) {
 		b.cordonOps = append(b.cordonOps, op)
 		return
 	case history.Submit:
-		b.works(r.Semaphore)
+		b.addTaskPermits(r.Semaphore)
 		return
 	case history.Cancel:
-		if key, ok := attemptOf(r); ok && b.asked[key] != nil {
-			g := b.asked[key]
-			b.part(g.semaphore).add(op.At, op.At, b.step(stepLeaving, g))
+		if key, ok := attemptOf(r); ok && b.granted[key] != nil {
+			g := b.granted[key]
+			b.part(g.semaphore).add(op.At, op.At, b.step(stepMaybeReleased, g))
 		}
 		return
 	}
@@ -192,11 +192,11 @@ func (b *builder) queued(op history.Operation) {
 	}
 }
 
-// try adds an attempt to its operation.
-func try[K comparable](all []*tried, by map[K]*tried, key K, op history.Operation) []*tried {
+// addAttempt adds an attempt to its operation.
+func addAttempt[K comparable](all []*retriedOp, by map[K]*retriedOp, key K, op history.Operation) []*retriedOp {
 	t := by[key]
 	if t == nil {
-		t = &tried{first: op}
+		t = &retriedOp{first: op}
 		by[key] = t
 		all = append(all, t)
 	}
@@ -210,9 +210,9 @@ func (b *builder) acquire(op history.Operation) {
 	r := op.Request
 	answer, ok := op.Answer()
 	if !ok {
-		if key, named := attemptOf(r); !named || b.asked[key] == nil {
-			b.part(r.Semaphore).add(op.At, op.At, &step{kind: stepGhost, weight: weight(r), request: r})
-			b.untold(op)
+		if key, named := attemptOf(r); !named || b.granted[key] == nil {
+			b.part(r.Semaphore).add(op.At, op.At, &step{kind: stepUnansweredAcquire, weight: weight(r), request: r})
+			b.addUnanswered(op)
 		}
 		return
 	}
@@ -221,18 +221,18 @@ func (b *builder) acquire(op history.Operation) {
 	}
 }
 
-// untold records an acquire without a response. Operations are sorted by the time of their calls, so the first of each
+// addUnanswered records an acquire without a response. Operations are sorted by the time of their calls, so the first of each
 // kind is the earliest.
-func (b *builder) untold(op history.Operation) {
+func (b *builder) addUnanswered(op history.Operation) {
 	r := op.Request
 	if r.Firing != "" {
 		return // an acquire with a firing supersedes nothing
 	}
 	key := owner{r.Semaphore, b.holder(r.Identity)}
-	u := b.lost[key]
+	u := b.unanswered[key]
 	if u == nil {
 		u = &unanswered{from: op.At, replaced: map[uint64]time.Duration{}}
-		b.lost[key] = u
+		b.unanswered[key] = u
 	}
 	if _, ok := u.replaced[r.Replaces]; !ok && r.Replaces != 0 {
 		u.replaced[r.Replaces] = op.At
@@ -263,9 +263,9 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 	answer, answered := op.Answer()
 	switch r := op.Request; r.Kind {
 	case history.Release:
-		b.gaveUp = try(b.gaveUp, b.byTok, r.Token, op)
+		b.releaseOps = addAttempt(b.releaseOps, b.byToken, r.Token, op)
 	case history.EndTask:
-		p.add(op.At, op.At, b.step(stepLeaving, g))
+		p.add(op.At, op.At, b.step(stepMaybeReleased, g))
 		if answered { // the response is the same for a permit that had already ended
 			p.add(op.At, op.Return.At, b.step(stepEnded, g))
 		}
@@ -280,7 +280,7 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 		case r.UnsafeNow && answered:
 			p.add(op.At, op.Return.At, b.step(stepFreed, g))
 		case r.UnsafeNow:
-			p.add(op.At, op.At, b.step(stepUnsafe, g))
+			p.add(op.At, op.At, b.step(stepMaybeFreed, g))
 		case answered:
 			st := b.step(stepRevoked, g)
 			st.request = r
@@ -308,7 +308,7 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 
 // edits adds the edits. All attempts of one edit form one step.
 func (b *builder) edits() {
-	for _, t := range b.edited {
+	for _, t := range b.editOps {
 		p := b.part(t.first.Request.Semaphore)
 		st := &step{kind: stepEdited, request: t.first.Request, unknown: true}
 		if d := t.first.Request.Definition; d != nil {
@@ -332,17 +332,17 @@ func (b *builder) edits() {
 
 // releases adds the releases. All attempts of one release form one step.
 func (b *builder) releases() {
-	for _, t := range b.gaveUp {
+	for _, t := range b.releaseOps {
 		g := b.all[t.first.Request.Token]
 		p := b.part(g.semaphore)
 		switch {
 		case t.known == nil:
-			p.add(t.first.At, t.first.At, b.step(stepLeaving, g))
+			p.add(t.first.At, t.first.At, b.step(stepMaybeReleased, g))
 		case t.known.Return.Response.Result == history.Released:
 			p.add(t.first.At, t.known.Return.At, b.step(stepReleased, g))
 		default:
 			if t.known.At != t.first.At {
-				p.add(t.first.At, t.first.At, b.step(stepLeaving, g))
+				p.add(t.first.At, t.first.At, b.step(stepMaybeReleased, g))
 			}
 			p.add(t.known.At, t.known.Return.At, b.step(stepEnded, g))
 		}
@@ -351,21 +351,21 @@ func (b *builder) releases() {
 
 // grants adds the grants and the moments that each permit passes.
 func (b *builder) grants() {
-	over := map[*grant]time.Duration{} // when the owner's next grant was known; this permit had ended by then
+	endedBy := map[*grant]time.Duration{} // when the owner's next grant was known; this permit had ended by then
 	for token, before := range b.before {
 		if before != nil {
-			over[before] = b.all[token].known
+			endedBy[before] = b.all[token].known
 		}
 	}
 	for _, g := range inOrder(b.all) {
-		u := b.lost[b.owner(g)]
+		u := b.unanswered[b.owner(g)]
 		if g.superseded == 0 && b.before[g.token] == nil && u == nil {
 			g.fresh = true // no response says so, but there was no permit to supersede
 		}
 		p := b.part(g.semaphore)
 		granted := b.step(stepGrant, g)
 		p.add(g.call, g.known, granted)
-		passes := func(at time.Duration, kind stepKind) {
+		addMoment := func(at time.Duration, kind stepKind) {
 			if at <= g.call {
 				granted.early.pass(kind)
 				return
@@ -377,34 +377,34 @@ func (b *builder) grants() {
 		}
 		// Steps at the same moment can occur in any order. Omit the steps of permits that ended long ago to keep the
 		// model's search small.
-		if at, ended := over[g]; u != nil && !g.once() && (!ended || u.from < at) {
-			passes(u.from, stepHaunted)
+		if at, ended := endedBy[g]; u != nil && !g.singleRun() && (!ended || u.from < at) {
+			addMoment(u.from, stepMaybeSuperseded)
 			if from, ok := u.replaced[g.token]; ok {
-				passes(from, stepReplaced)
+				addMoment(from, stepReplaced)
 			}
 		}
-		c := b.cools[g.semaphore]
-		passes(g.lapse, stepLapsed)
-		held := b.began(g) + slower(c.minHold)
-		if c.any {
-			passes(held, stepCooled)
+		c := b.cooldowns[g.semaphore]
+		addMoment(g.lapse, stepLapsed)
+		held := b.heldSince(g) + minElapsed(c.minHold)
+		if c.hasCooldown {
+			addMoment(held, stepCooled)
 		}
 		if !c.hold {
-			free := max(g.lapse+slower(c.onLoss), held)
-			passes(free, stepFree)
+			free := max(g.lapse+minElapsed(c.onLoss), held)
+			addMoment(free, stepFree)
 		}
 	}
 }
 
-// began returns the earliest time at which the identity may have started to hold its permit, because min_hold continues
+// heldSince returns the earliest time at which the identity may have started to hold its permit, because min_hold continues
 // under a new token. It returns 0 if the first token may be one whose response was lost.
-func (b *builder) began(g *grant) time.Duration {
+func (b *builder) heldSince(g *grant) time.Duration {
 	for !g.fresh {
 		before := b.before[g.token]
 		if g.superseded != 0 {
 			before = b.all[g.superseded]
 		}
-		if before == nil || before.token >= g.token || b.lost[b.owner(g)] != nil {
+		if before == nil || before.token >= g.token || b.unanswered[b.owner(g)] != nil {
 			return 0
 		}
 		g = before
@@ -412,5 +412,5 @@ func (b *builder) began(g *grant) time.Duration {
 	return g.call
 }
 
-// slower returns the shortest time in which d can elapse on a clock that runs at a different rate.
-func slower(d time.Duration) time.Duration { return d - time.Duration(clockRates*float64(d)) }
+// minElapsed returns the shortest time in which d can elapse on a clock that runs at a different rate.
+func minElapsed(d time.Duration) time.Duration { return d - time.Duration(maxClockDrift*float64(d)) }

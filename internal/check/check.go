@@ -11,47 +11,47 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Promise names a guarantee that a history can violate.
-type Promise string
+// Guarantee names a guarantee that a history can violate.
+type Guarantee string
 
 const (
 	// Exclusive: holders never believe that they hold more than the available permits. An identity counts once,
 	// regardless of its tokens.
-	Exclusive Promise = "holders never believe that they hold more than the available permits"
-	// RisingTokens: a later grant has a higher token, and no token is granted twice.
-	RisingTokens Promise = "tokens strictly increase"
+	Exclusive Guarantee = "holders never believe that they hold more than the available permits"
+	// IncreasingTokens: a later grant has a higher token, and no token is granted twice.
+	IncreasingTokens Guarantee = "tokens strictly increase"
 	// OneGrant: an acquire that is retried with its request id is granted at most once.
-	OneGrant Promise = "a request is granted at most once"
+	OneGrant Guarantee = "a request is granted at most once"
 	// OneSuccessor: a new token supersedes only the token under which the same identity held the permit, at most once,
 	// and never a token with a firing.
-	OneSuccessor Promise = "a token is superseded at most once, by its own identity"
+	OneSuccessor Guarantee = "a token is superseded at most once, by its own identity"
 	// FiringOnce: a firing is run by one holder, unless the previous holder gave it back, the semaphore hands over lost
 	// firings, or an operator took it over.
-	FiringOnce Promise = "every firing runs once"
+	FiringOnce Guarantee = "every firing runs once"
 	// Attempts: a firing is started at most max_attempts times.
-	Attempts Promise = "a firing is attempted at most max_attempts times"
+	Attempts Guarantee = "a firing is attempted at most max_attempts times"
 	// FiringEnd: a caller that awaits a firing gets the outcome that the holder reported, or a loss.
-	FiringEnd Promise = "a caller that awaits a firing gets its actual outcome"
+	FiringEnd Guarantee = "a caller that awaits a firing gets its actual outcome"
 	// JobKept: an acknowledged job exists until it is deleted, and each of its tasks ends.
-	JobKept Promise = "every submitted task ends"
+	JobKept Guarantee = "every submitted task ends"
 	// SameJob: a job id always identifies the same content, and workers get the content that was submitted.
-	SameJob Promise = "a job has the content that was submitted under its id"
+	SameJob Guarantee = "a job has the content that was submitted under its id"
 	// OneWorker: at most one worker at a time believes that it holds a task.
-	OneWorker Promise = "a task is executed by one worker at a time"
+	OneWorker Guarantee = "a task is executed by one worker at a time"
 	// OneResult: the outcome of a task is the one reported by the worker with the newest token. It does not change, and
 	// the task is not executed again.
-	OneResult Promise = "the result of a task is recorded once and never changes"
+	OneResult Guarantee = "the result of a task is recorded once and never changes"
 	// TaskAttempts: a task is started at most max_attempts times, and does not fail earlier.
-	TaskAttempts Promise = "a task gets max_attempts attempts"
+	TaskAttempts Guarantee = "a task gets max_attempts attempts"
 	// SameState: members that applied the same log have the same state.
-	SameState Promise = "members have the same state at the same index"
+	SameState Guarantee = "members have the same state at the same index"
 	// Linear: each response is one that a single semaphore could have returned at some moment during the call.
-	Linear Promise = "every response is one that a single semaphore could have returned"
+	Linear Guarantee = "every response is one that a single semaphore could have returned"
 )
 
 // Violation is a violation of a guarantee.
 type Violation struct {
-	Promise   Promise
+	Guarantee Guarantee
 	Semaphore string
 	// Detail describes what happened, in English.
 	Detail string
@@ -59,9 +59,9 @@ type Violation struct {
 
 func (v Violation) String() string {
 	if v.Semaphore == "" {
-		return fmt.Sprintf("%s: %s", v.Promise, v.Detail)
+		return fmt.Sprintf("%s: %s", v.Guarantee, v.Detail)
 	}
-	return fmt.Sprintf("%s: %s: %s", v.Promise, v.Semaphore, v.Detail)
+	return fmt.Sprintf("%s: %s: %s", v.Guarantee, v.Semaphore, v.Detail)
 }
 
 // Result is the result of all checks.
@@ -84,15 +84,15 @@ func All(h *history.History, modelTime time.Duration) Result {
 // States finds members that had different states at the same index.
 func States(h *history.History) []Violation {
 	first := map[uint64]history.State{}
-	var broken []Violation
+	var violations []Violation
 	for _, s := range h.States {
 		other, ok := first[s.Index]
 		switch {
 		case !ok:
 			first[s.Index] = s
 		case other.Hash != s.Hash:
-			broken = append(broken, Violation{SameState, "", fmt.Sprintf("at index %d, %s has %s, but %s has %s", s.Index, other.Member, other.Hash, s.Member, s.Hash)})
+			violations = append(violations, Violation{SameState, "", fmt.Sprintf("at index %d, %s has %s, but %s has %s", s.Index, other.Member, other.Hash, s.Member, s.Hash)})
 		}
 	}
-	return broken
+	return violations
 }

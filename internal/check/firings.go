@@ -33,15 +33,15 @@ func (s *reported) final(at time.Duration) bool {
 
 // firings holds what a history contains about firings.
 type firings struct {
-	free map[string]bool      // semaphores that had FreeOnLoss at any time
-	most map[string]uint32    // the largest max_attempts of each semaphore; absent if it has ever been unbounded
-	of   map[uint64]*reported // by token
+	free        map[string]bool      // semaphores that had FreeOnLoss at any time
+	maxAttempts map[string]uint32    // the largest max_attempts of each semaphore; absent if it has ever been unbounded
+	byToken     map[uint64]*reported // by token
 	// cancelled holds the requests that may have been cancelled.
 	cancelled map[attempt]bool
 }
 
 func firingsOf(h *history.History) *firings {
-	f := &firings{free: map[string]bool{}, most: map[string]uint32{}, of: map[uint64]*reported{}, cancelled: map[attempt]bool{}}
+	f := &firings{free: map[string]bool{}, maxAttempts: map[string]uint32{}, byToken: map[uint64]*reported{}, cancelled: map[attempt]bool{}}
 	unbounded := map[string]bool{}
 	for _, op := range h.Operations {
 		r := op.Request
@@ -49,7 +49,7 @@ func firingsOf(h *history.History) *firings {
 		case history.Edit:
 			if d := r.Definition; d != nil {
 				f.free[r.Semaphore] = f.free[r.Semaphore] || d.FreeOnLoss
-				f.most[r.Semaphore] = max(f.most[r.Semaphore], d.MaxAttempts)
+				f.maxAttempts[r.Semaphore] = max(f.maxAttempts[r.Semaphore], d.MaxAttempts)
 				unbounded[r.Semaphore] = unbounded[r.Semaphore] || d.MaxAttempts == 0
 			}
 		case history.Release:
@@ -68,15 +68,15 @@ func firingsOf(h *history.History) *firings {
 			}
 		}
 	}
-	maps.DeleteFunc(f.most, func(name string, _ uint32) bool { return unbounded[name] })
+	maps.DeleteFunc(f.maxAttempts, func(name string, _ uint32) bool { return unbounded[name] })
 	return f
 }
 
 func (f *firings) token(token uint64) *reported {
-	s := f.of[token]
+	s := f.byToken[token]
 	if s == nil {
 		s = &reported{released: never, freed: never, failures: map[string]bool{}}
-		f.of[token] = s
+		f.byToken[token] = s
 	}
 	return s
 }
@@ -115,29 +115,29 @@ func (f *firings) givenBack(g *grant) bool {
 //   - a waiting caller received an outcome that did not happen
 func Firings(h *history.History) []Violation {
 	f := firingsOf(h)
-	last, begun := map[firing]*grant{}, map[firing]uint32{}
+	last, starts := map[firing]*grant{}, map[firing]uint32{}
 	all := grants(h)
-	var broken []Violation
+	var violations []Violation
 	for _, g := range inOrder(all) {
 		if g.request.Firing == "" {
 			continue
 		}
 		key := firing{g.semaphore, g.request.Firing}
 		if before := last[key]; before != nil && !f.mayFollow(before, g) {
-			broken = append(broken, Violation{FiringOnce, g.semaphore, fmt.Sprintf("firing %s was granted to %v with token %d and again to %v with token %d",
+			violations = append(violations, Violation{FiringOnce, g.semaphore, fmt.Sprintf("firing %s was granted to %v with token %d and again to %v with token %d",
 				g.request.Firing, before.identity, before.token, g.identity, g.token)})
 		}
 		last[key] = g
 		if f.givenBack(g) {
 			continue
 		}
-		begun[key]++
-		if most, bounded := f.most[g.semaphore]; bounded && begun[key] == most+1 {
-			broken = append(broken, Violation{Attempts, g.semaphore, fmt.Sprintf("firing %s was started %d times, the last time by %v with token %d, but max_attempts is %d",
-				g.request.Firing, begun[key], g.identity, g.token, most)})
+		starts[key]++
+		if maxAttempts, bounded := f.maxAttempts[g.semaphore]; bounded && starts[key] == maxAttempts+1 {
+			violations = append(violations, Violation{Attempts, g.semaphore, fmt.Sprintf("firing %s was started %d times, the last time by %v with token %d, but max_attempts is %d",
+				g.request.Firing, starts[key], g.identity, g.token, maxAttempts)})
 		}
 	}
-	return append(broken, f.awaited(h, all)...)
+	return append(violations, f.awaited(h, all)...)
 }
 
 // mayFollow reports whether the firing of before may have been granted again with g.
@@ -156,7 +156,7 @@ func (f *firings) mayFollow(before, g *grant) bool {
 }
 
 // awaited finds outcomes that a waiting caller received even though no holder reported them and no loss explains them.
-func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []Violation) {
+func (f *firings) awaited(h *history.History, all map[uint64]*grant) (violations []Violation) {
 	for _, op := range h.Operations {
 		answer, ok := op.Answer()
 		r := op.Request
@@ -193,13 +193,13 @@ func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []V
 				why = "but its holder had not lost it"
 			}
 		}
-		if most, bounded := f.most[r.Semaphore]; bounded && answer.Attempts > most {
-			why = fmt.Sprintf("after %d attempts, but max_attempts is %d", answer.Attempts, most)
+		if maxAttempts, bounded := f.maxAttempts[r.Semaphore]; bounded && answer.Attempts > maxAttempts {
+			why = fmt.Sprintf("after %d attempts, but max_attempts is %d", answer.Attempts, maxAttempts)
 		}
 		if why != "" {
-			broken = append(broken, Violation{FiringEnd, r.Semaphore, fmt.Sprintf("a caller awaiting firing %s of token %d received %s with token %d, %s",
+			violations = append(violations, Violation{FiringEnd, r.Semaphore, fmt.Sprintf("a caller awaiting firing %s of token %d received %s with token %d, %s",
 				r.Firing, r.Token, answer.Firing, answer.Token, why)})
 		}
 	}
-	return broken
+	return violations
 }

@@ -7,99 +7,99 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-func (s *story) fire(who string, token uint64) {
+func (s *scenario) fire(who string, token uint64) {
 	r := s.acquire(who)
 	r.Firing = "noon"
 	s.granted(r, token)
 }
 
-func (s *story) release(r history.Request) {
+func (s *scenario) release(r history.Request) {
 	r.Kind = history.Release
 	s.begin(r)(history.Response{Result: history.Released})
 }
 
-func (s *story) takeOver(token uint64) { s.ask(history.TakeOver, token, history.Done) }
+func (s *scenario) takeOver(token uint64) { s.call(history.TakeOver, token, history.Done) }
 
-func (s *story) await(token uint64, end string, of uint64, failure string) {
+func (s *scenario) await(token uint64, end string, endedToken uint64, failure string) {
 	s.begin(history.Request{Kind: history.Await, Firing: "noon", Token: token})(
-		history.Response{Result: history.FiringEnded, Firing: end, Token: of, Failure: failure, Attempts: 1})
+		history.Response{Result: history.FiringEnded, Firing: end, Token: endedToken, Failure: failure, Attempts: 1})
 }
 
 func TestFirings_GrantedTwice_AreCaught(t *testing.T) {
-	s := newStory(t, one())
+	s := newScenario(t, onePermit())
 	s.fire("a", 1)
 	s.release(history.Request{Token: 1, NotRun: true})
 	s.fire("b", 2)
-	s.holds()
-	s.ask(history.Release, 2, history.Released)
+	s.wantNoViolations()
+	s.call(history.Release, 2, history.Released)
 	s.fire("c", 3)
-	s.breaks(FiringOnce, "token 2", "token 3")
+	s.wantViolation(FiringOnce, "token 2", "token 3")
 
-	lost := one()
-	lost.FreeOnLoss = true
-	s = newStory(t, lost)
+	def := onePermit()
+	def.FreeOnLoss = true
+	s = newScenario(t, def)
 	s.fire("a", 1)
-	s.pass(2 * time.Second)
+	s.advance(2 * time.Second)
 	s.fire("b", 2)
 	s.release(history.Request{Token: 2, CutShort: true})
 	s.fire("c", 3)
-	s.holds()
+	s.wantNoViolations()
 	s.release(history.Request{Token: 3, Failed: true, Failure: "no space"})
-	s.pass(2 * time.Second) // it was not lost, because it had already ended
+	s.advance(2 * time.Second) // it was not lost, because it had already ended
 	s.fire("d", 4)
-	s.breaks(FiringOnce, "token 3", "token 4")
+	s.wantViolation(FiringOnce, "token 3", "token 4")
 
-	for name, end := range map[string]func(*story){
-		"lost":      func(s *story) { s.pass(2 * time.Second) },
-		"cut short": func(s *story) { s.release(history.Request{Token: 1, CutShort: true}) },
+	for name, end := range map[string]func(*scenario){
+		"lost":      func(s *scenario) { s.advance(2 * time.Second) },
+		"cut short": func(s *scenario) { s.release(history.Request{Token: 1, CutShort: true}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStory(t, one())
+			s := newScenario(t, onePermit())
 			s.fire("a", 1)
 			end(s)
 			s.fire("b", 2)
-			s.breaks(FiringOnce, "token 1", "token 2")
+			s.wantViolation(FiringOnce, "token 1", "token 2")
 
-			s = newStory(t, one())
+			s = newScenario(t, onePermit())
 			s.fire("a", 1)
 			s.takeOver(1)
 			end(s)
 			s.fire("b", 2)
-			s.holds()
+			s.wantNoViolations()
 		})
 	}
 }
 
-func TestFirings_StartedTooOften_AreCaught(t *testing.T) {
-	def := one()
+func TestFirings_StartedTooManyTimes_AreCaught(t *testing.T) {
+	def := onePermit()
 	def.FreeOnLoss, def.MaxAttempts = true, 2
-	s := newStory(t, def)
+	s := newScenario(t, def)
 	for token, who := range []string{"a", "b", "c"} {
 		s.fire(who, uint64(token+1))
 		s.release(history.Request{Token: uint64(token + 1), CutShort: token != 1, NotRun: token == 1}) // the second run never began
 	}
-	s.holds()
+	s.wantNoViolations()
 	s.fire("d", 4)
-	s.breaks(Attempts, "3 times", "token 4", "max_attempts is 2")
+	s.wantViolation(Attempts, "3 times", "token 4", "max_attempts is 2")
 }
 
-func TestTakeOver_OfAHolder_FreesNothing(t *testing.T) {
-	s := newStory(t, one())
+func TestTakeOver_DoesNotFreeSlot(t *testing.T) {
+	s := newScenario(t, onePermit())
 	s.grant("a", 1)
 	s.takeOver(1)
-	s.ask(history.Refresh, 1, history.Stopping)
-	s.holds()
+	s.call(history.Refresh, 1, history.Stopping)
+	s.wantNoViolations()
 	s.grant("b", 2)
-	s.breaks(Linear)
+	s.wantViolation(Linear)
 
-	s = newStory(t, one())
+	s = newScenario(t, onePermit())
 	s.grant("a", 1)
 	s.takeOver(1)
-	s.ask(history.Refresh, 1, history.Refreshed)
-	s.breaks(Linear)
+	s.call(history.Refresh, 1, history.Refreshed)
+	s.wantViolation(Linear)
 }
 
-func TestAwait_EndThatTheHolderDidNotReport_IsCaught(t *testing.T) {
+func TestAwait_OutcomeNotReportedByHolder_IsCaught(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  history.Request // the release of token 1
 		good [2]string       // the correct outcome of the awaited firing, and its failure
@@ -110,8 +110,8 @@ func TestAwait_EndThatTheHolderDidNotReport_IsCaught(t *testing.T) {
 		"cut short": {history.Request{CutShort: true}, [2]string{"CUT_SHORT"}, [][2]string{{"DONE"}, {"FAILED"}, {"SPENT"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ended := func() *story {
-				s := newStory(t, one())
+			ended := func() *scenario {
+				s := newScenario(t, onePermit())
 				s.fire("a", 1)
 				test.end.Token = 1
 				s.release(test.end)
@@ -120,17 +120,17 @@ func TestAwait_EndThatTheHolderDidNotReport_IsCaught(t *testing.T) {
 			s := ended()
 			s.await(1, test.good[0], 1, test.good[1])
 			s.await(0, test.good[0], 1, test.good[1])
-			s.holds()
+			s.wantNoViolations()
 			for _, bad := range test.bad {
 				s := ended()
 				s.await(1, bad[0], 1, bad[1])
-				s.breaks(FiringEnd, "noon", bad[0])
+				s.wantViolation(FiringEnd, "noon", bad[0])
 			}
 		})
 	}
 	// A loss is reported while the holder still relies on its permit.
-	s := newStory(t, one())
+	s := newScenario(t, onePermit())
 	s.fire("a", 1)
 	s.await(1, "SPENT", 1, "")
-	s.breaks(FiringEnd, "SPENT")
+	s.wantViolation(FiringEnd, "SPENT")
 }

@@ -5,12 +5,12 @@ package check
 func (st *step) grants() []func(*state) bool {
 	g := st.grant
 	switch {
-	case g.fresh || g.once():
+	case g.fresh || g.singleRun():
 		return []func(*state) bool{st.granted}
 	case st.old != nil:
 		return []func(*state) bool{func(s *state) bool { return st.superseded(s, g.superseded) }}
 	}
-	all := []func(*state) bool{st.supersededAny, st.supersededUntold}
+	all := []func(*state) bool{st.supersededAny, st.supersededUnseen}
 	if g.superseded == 0 {
 		all = append(all, st.granted)
 	}
@@ -19,7 +19,7 @@ func (st *step) grants() []func(*state) bool {
 
 // granted takes a free slot. Any other permit of the identity must have ended.
 func (st *step) granted(s *state) bool {
-	if st.index != s.granted || !s.admits(st.grant.identity) || s.paused || !st.noOther(s) {
+	if st.index != s.granted || !s.admits(st.grant.identity) || s.paused || !st.endOthers(s) {
 		return false
 	}
 	return st.fits(s, uint64(s.def.Permits)) && st.put(s, slot{})
@@ -31,7 +31,7 @@ func (st *step) superseded(s *state, token uint64) bool {
 	if !ok || st.index != s.granted || !s.admits(st.grant.identity) || s.stopped {
 		return false
 	}
-	if p.gone && (!p.haunted || p.released) || p.revoked || p.grant.task || p.holder != st.holder || p.weight != st.weight || !sure && !s.there(token) {
+	if p.gone && (!p.maybeSuperseded || p.released) || p.revoked || p.grant.task || p.holder != st.holder || p.weight != st.weight || !sure && !s.confirmTaken(token) {
 		return false
 	}
 	s.drop(token)
@@ -39,9 +39,9 @@ func (st *step) superseded(s *state, token uint64) bool {
 		s.bound -= min(s.bound, p.weight)
 		s.clip()
 	}
-	next := slot{debt: p.debt, owes: p.owes}
+	next := slot{debt: p.debt, hadDebt: p.hadDebt}
 	if !p.replaced && st.grant.request.Replaces != token {
-		next.owes = true
+		next.hadDebt = true
 		if !p.lapsed && (p.debt == nil || p.debt.lapse < p.grant.lapse) {
 			next.debt = p.grant
 		}
@@ -54,7 +54,7 @@ func (st *step) supersededAny(s *state) bool {
 	var token uint64
 	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
 		for t, p := range slots {
-			if p.holder == st.holder && t > token && (!p.gone || p.haunted && !p.released) {
+			if p.holder == st.holder && t > token && (!p.gone || p.maybeSuperseded && !p.released) {
 				token = t
 			}
 		}
@@ -62,17 +62,17 @@ func (st *step) supersededAny(s *state) bool {
 	return token != 0 && st.superseded(s, token)
 }
 
-// supersededUntold takes the slot of a token that appears in no response and that took a free slot. The time of that
+// supersededUnseen takes the slot of a token that appears in no response and that took a free slot. The time of that
 // grant and the definition at that time are unknown.
-func (st *step) supersededUntold(s *state) bool {
-	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.noOther(s) {
+func (st *step) supersededUnseen(s *state) bool {
+	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.endOthers(s) {
 		return false
 	}
-	return st.fits(s, s.peak) && st.put(s, slot{owes: true})
+	return st.fits(s, s.peak) && st.put(s, slot{hadDebt: true})
 }
 
-// noOther ends the other permits of the identity. It returns false if one of them cannot have ended.
-func (st *step) noOther(s *state) bool {
+// endOthers ends the other permits of the identity. It returns false if one of them cannot have ended.
+func (st *step) endOthers(s *state) bool {
 	if s.holds(st.holder) {
 		return false
 	}
@@ -103,9 +103,9 @@ func (st *step) put(s *state, p slot) bool {
 	token := st.grant.token
 	s.granted++
 	p.grant, p.weight, p.holder, p.moments = st.grant, st.weight, st.holder, s.before[token]
-	p.cooled = p.cooled || !st.cools || st.early.cooled
+	p.cooled = p.cooled || !st.hasCooldown || st.early.cooled
 	p.lapsed, p.free = p.lapsed || st.early.lapsed, p.free || st.early.free // the task's worker may never have relied on it
-	p.haunted = p.haunted || st.early.haunted
+	p.maybeSuperseded = p.maybeSuperseded || st.early.maybeSuperseded
 	p.replaced = p.replaced || st.early.replaced
 	delete(s.before, token)
 	s.put(token, p)

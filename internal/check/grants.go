@@ -31,8 +31,8 @@ type grant struct {
 	task bool
 }
 
-// once reports whether the permit is for a single run, so that its identity cannot acquire it again.
-func (g *grant) once() bool { return g.task || g.request.Firing != "" }
+// singleRun reports whether the permit is for a single run, so that its identity cannot acquire it again.
+func (g *grant) singleRun() bool { return g.task || g.request.Firing != "" }
 
 // attempt identifies an acquisition, which may consist of several calls.
 type attempt struct {
@@ -48,14 +48,14 @@ func attemptOf(r history.Request) (attempt, bool) {
 // grants collects what callers observed about each permit, by token.
 func grants(h *history.History) map[uint64]*grant {
 	first := map[attempt]time.Duration{}
-	all := carrying(h)
+	all := taskGrants(h)
 	type holder struct {
 		client string
 		token  uint64
 	}
-	said := map[holder]bool{}
+	explicit := map[holder]bool{}
 	for _, b := range h.Beliefs {
-		said[holder{b.Client, b.Token}] = b.Said
+		explicit[holder{b.Client, b.Token}] = b.ReliedExplicitly
 	}
 	for _, op := range h.Operations {
 		if op.Request.Kind != history.Acquire {
@@ -81,7 +81,7 @@ func grants(h *history.History) map[uint64]*grant {
 		}
 		g.superseded, g.fresh = max(g.superseded, answer.Superseded), g.fresh || answer.Fresh
 		g.call, g.known = min(g.call, call), min(g.known, op.Return.At)
-		if !said[holder{op.Client, answer.Token}] {
+		if !explicit[holder{op.Client, answer.Token}] {
 			g.lapse = max(g.lapse, answer.SafeUntil)
 		}
 	}
@@ -94,7 +94,7 @@ func grants(h *history.History) map[uint64]*grant {
 	}
 	for _, b := range h.Beliefs {
 		if g := all[b.Token]; g != nil {
-			g.lapse = max(g.lapse, b.Counted)
+			g.lapse = max(g.lapse, b.ReliedUntil)
 		}
 	}
 	return all
@@ -108,12 +108,12 @@ func inOrder(all map[uint64]*grant) []*grant {
 // Tokens finds tokens that were granted to two acquisitions. Across all semaphores it also finds grants whose token is
 // lower than a token that was already known when they were requested.
 func Tokens(h *history.History) []Violation {
-	var broken []Violation
+	var violations []Violation
 	all := grants(h)
 	for _, g := range inOrder(all) {
 		for _, op := range g.seen {
 			if op.Request.Semaphore != g.semaphore || op.Request.Identity != g.identity {
-				broken = append(broken, Violation{RisingTokens, g.semaphore, fmt.Sprintf("token %d was granted to %v and, in %s, to %v", g.token, g.identity, op.Request.Semaphore, op.Request.Identity)})
+				violations = append(violations, Violation{IncreasingTokens, g.semaphore, fmt.Sprintf("token %d was granted to %v and, in %s, to %v", g.token, g.identity, op.Request.Semaphore, op.Request.Identity)})
 			}
 		}
 	}
@@ -122,20 +122,20 @@ func Tokens(h *history.History) []Violation {
 	var earliest *grant
 	for _, g := range slices.Backward(ordered) {
 		if earliest != nil && earliest.known < g.call {
-			broken = append(broken, Violation{RisingTokens, g.semaphore, fmt.Sprintf("token %d was requested at %v, when token %d of %s had been known since %v",
+			violations = append(violations, Violation{IncreasingTokens, g.semaphore, fmt.Sprintf("token %d was requested at %v, when token %d of %s had been known since %v",
 				g.token, g.call, earliest.token, earliest.semaphore, earliest.known)})
 		}
 		if earliest == nil || g.known < earliest.known {
 			earliest = g
 		}
 	}
-	return broken
+	return violations
 }
 
 // Requests finds acquisitions that were granted twice, request ids with two tokens, and tokens that were granted to two
 // requests. A call without a request id is a separate request.
 func Requests(h *history.History) []Violation {
-	var broken []Violation
+	var violations []Violation
 	tokens := map[attempt]uint64{}
 	for _, op := range h.Operations {
 		answer, ok := op.Answer()
@@ -147,17 +147,17 @@ func Requests(h *history.History) []Violation {
 			continue
 		}
 		if before, ok := tokens[key]; ok && before != answer.Token {
-			broken = append(broken, Violation{OneGrant, key.semaphore, fmt.Sprintf("request %s of %v was granted token %d and token %d", key.request, key.identity, before, answer.Token)})
+			violations = append(violations, Violation{OneGrant, key.semaphore, fmt.Sprintf("request %s of %v was granted token %d and token %d", key.request, key.identity, before, answer.Token)})
 		}
 		tokens[key] = answer.Token
 	}
 	for _, g := range inOrder(grants(h)) {
 		for _, op := range g.seen {
 			if r := op.Request; r.RequestID != g.request.RequestID || r.RequestID == "" {
-				broken = append(broken, Violation{OneGrant, g.semaphore, fmt.Sprintf("token %d was granted to request %q of %v and to request %q",
+				violations = append(violations, Violation{OneGrant, g.semaphore, fmt.Sprintf("token %d was granted to request %q of %v and to request %q",
 					g.token, g.request.RequestID, g.identity, r.RequestID)})
 			}
 		}
 	}
-	return broken
+	return violations
 }

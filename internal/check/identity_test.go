@@ -9,172 +9,172 @@ import (
 )
 
 // request returns an acquisition by an identity that acquires more than once.
-func (s *story) request(who, id string) history.Request {
+func (s *scenario) request(who, id string) history.Request {
 	r := s.acquire(who)
 	r.RequestID = id
 	return r
 }
 
 // supersede records a re-acquisition whose response names the superseded token.
-func (s *story) supersede(r history.Request, token, old uint64) {
+func (s *scenario) supersede(r history.Request, token, old uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, Superseded: old, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
 // fresh records a grant whose response says that nothing was superseded.
-func (s *story) fresh(r history.Request, token uint64) {
+func (s *scenario) fresh(r history.Request, token uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, Fresh: true, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
 // trust records that the client of the last call believes for a second that it holds the token.
-func (s *story) trust(token uint64) {
+func (s *scenario) trust(token uint64) {
 	s.believe(fmt.Sprintf("c%d", s.seq), token, s.at, s.at+time.Second)
 }
 
 func TestSupersede_OldAndNewTokenOfOneIdentity_CountAsOnePermit(t *testing.T) {
-	s := newStory(t, one())
+	s := newScenario(t, onePermit())
 	s.fresh(s.request("a", "r1"), 1)
 	s.trust(1) // and never learns that it is lost
 	s.supersede(s.request("a", "r2"), 2, 1)
 	s.trust(2)
-	s.ask(history.Refresh, 2, history.Refreshed)
-	s.ask(history.Refresh, 1, history.Lost)
-	s.ask(history.Verify, 1, history.Invalid)
-	s.ask(history.Release, 1, history.Ended)
+	s.call(history.Refresh, 2, history.Refreshed)
+	s.call(history.Refresh, 1, history.Lost)
+	s.call(history.Verify, 1, history.Invalid)
+	s.call(history.Release, 1, history.Ended)
 	s.begin(history.Request{Kind: history.Cancel, Identity: s.acquire("a").Identity, RequestID: "r1"})(history.Response{Result: history.Done})
 	s.denied("b", "NO_FREE_PERMIT")
 	s.supersede(s.request("a", ""), 3, 2)
 	s.supersede(s.request("a", ""), 4, 3)
-	s.holds()
+	s.wantNoViolations()
 }
 
 // While the holder of a superseded token may believe that it still holds the permit, the slot stays taken, even if the
 // new token ends.
-func TestSupersede_NewTokenEnds_SlotIsTakenUntilTheOldOneLapses(t *testing.T) {
+func TestSupersede_NewTokenEnds_SlotStaysTakenUntilOldOneLapses(t *testing.T) {
 	for _, kind := range []history.Kind{history.Release, history.Cancel} {
 		for _, after := range []time.Duration{0, time.Second} {
-			s := newStory(t, one())
+			s := newScenario(t, onePermit())
 			s.fresh(s.request("a", "r1"), 1)
 			s.trust(1)
 			s.supersede(s.request("a", "r2"), 2, 1)
 			if kind == history.Release {
-				s.ask(kind, 2, history.Released)
+				s.call(kind, 2, history.Released)
 			} else {
 				s.begin(history.Request{Kind: kind, Identity: s.acquire("a").Identity, RequestID: "r2"})(history.Response{Result: history.Done})
 			}
 			s.denied("c", "NO_FREE_PERMIT")
-			s.pass(after)
+			s.advance(after)
 			s.fresh(s.request("b", "r"), 3)
 			s.trust(3)
 			if after > 0 {
-				s.holds()
+				s.wantNoViolations()
 				continue
 			}
-			s.breaks(Exclusive, "token 1", "token 3")
-			s.breaks(Linear, "token 3")
+			s.wantViolation(Exclusive, "token 1", "token 3")
+			s.wantViolation(Linear, "token 3")
 		}
 	}
 }
 
 // The guarantee to the old holder remains in force, whether or not the holder still believes that it holds the permit.
-func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *testing.T) {
+func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessReplaced(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
-		s := newStory(t, one())
+		s := newScenario(t, onePermit())
 		s.fresh(s.request("a", "r1"), 1)
 		r := s.request("a", "r2")
 		r.Replaces = replaces
 		s.supersede(r, 2, 1)
-		s.ask(history.Release, 2, history.Released)
+		s.call(history.Release, 2, history.Released)
 		s.fresh(s.request("b", "r"), 3)
 		if replaces != 0 {
-			s.holds()
+			s.wantNoViolations()
 		} else {
-			s.breaks(Linear, "token 3")
+			s.wantViolation(Linear, "token 3")
 		}
 	}
 }
 
 // The server measures from the grant, and the holder from its request. So the slot may stay taken for a short time
 // after the old holder's belief has ended.
-func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBrieflyStayTaken(t *testing.T) {
+func TestSupersede_NewTokenEndsAfterOldOneLapsed_SlotMayBrieflyStayTaken(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
-		s := newStory(t, one())
+		s := newScenario(t, onePermit())
 		s.fresh(s.request("a", "r1"), 1)
-		s.pass(500 * time.Millisecond)
+		s.advance(500 * time.Millisecond)
 		r := s.request("a", "r2")
 		r.Replaces = replaces
 		s.supersede(r, 2, 1)
-		s.pass(600 * time.Millisecond)
-		s.ask(history.Release, 2, history.Released)
+		s.advance(600 * time.Millisecond)
+		s.call(history.Release, 2, history.Released)
 		s.denied("c", "NO_FREE_PERMIT")
 		s.fresh(s.request("b", "r"), 3)
 		if replaces == 0 {
-			s.holds()
+			s.wantNoViolations()
 		} else {
-			s.breaks(Linear, "NO_FREE_PERMIT")
+			s.wantViolation(Linear, "NO_FREE_PERMIT")
 		}
 	}
 }
 
 // A token inherits the debt of the token that it supersedes.
-func TestSupersede_TokenWithADebt_InheritsIt(t *testing.T) {
-	s := newStory(t, one())
+func TestSupersede_OldTokenHasDebt_NewTokenInheritsIt(t *testing.T) {
+	s := newScenario(t, onePermit())
 	s.fresh(s.request("a", "r1"), 1)
 	s.supersede(s.request("a", "r2"), 2, 1)
 	r := s.request("a", "r3")
 	r.Replaces = 2
 	s.supersede(r, 3, 2)
-	s.ask(history.Release, 3, history.Released)
+	s.call(history.Release, 3, history.Released)
 	s.fresh(s.request("b", "r"), 4)
-	s.breaks(Linear, "token 4")
+	s.wantViolation(Linear, "token 4")
 }
 
-func TestSupersede_OfAnEndedOrStoppingPermit_IsCaught(t *testing.T) {
-	s := newStory(t, one())
+func TestSupersede_EndedOrStoppingPermit_IsCaught(t *testing.T) {
+	s := newScenario(t, onePermit())
 	s.fresh(s.request("a", "r1"), 1)
-	s.ask(history.Release, 1, history.Released)
+	s.call(history.Release, 1, history.Released)
 	s.supersede(s.request("a", "r2"), 2, 1)
-	s.breaks(Linear, "token 2")
+	s.wantViolation(Linear, "token 2")
 
-	s = newStory(t, one())
+	s = newScenario(t, onePermit())
 	s.fresh(s.request("a", "r1"), 1)
-	s.ask(history.Revoke, 1, history.Done)
+	s.call(history.Revoke, 1, history.Done)
 	s.supersede(s.request("a", "r2"), 2, 1)
-	s.breaks(Linear, "token 2")
+	s.wantViolation(Linear, "token 2")
 }
 
-func TestSupersede_RefreshOfTheOldTokenAfterwards_IsCaught(t *testing.T) {
-	s := newStory(t, one())
+func TestSupersede_OldTokenRefreshedAfterwards_IsCaught(t *testing.T) {
+	s := newScenario(t, onePermit())
 	s.fresh(s.request("a", "r1"), 1)
 	s.supersede(s.request("a", "r2"), 2, 1)
-	s.ask(history.Refresh, 1, history.Refreshed)
-	s.breaks(Linear, "refreshed token 1")
+	s.call(history.Refresh, 1, history.Refreshed)
+	s.wantViolation(Linear, "refreshed token 1")
 }
 
 func TestSupersede_TwoPermitsOfOneIdentity_AreCaught(t *testing.T) {
-	s := newStory(t, history.Definition{Permits: 2, Duration: time.Second})
+	s := newScenario(t, history.Definition{Permits: 2, Duration: time.Second})
 	s.fresh(s.request("a", "r1"), 1)
 	s.fresh(s.request("a", "r2"), 2)
-	s.breaks(Linear, "token 2")
+	s.wantViolation(Linear, "token 2")
 }
 
-func TestSupersede_HolderIsDeniedWithNoFreePermit_IsCaught(t *testing.T) {
-	s := newStory(t, one())
+func TestSupersede_HolderDeniedWithNoFreePermit_IsCaught(t *testing.T) {
+	s := newScenario(t, onePermit())
 	s.fresh(s.request("a", "r1"), 1)
 	s.begin(s.request("a", "r2"))(history.Response{Result: history.Denied, Reason: "NO_FREE_PERMIT"})
-	s.breaks(Linear, "NO_FREE_PERMIT")
+	s.wantViolation(Linear, "NO_FREE_PERMIT")
 }
 
 // A pause stops new grants, but this holder already has a permit.
-func TestSupersede_WhilePaused_Holds(t *testing.T) {
+func TestSupersede_WhilePaused_IsAllowed(t *testing.T) {
 	for _, stop := range []bool{false, true} {
-		s := newStory(t, one())
+		s := newScenario(t, onePermit())
 		s.fresh(s.request("a", "r1"), 1)
 		s.begin(history.Request{Kind: history.Pause, Stop: stop})(history.Response{Result: history.Done})
 		s.supersede(s.request("a", "r2"), 2, 1)
 		if !stop {
-			s.holds()
+			s.wantNoViolations()
 		} else {
-			s.breaks(Linear, "token 2")
+			s.wantViolation(Linear, "token 2")
 		}
 	}
 }
@@ -183,181 +183,181 @@ func TestSupersede_WhilePaused_Holds(t *testing.T) {
 // taken until the superseded token lapses.
 func TestUnansweredAcquire_MayHaveSupersededAPermit(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Second} {
-		s := newStory(t, one())
+		s := newScenario(t, onePermit())
 		s.fresh(s.request("a", "r1"), 1)
 		s.begin(s.request("a", "r2"))
-		s.ask(history.Refresh, 1, history.Lost)
+		s.call(history.Refresh, 1, history.Lost)
 		s.denied("b", "NO_FREE_PERMIT")
-		s.holds()
-		s.pass(after)
+		s.wantNoViolations()
+		s.advance(after)
 		s.fresh(s.request("b", "again"), 3)
 		if after > 0 {
-			s.holds()
+			s.wantNoViolations()
 		} else {
-			s.breaks(Linear, "token 3")
+			s.wantViolation(Linear, "token 3")
 		}
 	}
 }
 
 // A token whose response was lost can also be superseded.
-func TestUnansweredAcquire_ItsTokenMayBeSuperseded(t *testing.T) {
-	s := newStory(t, one())
+func TestUnansweredAcquire_TokenMayBeSuperseded(t *testing.T) {
+	s := newScenario(t, onePermit())
 	s.fresh(s.request("a", "r1"), 1)
 	s.begin(s.request("a", "r2"))
 	s.supersede(s.request("a", "r3"), 3, 2)
-	s.ask(history.Refresh, 1, history.Lost)
-	s.ask(history.Release, 3, history.Released)
-	s.holds()
+	s.call(history.Refresh, 1, history.Lost)
+	s.call(history.Release, 3, history.Released)
+	s.wantNoViolations()
 	s.fresh(s.request("b", "r"), 4) // the holder relies on the first token
-	s.breaks(Linear, "token 4")
+	s.wantViolation(Linear, "token 4")
 
-	s = newStory(t, one())
+	s = newScenario(t, onePermit())
 	s.begin(s.request("a", "r1"))
 	s.supersede(s.request("a", "r2"), 2, 1)
 	s.denied("b", "NO_FREE_PERMIT")
-	s.ask(history.Release, 2, history.Released)
+	s.call(history.Release, 2, history.Released)
 	s.fresh(s.request("b", "r"), 3) // no holder relied on the superseded token
-	s.holds()
+	s.wantNoViolations()
 }
 
 // The responses do not say whether anything was superseded, as in a history recorded with the client library.
 func TestSupersede_Unreported_IsFound(t *testing.T) {
-	s := newStory(t, one())
+	s := newScenario(t, onePermit())
 	s.granted(s.request("a", "r1"), 1)
 	s.granted(s.request("a", "r2"), 2)
-	s.ask(history.Refresh, 1, history.Lost)
-	s.ask(history.Refresh, 2, history.Refreshed)
-	s.holds()
-	s.ask(history.Release, 2, history.Released)
+	s.call(history.Refresh, 1, history.Lost)
+	s.call(history.Refresh, 2, history.Refreshed)
+	s.wantNoViolations()
+	s.call(history.Release, 2, history.Released)
 	s.fresh(s.request("b", "r"), 3)
-	s.breaks(Linear, "token 3")
+	s.wantViolation(Linear, "token 3")
 }
 
-func TestMinHold_OfANewToken_CountsFromTheFirst(t *testing.T) {
-	cools := one()
-	cools.MinHold = 1500 * time.Millisecond
-	s := newStory(t, cools)
+func TestMinHold_NewToken_CountsFromFirstToken(t *testing.T) {
+	def := onePermit()
+	def.MinHold = 1500 * time.Millisecond
+	s := newScenario(t, def)
 	s.fresh(s.request("a", "r1"), 1)
-	s.pass(900 * time.Millisecond)
+	s.advance(900 * time.Millisecond)
 	r := s.request("a", "r2")
 	r.Replaces = 1
 	s.supersede(r, 2, 1)
-	s.ask(history.Release, 2, history.Released)
+	s.call(history.Release, 2, history.Released)
 	s.denied("b", "NO_FREE_PERMIT")
-	s.pass(700 * time.Millisecond)
+	s.advance(700 * time.Millisecond)
 	s.fresh(s.request("b", "r"), 3)
-	s.holds()
+	s.wantNoViolations()
 }
 
-func TestCancel_BeforeMinHold_LeavesTheSlotTaken(t *testing.T) {
-	cools := one()
-	cools.MinHold = 3 * time.Second
-	s := newStory(t, cools)
+func TestCancel_BeforeMinHold_LeavesSlotTaken(t *testing.T) {
+	def := onePermit()
+	def.MinHold = 3 * time.Second
+	s := newScenario(t, def)
 	s.grant("a", 1)
 	s.begin(history.Request{Kind: history.Cancel, Identity: s.acquire("a").Identity, RequestID: "a"})(history.Response{Result: history.Done})
 	s.grant("b", 2)
-	s.breaks(Linear, "token 2")
+	s.wantViolation(Linear, "token 2")
 }
 
-func TestBeliefs_OfOneIdentity_CountOnceWithTheLargestWeight(t *testing.T) {
-	s := newStory(t, history.Definition{Permits: 3, Duration: time.Second})
+func TestBeliefs_SameIdentity_CountOnceWithLargestWeight(t *testing.T) {
+	s := newScenario(t, history.Definition{Permits: 3, Duration: time.Second})
 	heavy := s.request("a", "r1")
 	heavy.Weight = 2
 	s.fresh(heavy, 1)
 	holder := fmt.Sprintf("c%d", s.seq)
 	s.entries = append(s.entries, history.Entry{Belief: &history.Belief{Client: holder, Semaphore: "s", Token: 1, Weight: 2, From: s.at, Until: s.at + time.Second}})
-	s.ask(history.Release, 1, history.Released)
+	s.call(history.Release, 1, history.Released)
 	s.fresh(s.request("a", "r2"), 2)
 	s.trust(2)
 	s.fresh(s.request("b", "r"), 3)
 	s.trust(3)
-	s.holds()
+	s.wantNoViolations()
 	s.fresh(s.request("c", "r"), 4)
 	s.trust(4)
-	s.breaks(Exclusive, "token 1 (weight 2)", "token 3", "token 4")
+	s.wantViolation(Exclusive, "token 1 (weight 2)", "token 3", "token 4")
 }
 
 // Responses to the same identity may overtake each other. A lower token for another identity is a violation.
-func TestBeliefs_LowerTokenAfterAHigherOne_IsCaughtForAnotherIdentityOnly(t *testing.T) {
-	s := newStory(t, one())
+func TestBeliefs_LowerTokenAfterHigherOne_IsCaughtOnlyForAnotherIdentity(t *testing.T) {
+	s := newScenario(t, onePermit())
 	late := s.begin(s.request("a", "r1"))
 	s.supersede(s.request("a", "r2"), 2, 1)
 	s.trust(2)
 	late(history.Response{Result: history.Granted, Token: 1, Fresh: true, SafeUntil: s.at + time.Second})
 	s.believe("c2", 1, s.at, s.at+500*time.Millisecond)
-	s.holds()
-	s.pass(2 * time.Second)
+	s.wantNoViolations()
+	s.advance(2 * time.Second)
 	s.believe("x", 1, s.at, s.at+time.Second)
-	s.breaks(RisingTokens, "x began to hold token 1", "token 2")
+	s.wantViolation(IncreasingTokens, "x began to hold token 1", "token 2")
 }
 
-func TestRequests_OneTokenForTwo_IsCaught(t *testing.T) {
+func TestRequests_TwoWithSameToken_AreCaught(t *testing.T) {
 	for _, ids := range [][2]string{{"r1", "r2"}, {"", ""}, {"r1", ""}} {
-		s := newStory(t, one())
+		s := newScenario(t, onePermit())
 		s.granted(s.request("a", ids[0]), 1)
 		s.granted(s.request("a", ids[1]), 1)
-		s.breaks(OneGrant, "token 1")
+		s.wantViolation(OneGrant, "token 1")
 	}
 }
 
 func TestSuccessors_InvalidSupersede_IsCaught(t *testing.T) {
-	for name, tell := range map[string]func(*story){
-		"different identity": func(s *story) {
+	for name, run := range map[string]func(*scenario){
+		"different identity": func(s *scenario) {
 			s.fresh(s.request("a", "r1"), 1)
 			s.supersede(s.request("b", "r2"), 2, 1)
 		},
-		"token with a firing": func(s *story) {
+		"token with a firing": func(s *scenario) {
 			r := s.request("a", "r1")
 			r.Firing = "noon"
 			s.fresh(r, 1)
 			s.supersede(s.request("a", "r2"), 2, 1)
 		},
-		"by a firing": func(s *story) {
+		"by a firing": func(s *scenario) {
 			r := s.request("a", "r2")
 			r.Firing = "noon"
 			s.supersede(r, 2, 1)
 		},
-		"different weight": func(s *story) {
+		"different weight": func(s *scenario) {
 			s.fresh(s.request("a", "r1"), 1)
 			r := s.request("a", "r2")
 			r.Weight = 2
 			s.supersede(r, 2, 1)
 		},
-		"twice": func(s *story) {
+		"twice": func(s *scenario) {
 			s.fresh(s.request("a", "r1"), 1)
 			s.supersede(s.request("a", "r2"), 2, 1)
 			s.supersede(s.request("a", "r3"), 3, 1)
 		},
-		"newer token": func(s *story) {
+		"newer token": func(s *scenario) {
 			s.supersede(s.request("a", "r1"), 1, 2)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStory(t, history.Definition{Permits: 3, Duration: time.Second})
-			tell(s)
-			s.breaks(OneSuccessor)
+			s := newScenario(t, history.Definition{Permits: 3, Duration: time.Second})
+			run(s)
+			s.wantViolation(OneSuccessor)
 		})
 	}
 }
 
 // A process that restarts during its firing gets no special treatment when it claims the firing again.
-func TestFirings_OfOneIdentityGrantedTwice_AreCaught(t *testing.T) {
-	for _, lost := range []bool{false, true} {
-		def := one()
-		def.FreeOnLoss = lost
-		s := newStory(t, def)
+func TestFirings_GrantedTwiceToSameIdentity_AreCaught(t *testing.T) {
+	for _, freeOnLoss := range []bool{false, true} {
+		def := onePermit()
+		def.FreeOnLoss = freeOnLoss
+		s := newScenario(t, def)
 		r := s.request("a", "r1")
 		r.Firing = "noon"
 		s.fresh(r, 1)
 		r.RequestID = "r2"
 		s.begin(r)(history.Response{Result: history.Denied, Reason: "FIRING_CLAIMED"})
-		s.holds()
-		s.pass(2 * time.Second)
+		s.wantNoViolations()
+		s.advance(2 * time.Second)
 		s.fresh(r, 2)
-		if lost {
-			s.holds()
+		if freeOnLoss {
+			s.wantNoViolations()
 		} else {
-			s.breaks(FiringOnce, "token 1", "token 2")
+			s.wantViolation(FiringOnce, "token 1", "token 2")
 		}
 	}
 }

@@ -41,7 +41,7 @@ func Linearizable(h *history.History, modelTime time.Duration) Result {
 func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	operations := slices.SortedStableFunc(slices.Values(p.operations), func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
 	n := sort.Search(len(operations), func(n int) bool {
-		return porcupine.CheckOperationsTimeout(m, until(operations, operations[n].Return), modelTime) == porcupine.Illegal
+		return porcupine.CheckOperationsTimeout(m, knownAt(operations, operations[n].Return), modelTime) == porcupine.Illegal
 	})
 	if n == len(operations) {
 		return "no order of its operations explains the responses"
@@ -54,8 +54,8 @@ func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	return text.String()
 }
 
-// until returns the operations known at the given time. Calls without a response by then have an unknown outcome.
-func until(operations []porcupine.Operation, at int64) []porcupine.Operation {
+// knownAt returns the operations known at the given time. Calls without a response by then have an unknown outcome.
+func knownAt(operations []porcupine.Operation, at int64) []porcupine.Operation {
 	var known []porcupine.Operation
 	for _, op := range operations {
 		if op.Call > at {
@@ -76,7 +76,7 @@ type partition struct {
 	semaphore  string
 	operations []porcupine.Operation
 	err        error
-	works      bool // permits of the semaphore carry tasks
+	hasTasks   bool // permits of the semaphore carry tasks
 }
 
 func (p *partition) add(from, to time.Duration, st *step) {

@@ -13,20 +13,20 @@ import (
 type step struct {
 	kind stepKind
 	// unknown means that the step may or may not have happened.
-	unknown bool
-	grant   *grant
-	index   int // position of the grant in the order of tokens
-	holder  holder
-	old     *grant // the grant that this one superseded, if a response named it
-	weight  uint64
-	request history.Request
-	answer  history.Response
-	rule    *rule
-	caught  *regexp.Regexp // the acquirers that a cordon excludes
+	unknown  bool
+	grant    *grant
+	index    int // position of the grant in the order of tokens
+	holder   holder
+	old      *grant // the grant that this one superseded, if a response named it
+	weight   uint64
+	request  history.Request
+	answer   history.Response
+	rule     *rule
+	excluded *regexp.Regexp // the acquirers that a cordon excludes
 	// from and to are the times between which it happened, for messages.
 	from, to time.Duration
-	// cools reports whether a slot of this semaphore can stay taken after its holder is gone.
-	cools bool
+	// hasCooldown reports whether a slot of this semaphore can stay taken after its holder is gone.
+	hasCooldown bool
 	// early lists the moments that had already passed when the grant was requested. As separate steps they could occur
 	// in any order.
 	early moments
@@ -35,22 +35,22 @@ type step struct {
 type stepKind byte
 
 const (
-	stepGrant    stepKind = iota
-	stepGhost             // an acquire without a response: from here on it may have been granted
-	stepQueued            // from here on a caller may be in the queue
-	stepLeft              // the caller left the queue
-	stepDenied            // an acquire was denied
-	stepAlive             // the permit was refreshed, or named again in a response to its holder
-	stepEnded             // a response reported that the permit had ended
-	stepReleased          // the permit was released
-	stepLeaving           // from here on it may have been released
-	stepUnsafe            // from here on an operator may have freed it
-	stepHaunted           // from here on an acquire without a response may have superseded it
-	stepReplaced          // from here on an acquire without a response that names it as replaced may have superseded it
-	stepLapsed            // from here on it may have expired
-	stepCooled            // from here on a release has freed its slot
-	stepFree              // from here on an expiry has freed its slot
-	stepFreed             // an operator freed it
+	stepGrant             stepKind = iota
+	stepUnansweredAcquire          // an acquire without a response: from here on it may have been granted
+	stepQueued                     // from here on a caller may be in the queue
+	stepLeft                       // the caller left the queue
+	stepDenied                     // an acquire was denied
+	stepAlive                      // the permit was refreshed, or named again in a response to its holder
+	stepEnded                      // a response reported that the permit had ended
+	stepReleased                   // the permit was released
+	stepMaybeReleased              // from here on it may have been released
+	stepMaybeFreed                 // from here on an operator may have freed it
+	stepMaybeSuperseded            // from here on an acquire without a response may have superseded it
+	stepReplaced                   // from here on an acquire without a response that names it as replaced may have superseded it
+	stepLapsed                     // from here on it may have expired
+	stepCooled                     // from here on a release has freed its slot
+	stepFree                       // from here on an expiry has freed its slot
+	stepFreed                      // an operator freed it
 	stepRevoked
 	stepVerified
 	stepEdited
@@ -109,8 +109,8 @@ func (st *step) apply(s *state) bool {
 	switch st.kind {
 	case stepGrant:
 		panic("check: a grant can result in several states")
-	case stepGhost:
-		s.ghosts += st.weight
+	case stepUnansweredAcquire:
+		s.unansweredWeight += st.weight
 	case stepQueued:
 		s.queue++
 	case stepLeft:
@@ -123,7 +123,7 @@ func (st *step) apply(s *state) bool {
 		return st.ended(s)
 	case stepReleased:
 		return st.released(s)
-	case stepLeaving, stepUnsafe, stepHaunted, stepReplaced, stepLapsed, stepCooled, stepFree:
+	case stepMaybeReleased, stepMaybeFreed, stepMaybeSuperseded, stepReplaced, stepLapsed, stepCooled, stepFree:
 		st.passed(s)
 	case stepFreed:
 		s.drop(st.grant.token)
@@ -146,7 +146,7 @@ func (st *step) apply(s *state) bool {
 	case stepResumed:
 		s.paused, s.stopped = false, false
 	case stepCordoned:
-		s.cordon(st.request.CordonID, st.caught)
+		s.cordon(st.request.CordonID, st.excluded)
 		s.draining = s.draining || st.request.Drain
 	case stepUncordoned:
 		s.cordon(st.request.CordonID, nil)
@@ -165,7 +165,7 @@ func (st *step) denied(s *state) bool {
 	case "WEIGHT_EXCEEDS_PERMITS":
 		return s.def != nil && st.weight > uint64(s.def.Permits)
 	case "NO_FREE_PERMIT":
-		return s.def != nil && !s.holds(st.holder) && (st.answer.Waiting > 0 || s.queue > 0 || s.most()+st.weight > uint64(s.def.Permits))
+		return s.def != nil && !s.holds(st.holder) && (st.answer.Waiting > 0 || s.queue > 0 || s.maxTaken()+st.weight > uint64(s.def.Permits))
 	}
 	return true // the model does not know the waiters or the remembered firings
 }
@@ -179,7 +179,7 @@ func (st *step) alive(s *state) bool {
 	if !s.draining && (!s.admits(st.grant.identity) || s.stopped) {
 		return false
 	}
-	return sure || s.there(token)
+	return sure || s.confirmTaken(token)
 }
 
 func (st *step) ended(s *state) bool {
@@ -191,26 +191,26 @@ func (st *step) ended(s *state) bool {
 	if !p.mayHaveEnded() {
 		return false
 	}
-	st.over(s, p)
+	st.endOwn(s, p)
 	return true
 }
 
 func (st *step) released(s *state) bool {
 	p, sure, ok := s.find(st.grant.token)
-	if !ok || p.gone || !sure && !s.there(st.grant.token) {
+	if !ok || p.gone || !sure && !s.confirmTaken(st.grant.token) {
 		return false
 	}
 	p.released = true
-	st.over(s, p)
+	st.endOwn(s, p)
 	return true
 }
 
-// over ends the step's permit. Its slot becomes free, unless it is cooling or now belongs to another token.
-func (st *step) over(s *state, p slot) { st.end(s, st.grant.token, p) }
+// endOwn ends the step's permit. Its slot becomes free, unless it is cooling or now belongs to another token.
+func (st *step) endOwn(s *state, p slot) { st.end(s, st.grant.token, p) }
 
 func (st *step) end(s *state, token uint64, p slot) {
 	p.gone = true
-	if st.cools || p.owes || p.haunted && !p.released {
+	if st.hasCooldown || p.hadDebt || p.maybeSuperseded && !p.released {
 		s.put(token, p)
 		return
 	}
@@ -251,7 +251,7 @@ func (st *step) passed(s *state) {
 func (st *step) verified(s *state) bool {
 	p, sure, ok := s.find(st.grant.token)
 	if st.answer.Result == history.Valid {
-		return ok && !p.gone && (sure || s.there(st.grant.token))
+		return ok && !p.gone && (sure || s.confirmTaken(st.grant.token))
 	}
 	return !ok && st.index < s.granted || ok && p.mayHaveEnded()
 }

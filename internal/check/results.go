@@ -18,7 +18,7 @@ type final struct {
 
 // results finds tasks that were handed out after they had ended, outcomes that no worker reported, and jobs and results
 // that disappeared or never appeared.
-func (s *shared) results(h *history.History) {
+func (s *jobHistory) results(h *history.History) {
 	finals := map[final]bool{}
 	type recorded struct {
 		*history.Operation
@@ -48,19 +48,19 @@ func (s *shared) results(h *history.History) {
 		}
 		id := op.Request.Job.ID
 		if answer.Result == history.NoJob {
-			if op.Request.Kind == history.JobEnd && s.acknowledged(id, op.At) && !s.may(history.DeleteJob, id, op.Return.At) {
-				s.breaks(JobKept, "job %q was acknowledged, but no longer exists", id)
+			if op.Request.Kind == history.JobEnd && s.acknowledged(id, op.At) && !s.mayHaveChanged(history.DeleteJob, id, op.Return.At) {
+				s.report(JobKept, "job %q was acknowledged, but no longer exists", id)
 			}
 			continue
 		}
 		s.job(op, answer.State)
 		for _, t := range answer.State.Tasks {
-			if f, ok := s.stated(op, t); ok {
+			if f, ok := s.outcome(op, t); ok {
 				finals[f] = true
 			}
 		}
 		for _, r := range done {
-			if r.job == id && r.Return.At < op.At && s.is(r.task, answer.Revision) && !s.reborn(r.task, op.Return.At) {
+			if r.job == id && r.Return.At < op.At && s.submittedAt(r.task, answer.Revision) && !s.recreated(r.task, op.Return.At) {
 				s.kept(op, answer.State, r.task, r.Request)
 			}
 		}
@@ -68,19 +68,19 @@ func (s *shared) results(h *history.History) {
 			ends = append(ends, op)
 		}
 	}
-	s.twice(ends)
+	s.repeatedReads(ends)
 	for f := range finals {
-		for _, again := range s.all[f.task] {
-			retried := f.failed && s.retried(f.task, s.reportedAt(f.token), again.At) > 0
-			if again.Token > f.token && !retried && !s.reborn(f.task, again.At) {
-				s.breaks(OneResult, "%v was handed to %s with token %d, although it ended with token %d", f.task, again.Client, again.Token, f.token)
+		for _, later := range s.all[f.task] {
+			retried := f.failed && s.retried(f.task, s.reportedAt(f.token), later.At) > 0
+			if later.Token > f.token && !retried && !s.recreated(f.task, later.At) {
+				s.report(OneResult, "%v was handed to %s with token %d, although it ended with token %d", f.task, later.Client, later.Token, f.token)
 			}
 		}
 	}
 }
 
 // reportedAt returns when a worker first reported the outcome of its task, or 0 if it never did.
-func (s *shared) reportedAt(token uint64) time.Duration {
+func (s *jobHistory) reportedAt(token uint64) time.Duration {
 	if all := s.ends[token]; len(all) > 0 {
 		return all[0].At // sorted by the time of the call
 	}
@@ -88,20 +88,20 @@ func (s *shared) reportedAt(token uint64) time.Duration {
 }
 
 // retries reports whether a failure of the task may have ended only the attempt.
-func (s *shared) retries(t task) bool {
+func (s *jobHistory) retries(t task) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool { return op.Request.Job.RetryFailed })
 }
 
 // acknowledged reports whether a response before the given time confirmed that the job was stored.
-func (s *shared) acknowledged(id string, before time.Duration) bool {
+func (s *jobHistory) acknowledged(id string, before time.Duration) bool {
 	return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool {
 		answer, ok := op.Answer()
 		return ok && answer.Result == history.Submitted && op.Return.At < before
 	})
 }
 
-// is reports whether the task certainly belongs to the job that was submitted at the given revision.
-func (s *shared) is(t task, revision uint64) bool {
+// submittedAt reports whether the task certainly belongs to the job that was submitted at the given revision.
+func (s *jobHistory) submittedAt(t task, revision uint64) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool {
 		answer, ok := op.Answer()
 		return ok && answer.Result == history.Submitted && answer.Revision == revision
@@ -109,61 +109,61 @@ func (s *shared) is(t task, revision uint64) bool {
 }
 
 // job finds states that the job cannot have reached.
-func (s *shared) job(op *history.Operation, j *history.JobState) {
-	id, heard := op.Request.Job.ID, op.Return.At
+func (s *jobHistory) job(op *history.Operation, j *history.JobState) {
+	id, receivedAt := op.Request.Job.ID, op.Return.At
 	if !j.Over {
-		s.breaks(JobKept, "job %q never ends: %s got %+v", id, op.Client, *j)
+		s.report(JobKept, "job %q never ends: %s got %+v", id, op.Client, *j)
 		return
 	}
 	if j.Done+j.Failed+j.Dropped+j.Cancelled != j.Count || j.State == "ENDED" && j.Cancelled > 0 {
-		s.breaks(JobKept, "job %q is %s with %d tasks: %d done, %d failed, %d dropped, %d cancelled", id, j.State, j.Count, j.Done, j.Failed, j.Dropped, j.Cancelled)
+		s.report(JobKept, "job %q is %s with %d tasks: %d done, %d failed, %d dropped, %d cancelled", id, j.State, j.Count, j.Done, j.Failed, j.Dropped, j.Cancelled)
 	}
 	states := map[string]uint32{}
 	for _, t := range j.Tasks {
 		states[t.State]++
 	}
 	if states["DONE"] != j.Done || states["FAILED"] != j.Failed {
-		s.breaks(JobKept, "job %q has %d done and %d failed tasks, but %s got %v", id, j.Done, j.Failed, op.Client, states)
+		s.report(JobKept, "job %q has %d done and %d failed tasks, but %s got %v", id, j.Done, j.Failed, op.Client, states)
 	}
-	if j.Dropped > 0 && !s.may(history.DropTasks, id, heard) {
-		s.breaks(JobKept, "job %q has %d dropped tasks, but no operator dropped any", id, j.Dropped)
+	if j.Dropped > 0 && !s.mayHaveChanged(history.DropTasks, id, receivedAt) {
+		s.report(JobKept, "job %q has %d dropped tasks, but no operator dropped any", id, j.Dropped)
 	}
-	asked := func(by func(*history.Job) bool) bool {
-		return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool { return by(op.Request.Job) })
+	submittedWith := func(match func(*history.Job) bool) bool {
+		return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool { return match(op.Request.Job) })
 	}
 	switch j.Cause {
 	case "ASKED":
-		if !s.may(history.CancelJob, id, heard) {
-			s.breaks(JobKept, "job %q was cancelled, but no operator cancelled it", id)
+		if !s.mayHaveChanged(history.CancelJob, id, receivedAt) {
+			s.report(JobKept, "job %q was cancelled, but no operator cancelled it", id)
 		}
 	case "TIMEOUT":
-		if !asked(func(j *history.Job) bool { return j.Timeout }) {
-			s.breaks(JobKept, "job %q was cancelled because of a timeout, but it has no timeout", id)
+		if !submittedWith(func(j *history.Job) bool { return j.Timeout }) {
+			s.report(JobKept, "job %q was cancelled because of a timeout, but it has no timeout", id)
 		}
 	case "SUBMITTER_GONE":
-		if !asked(func(j *history.Job) bool { return j.Submitter }) {
-			s.breaks(JobKept, "job %q was cancelled because its submitter is gone, but it has no submitter", id)
+		if !submittedWith(func(j *history.Job) bool { return j.Submitter }) {
+			s.report(JobKept, "job %q was cancelled because its submitter is gone, but it has no submitter", id)
 		}
 	}
 }
 
-// stated finds an outcome that no worker reported. It returns the outcome if the task must not be handed out again.
-func (s *shared) stated(op *history.Operation, t history.TaskState) (final, bool) {
+// outcome finds an outcome that no worker reported. It returns the outcome if the task must not be handed out again.
+func (s *jobHistory) outcome(op *history.Operation, t history.TaskState) (final, bool) {
 	id := op.Request.Job.ID
 	h, ok := s.handed[t.Token]
 	switch {
 	case t.State == "FAILED" && t.Lost():
-		for _, made := range s.submitted[id] {
-			if t.Attempts >= made.Request.Job.Attempts() {
+		for _, submission := range s.submitted[id] {
+			if t.Attempts >= submission.Request.Job.Attempts() {
 				return final{}, false
 			}
 		}
-		s.breaks(TaskAttempts, "task %d of job %q was abandoned after %d attempts", t.Index, id, t.Attempts)
+		s.report(TaskAttempts, "task %d of job %q was abandoned after %d attempts", t.Index, id, t.Attempts)
 		return final{}, false
 	case t.State != "DONE" && t.State != "FAILED":
 		return final{}, false
 	case !ok || h.Job != id || h.Index != t.Index:
-		s.breaks(OneResult, "task %d of job %q is %s with token %d, which was handed out with %+v", t.Index, id, t.State, t.Token, h)
+		s.report(OneResult, "task %d of job %q is %s with token %d, which was handed out with %+v", t.Index, id, t.State, t.Token, h)
 		return final{}, false
 	}
 	matches := func(end *history.Operation) bool {
@@ -171,30 +171,30 @@ func (s *shared) stated(op *history.Operation, t history.TaskState) (final, bool
 		return end.At < op.Return.At && !r.NotRun && !r.CutShort && r.Failed == (t.State == "FAILED") && r.Content == t.Content && (!r.Failed || r.Failure == t.Failure)
 	}
 	if !slices.ContainsFunc(s.ends[t.Token], matches) {
-		s.breaks(OneResult, "%s read that %v is %s with token %d, result %q and failure %q, which its worker never reported", op.Client, taskOf(h), t.State, t.Token, t.Content, t.Failure)
+		s.report(OneResult, "%s read that %v is %s with token %d, result %q and failure %q, which its worker never reported", op.Client, taskOf(h), t.State, t.Token, t.Content, t.Failure)
 	}
 	return final{taskOf(h), t.Token, t.State == "FAILED"}, true
 }
 
 // kept finds a recorded result that is missing from a later response.
-func (s *shared) kept(op *history.Operation, j *history.JobState, t task, said history.Request) {
-	i := slices.IndexFunc(j.Tasks, func(now history.TaskState) bool { return now.Index == t.index })
+func (s *jobHistory) kept(op *history.Operation, j *history.JobState, t task, result history.Request) {
+	i := slices.IndexFunc(j.Tasks, func(got history.TaskState) bool { return got.Index == t.index })
 	if i < 0 {
-		s.breaks(OneResult, "the result of %v with token %d was recorded, but %s did not get it", t, said.Token, op.Client)
-	} else if now := j.Tasks[i]; now.State != "DONE" || now.Token != said.Token || now.Content != said.Content {
-		s.breaks(OneResult, "the result %q of %v with token %d was recorded, but %s later got %+v", said.Content, t, said.Token, op.Client, now)
+		s.report(OneResult, "the result of %v with token %d was recorded, but %s did not get it", t, result.Token, op.Client)
+	} else if got := j.Tasks[i]; got.State != "DONE" || got.Token != result.Token || got.Content != result.Content {
+		s.report(OneResult, "the result %q of %v with token %d was recorded, but %s later got %+v", result.Content, t, result.Token, op.Client, got)
 	}
 }
 
-// twice finds jobs that differ between two reads, although nothing changed them.
-func (s *shared) twice(ends []*history.Operation) {
+// repeatedReads finds jobs that differ between two reads, although nothing changed them.
+func (s *jobHistory) repeatedReads(ends []*history.Operation) {
 	first := map[string]*history.Operation{}
 	for _, op := range ends {
 		id := op.Request.Job.ID
 		if before := first[id]; before == nil {
 			first[id] = op
 		} else if a, b := before.Return.Response, op.Return.Response; a.Revision != b.Revision || !reflect.DeepEqual(a.State, b.State) {
-			s.breaks(OneResult, "job %q was read as %+v, and later as %+v", id, *a.State, *b.State)
+			s.report(OneResult, "job %q was read as %+v, and later as %+v", id, *a.State, *b.State)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.submitted)) {
@@ -202,10 +202,10 @@ func (s *shared) twice(ends []*history.Operation) {
 		if op == nil {
 			continue
 		}
-		for _, made := range s.submitted[id] {
-			answer, ok := made.Answer()
-			if ok && answer.Result == history.Submitted && answer.Revision != op.Return.Response.Revision && !s.may(history.DeleteJob, id, op.Return.At) {
-				s.breaks(JobKept, "job %q was acknowledged at revision %d, but the job that was read is from revision %d", id, answer.Revision, op.Return.Response.Revision)
+		for _, submission := range s.submitted[id] {
+			answer, ok := submission.Answer()
+			if ok && answer.Result == history.Submitted && answer.Revision != op.Return.Response.Revision && !s.mayHaveChanged(history.DeleteJob, id, op.Return.At) {
+				s.report(JobKept, "job %q was acknowledged at revision %d, but the job that was read is from revision %d", id, answer.Revision, op.Return.Response.Revision)
 			}
 		}
 	}

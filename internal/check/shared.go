@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// carrying returns the permits that were handed out with tasks. No call requests these permits; they are granted after
+// taskGrants returns the permits that were handed out with tasks. No call requests these permits; they are granted after
 // the job is submitted.
-func carrying(h *history.History) map[uint64]*grant {
+func taskGrants(h *history.History) map[uint64]*grant {
 	submitted := map[string]time.Duration{}
 	for _, op := range slices.Backward(h.Operations) {
 		if op.Request.Kind == history.Submit {
@@ -38,26 +38,26 @@ func (b *builder) cordons() {
 			st.kind = stepUncordoned
 		}
 		var err error
-		if st.caught, err = whole(op.Request.Acquirers); err != nil {
+		if st.excluded, err = compilePattern(op.Request.Acquirers); err != nil {
 			b.part("").err = err
 			return
 		}
-		at := map[string]bool{}
+		added := map[string]bool{}
 		for _, g := range b.all {
-			if !at[g.semaphore] && st.caught.MatchString(g.identity.Acquirer) {
-				at[g.semaphore] = true
-				own := st
-				b.part(g.semaphore).change(op, &own)
+			if !added[g.semaphore] && st.excluded.MatchString(g.identity.Acquirer) {
+				added[g.semaphore] = true
+				copied := st
+				b.part(g.semaphore).change(op, &copied)
 			}
 		}
 	}
 }
 
-// works records that permits of the semaphore carry tasks. A permit whose task never reached its worker does not appear
+// addTaskPermits records that permits of the semaphore carry tasks. A permit whose task never reached its worker does not appear
 // in the history, so such a permit can always explain why no permit was free.
-func (b *builder) works(semaphore string) {
-	if p := b.part(semaphore); !p.works {
-		p.works = true
-		p.add(0, 0, &step{kind: stepGhost, weight: math.MaxInt32})
+func (b *builder) addTaskPermits(semaphore string) {
+	if p := b.part(semaphore); !p.hasTasks {
+		p.hasTasks = true
+		p.add(0, 0, &step{kind: stepUnansweredAcquire, weight: math.MaxInt32})
 	}
 }

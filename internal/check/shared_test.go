@@ -8,195 +8,195 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// newSharedStory returns a scenario with a job whose workers share one permit with ordinary callers.
-func newSharedStory(t *testing.T) *story {
-	s := newStory(t, one())
+// newSharedScenario returns a scenario with a job whose workers share one permit with ordinary callers.
+func newSharedScenario(t *testing.T) *scenario {
+	s := newScenario(t, onePermit())
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 	return s
 }
 
-// counted records that the worker relies on the permit of its task for a second, starting now.
-func (s *story) counted(worker string, token uint64) {
+// relies records that the worker relies on the permit of its task for a second, starting now.
+func (s *scenario) relies(worker string, token uint64) {
 	s.believe(worker, token, s.at, s.at+time.Second)
 }
 
-func (s *story) operator(r history.Request) {
+func (s *scenario) operator(r history.Request) {
 	s.begin(r)(history.Response{Result: history.Done, Revision: 20})
 }
 
-func (s *story) cordon(kind history.Kind, acquirers string) {
+func (s *scenario) cordon(kind history.Kind, acquirers string) {
 	s.operator(history.Request{Kind: kind, CordonID: acquirers, Acquirers: acquirers})
 }
 
-func TestShared_WorkersAndCallersTakeTurns_Holds(t *testing.T) {
-	s := newSharedStory(t)
+func TestShared_WorkersAndCallersTakeTurns_IsAllowed(t *testing.T) {
+	s := newSharedScenario(t)
 	s.grant("a", 1)
-	s.ask(history.Release, 1, history.Released)
+	s.call(history.Release, 1, history.Released)
 	s.handed("w", 0, 2)
 	s.believe("w", 2, s.at, s.at+100*time.Millisecond)
 	s.denied("a", "NO_FREE_PERMIT")
-	s.pass(100 * time.Millisecond)
+	s.advance(100 * time.Millisecond)
 	s.end(2, "DONE", "A", history.Recorded)
 	s.grant("b", 3)
-	s.ask(history.Release, 3, history.Released)
+	s.call(history.Release, 3, history.Released)
 	s.handed("killed", 1, 4)
-	s.counted("killed", 4)
-	s.pass(time.Second)
+	s.relies("killed", 4)
+	s.advance(time.Second)
 	s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("killed", 4), RequestID: "same identity", Weight: 1}, 5)
-	s.holds()
+	s.wantNoViolations()
 }
 
 func TestShared_HeavyTask_TakesAllItsPermits(t *testing.T) {
 	for weight, fits := range map[uint32]bool{2: true, 3: false} {
-		three := one()
+		three := onePermit()
 		three.Permits = 3
-		s := newStory(t, three)
+		s := newScenario(t, three)
 		s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 		s.task(history.Handed{Weight: weight, Token: 1})
-		s.counted("w", 1)
+		s.relies("w", 1)
 		s.grant("a", 2)
 		if fits {
-			s.holds()
+			s.wantNoViolations()
 		} else {
-			s.breaks(Linear, "granted token 2")
+			s.wantViolation(Linear, "granted token 2")
 		}
 	}
 }
 
-func TestShared_TaskWithoutABelief_MayHaveExpired(t *testing.T) {
-	s := newSharedStory(t)
+func TestShared_TaskWithoutBelief_MayHaveExpired(t *testing.T) {
+	s := newSharedScenario(t)
 	s.handed("killed", 0, 1)
 	s.grant("a", 2)
-	s.holds()
+	s.wantNoViolations()
 }
 
 // task hands the first task to worker w.
-func (s *story) task(h history.Handed) {
+func (s *scenario) task(h history.Handed) {
 	s.at += 10 * time.Millisecond
 	h.Semaphore, h.Identity, h.Job, h.Content = "s", workerSlot("w", h.Token), "j", "a"
 	history.NewRecorder("w", s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(h)
 }
 
-func TestShared_HolderConcurrentWithAWorker_IsCaught(t *testing.T) {
-	for name, tell := range map[string]func(*story){
-		"TaskDuringGrant": func(s *story) {
+func TestShared_HolderConcurrentWithWorker_IsCaught(t *testing.T) {
+	for name, run := range map[string]func(*scenario){
+		"TaskDuringGrant": func(s *scenario) {
 			s.grant("a", 1)
 			s.handed("w", 0, 2)
 		},
-		"GrantDuringTask": func(s *story) {
+		"GrantDuringTask": func(s *scenario) {
 			s.handed("w", 0, 1)
-			s.counted("w", 1)
+			s.relies("w", 1)
 			s.grant("a", 2)
 		},
-		"CallerWithWorkersIdentity": func(s *story) {
+		"CallerWithWorkersIdentity": func(s *scenario) {
 			s.handed("w", 0, 1)
-			s.counted("w", 1)
+			s.relies("w", 1)
 			s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("w", 1), RequestID: "r", Weight: 1}, 2)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSharedStory(t)
-			tell(s)
-			s.breaks(Linear, "granted token 2")
+			s := newSharedScenario(t)
+			run(s)
+			s.wantViolation(Linear, "granted token 2")
 		})
 	}
 }
 
 func TestShared_MoreBelieversThanPermits_AreCaught(t *testing.T) {
-	s := newSharedStory(t)
+	s := newSharedScenario(t)
 	s.handed("w", 0, 1)
-	s.counted("w", 1)
+	s.relies("w", 1)
 	s.believe("a", 2, s.at, s.at+time.Second)
-	s.breaks(Exclusive, "w with token 1", "a with token 2")
+	s.wantViolation(Exclusive, "w with token 1", "a with token 2")
 }
 
-func TestShared_TaskThatTheDefinitionForbids_IsCaught(t *testing.T) {
-	elsewhere := one()
+func TestShared_TaskDespiteRestriction_IsCaught(t *testing.T) {
+	elsewhere := onePermit()
 	elsewhere.GroupPattern = "elsewhere"
-	for name, act := range map[string][2]func(*story){
+	for name, act := range map[string][2]func(*scenario){
 		"Pause": {
-			func(s *story) { s.operator(history.Request{Kind: history.Pause}) },
-			func(s *story) { s.operator(history.Request{Kind: history.Resume}) },
+			func(s *scenario) { s.operator(history.Request{Kind: history.Pause}) },
+			func(s *scenario) { s.operator(history.Request{Kind: history.Resume}) },
 		},
 		"Edit": {
-			func(s *story) { s.edit(10, 11, elsewhere) },
-			func(s *story) { s.edit(11, 12, one()) },
+			func(s *scenario) { s.edit(10, 11, elsewhere) },
+			func(s *scenario) { s.edit(11, 12, onePermit()) },
 		},
 		"Cordon": {
-			func(s *story) { s.cordon(history.Cordon, "w|v") },
-			func(s *story) { s.cordon(history.Uncordon, "w|v") },
+			func(s *scenario) { s.cordon(history.Cordon, "w|v") },
+			func(s *scenario) { s.cordon(history.Uncordon, "w|v") },
 		},
 	} {
 		// Token 2, which came with the task, was granted after token 1 was requested. A violation is certain only if
 		// that request was made while the restriction was in force. Otherwise token 2 may have been granted before or
 		// after the restriction.
-		for _, asked := range []string{"Before", "During", "After"} {
-			t.Run(fmt.Sprint(name, asked), func(t *testing.T) {
-				s := newSharedStory(t)
-				two := s.begin(history.Request{Kind: history.Acquire, Semaphore: "other", Identity: history.Identity{Acquirer: "x"}, RequestID: "early"})
+		for _, requested := range []string{"Before", "During", "After"} {
+			t.Run(fmt.Sprint(name, requested), func(t *testing.T) {
+				s := newSharedScenario(t)
+				respond := s.begin(history.Request{Kind: history.Acquire, Semaphore: "other", Identity: history.Identity{Acquirer: "x"}, RequestID: "early"})
 				other := func() {
-					if asked != "Before" {
-						two = s.begin(history.Request{Kind: history.Acquire, Semaphore: "other", Identity: history.Identity{Acquirer: "x"}, RequestID: "late"})
+					if requested != "Before" {
+						respond = s.begin(history.Request{Kind: history.Acquire, Semaphore: "other", Identity: history.Identity{Acquirer: "x"}, RequestID: "late"})
 					}
-					two(history.Response{Result: history.Granted, Token: 1, Revision: 1})
+					respond(history.Response{Result: history.Granted, Token: 1, Revision: 1})
 				}
-				s.edits("other")
+				s.addSemaphore("other")
 				act[0](s)
-				if asked == "After" {
+				if requested == "After" {
 					act[1](s)
 				}
 				other()
 				s.handed("w", 0, 2)
-				if asked == "During" {
-					s.breaks(Linear, "granted token 2")
+				if requested == "During" {
+					s.wantViolation(Linear, "granted token 2")
 				} else {
-					s.holds()
+					s.wantNoViolations()
 				}
 			})
 		}
 	}
 }
 
-// edits creates another semaphore that admits all callers.
-func (s *story) edits(name string) {
-	d := one()
+// addSemaphore creates another semaphore that admits all callers.
+func (s *scenario) addSemaphore(name string) {
+	d := onePermit()
 	s.begin(history.Request{Kind: history.Edit, Semaphore: name, Definition: &d})(history.Response{Result: history.Done, Revision: 13})
 }
 
 func TestShared_CordonOfOthers_HasNoEffect(t *testing.T) {
-	s := newSharedStory(t)
+	s := newSharedScenario(t)
 	s.cordon(history.Cordon, "v")
 	s.grant("a", 1)
-	s.ask(history.Release, 1, history.Released)
+	s.call(history.Release, 1, history.Released)
 	s.handed("w", 0, 2)
-	s.holds()
+	s.wantNoViolations()
 }
 
-func TestShared_TaskThatReachedNoWorker_MayExplainADenial(t *testing.T) {
-	s := newSharedStory(t)
+func TestShared_UndeliveredTask_MayExplainDenial(t *testing.T) {
+	s := newSharedScenario(t)
 	s.denied("a", "NO_FREE_PERMIT")
-	s.holds()
+	s.wantNoViolations()
 }
 
-func TestShared_TokensOfTasks_Rise(t *testing.T) {
-	s := newStory(t, one())
-	s.edits("other")
+func TestShared_TaskTokens_Increase(t *testing.T) {
+	s := newScenario(t, onePermit())
+	s.addSemaphore("other")
 	r := s.acquire("a")
 	r.Semaphore = "other"
 	s.granted(r, 7)
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 	s.handed("w", 0, 6)
-	s.breaks(RisingTokens, "token 6")
+	s.wantViolation(IncreasingTokens, "token 6")
 
-	s = newSharedStory(t)
+	s = newSharedScenario(t)
 	s.handed("w", 0, 1)
 	s.grant("a", 1)
-	s.breaks(RisingTokens, "token 1")
+	s.wantViolation(IncreasingTokens, "token 1")
 }
 
-func TestShared_PermitWithATask_IsNeverSuperseded(t *testing.T) {
-	s := newSharedStory(t)
+func TestShared_TaskPermit_IsNeverSuperseded(t *testing.T) {
+	s := newSharedScenario(t)
 	s.handed("w", 0, 1)
 	s.begin(history.Request{Kind: history.Acquire, Identity: workerSlot("w", 1), RequestID: "r", Weight: 1})(history.Response{Result: history.Granted, Token: 2, Superseded: 1})
-	s.breaks(OneSuccessor, "carries a task")
+	s.wantViolation(OneSuccessor, "carries a task")
 }

@@ -27,8 +27,8 @@ type state struct {
 	lost uint64
 	// bound limits the total weight of slots in maybe and lost.
 	bound uint64
-	// ghosts is the weight that may have been granted to acquires without a response.
-	ghosts uint64
+	// unansweredWeight is the weight that may have been granted to acquires without a response.
+	unansweredWeight uint64
 	// queue is the largest possible number of waiters.
 	queue int
 	// peak is the largest number of permits so far.
@@ -55,7 +55,7 @@ type slot struct {
 	debt *grant
 	// hadDebt means that the slot had a debt. The server lets a debt lapse later than the holder does, so the slot may
 	// stay taken a little longer.
-	owes bool
+	hadDebt bool
 	moments
 }
 
@@ -66,18 +66,18 @@ type slot struct {
 // After maybeSuperseded, an acquire whose response was lost may have superseded it. The slot then belongs to the other
 // token, which may end at any time, but stays taken until this permit has lapsed. After replaced, that acquire may have
 // stated that the holder no longer relies on this permit.
-type moments struct{ lapsed, cooled, free, leaving, unsafe, haunted, replaced bool }
+type moments struct{ lapsed, cooled, free, maybeReleased, maybeFreed, maybeSuperseded, replaced bool }
 
 func (m *moments) pass(kind stepKind) {
 	switch kind {
-	case stepLeaving:
-		m.leaving = true
-	case stepUnsafe:
-		m.leaving, m.unsafe = true, true
-	case stepHaunted:
-		m.haunted = true
+	case stepMaybeReleased:
+		m.maybeReleased = true
+	case stepMaybeFreed:
+		m.maybeReleased, m.maybeFreed = true, true
+	case stepMaybeSuperseded:
+		m.maybeSuperseded = true
 	case stepReplaced:
-		m.haunted, m.replaced = true, true
+		m.maybeSuperseded, m.replaced = true, true
 	case stepLapsed:
 		m.lapsed = true
 	case stepCooled:
@@ -88,14 +88,14 @@ func (m *moments) pass(kind stepKind) {
 }
 
 // mayHaveEnded reports whether the permit may no longer have a holder.
-func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.leaving || p.haunted }
+func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.maybeReleased || p.maybeSuperseded }
 
 // mayBeFree reports whether the slot may be free.
 func (p slot) mayBeFree() bool {
-	if p.unsafe {
+	if p.maybeFreed {
 		return true
 	}
-	ended := p.released || p.leaving || p.haunted && (p.lapsed || p.replaced)
+	ended := p.released || p.maybeReleased || p.maybeSuperseded && (p.lapsed || p.replaced)
 	return p.debt == nil && (p.free || p.cooled && ended)
 }
 
@@ -108,14 +108,14 @@ type rule struct {
 func newRule(d history.Definition) (*rule, error) {
 	r := &rule{Definition: d}
 	var err error
-	if r.group, err = whole(d.GroupPattern); err != nil {
+	if r.group, err = compilePattern(d.GroupPattern); err != nil {
 		return nil, err
 	}
-	r.acquirer, err = whole(d.AcquirerPattern)
+	r.acquirer, err = compilePattern(d.AcquirerPattern)
 	return r, err
 }
 
-func whole(pattern string) (*regexp.Regexp, error) {
+func compilePattern(pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
 		pattern = ".*"
 	}
@@ -128,8 +128,8 @@ func (r *rule) matches(id history.Identity) bool {
 
 // admits reports whether the rule and the cordons admit the identity.
 func (s *state) admits(id history.Identity) bool {
-	for _, caught := range s.cordons {
-		if caught.MatchString(id.Acquirer) {
+	for _, excluded := range s.cordons {
+		if excluded.MatchString(id.Acquirer) {
 			return false
 		}
 	}
@@ -137,15 +137,15 @@ func (s *state) admits(id history.Identity) bool {
 }
 
 // cordon sets the cordon with an id, or removes it if excluded is nil.
-func (s *state) cordon(id string, caught *regexp.Regexp) {
+func (s *state) cordon(id string, excluded *regexp.Regexp) {
 	s.cordons = maps.Clone(s.cordons)
 	switch {
-	case caught == nil:
+	case excluded == nil:
 		delete(s.cordons, id)
 	case s.cordons == nil:
-		s.cordons = map[string]*regexp.Regexp{id: caught}
+		s.cordons = map[string]*regexp.Regexp{id: excluded}
 	default:
-		s.cordons[id] = caught
+		s.cordons[id] = excluded
 	}
 }
 
@@ -158,8 +158,10 @@ func (s *state) clone() *state {
 // taken returns the weight that is certainly taken.
 func (s *state) taken() uint64 { return sum(s.sure) }
 
-// most returns the largest weight that can be taken.
-func (s *state) most() uint64 { return s.taken() + min(s.bound, sum(s.maybe)+s.lost) + s.ghosts }
+// maxTaken returns the largest weight that can be taken.
+func (s *state) maxTaken() uint64 {
+	return s.taken() + min(s.bound, sum(s.maybe)+s.lost) + s.unansweredWeight
+}
 
 func sum(slots map[uint64]slot) uint64 {
 	var n uint64
@@ -189,7 +191,7 @@ func (s *state) put(token uint64, p slot) {
 		s.sure[token] = p
 		return
 	}
-	if p.gone && (p.released || !p.haunted) {
+	if p.gone && (p.released || !p.maybeSuperseded) {
 		s.lost += p.weight
 	} else {
 		if s.maybe == nil {
@@ -209,8 +211,8 @@ func (s *state) drop(token uint64) {
 	delete(s.maybe, token)
 }
 
-// there records that a slot in maybe was observed to be taken. Slots that cannot be taken at the same time are removed.
-func (s *state) there(token uint64) bool {
+// confirmTaken records that a slot in maybe was observed to be taken. Slots that cannot be taken at the same time are removed.
+func (s *state) confirmTaken(token uint64) bool {
 	p := s.maybe[token]
 	if p.weight > s.bound {
 		return false
@@ -263,7 +265,7 @@ func (s *state) clip() {
 // key returns a string that identifies the state.
 func (s *state) key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.lost, s.bound, s.ghosts, s.queue, s.granted, s.peak)
+	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.lost, s.bound, s.unansweredWeight, s.queue, s.granted, s.peak)
 	for _, id := range slices.Sorted(maps.Keys(s.cordons)) {
 		fmt.Fprintf(&b, " %q", id)
 	}

@@ -9,24 +9,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// story is a hand-written history. Each call and each response advances its clock by 10 ms.
-type story struct {
+// scenario is a hand-written history. Each call and each response advances its clock by 10 ms.
+type scenario struct {
 	t       *testing.T
 	at      time.Duration
 	entries []history.Entry
 	seq     int64
 }
 
-func newStory(t *testing.T, def history.Definition) *story {
-	s := &story{t: t, at: time.Second}
+func newScenario(t *testing.T, def history.Definition) *scenario {
+	s := &scenario{t: t, at: time.Second}
 	s.edit(0, 10, def)
 	return s
 }
 
-func (s *story) now() time.Duration { return s.at }
+func (s *scenario) now() time.Duration { return s.at }
 
 // begin records a call. The returned function records the response. Do not call it if the call gets no response.
-func (s *story) begin(r history.Request) func(history.Response) {
+func (s *scenario) begin(r history.Request) func(history.Response) {
 	s.at += 10 * time.Millisecond
 	s.seq++
 	if r.Semaphore == "" {
@@ -39,28 +39,28 @@ func (s *story) begin(r history.Request) func(history.Response) {
 	}
 }
 
-func (s *story) edit(expected, version uint64, def history.Definition) {
+func (s *scenario) edit(expected, version uint64, def history.Definition) {
 	s.begin(history.Request{Kind: history.Edit, Definition: &def, ExpectedVersion: expected})(history.Response{Result: history.Done, Revision: version})
 }
 
-func (s *story) acquire(who string) history.Request {
+func (s *scenario) acquire(who string) history.Request {
 	return history.Request{Kind: history.Acquire, Identity: history.Identity{Group: "g", Acquirer: who}, RequestID: who, Weight: 1}
 }
 
 // grant records a grant of a permit that the client relies on for a second after its call.
-func (s *story) grant(who string, token uint64) {
+func (s *scenario) grant(who string, token uint64) {
 	s.granted(s.acquire(who), token)
 }
 
-func (s *story) granted(r history.Request, token uint64) {
+func (s *scenario) granted(r history.Request, token uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
-func (s *story) denied(who, reason string) {
+func (s *scenario) denied(who, reason string) {
 	s.begin(s.acquire(who))(history.Response{Result: history.Denied, Reason: reason})
 }
 
-func (s *story) ask(kind history.Kind, token uint64, result history.Result) {
+func (s *scenario) call(kind history.Kind, token uint64, result history.Result) {
 	answer := history.Response{Result: result, Revision: 1}
 	if result == history.Refreshed {
 		answer.SafeUntil = s.at + 1010*time.Millisecond
@@ -68,13 +68,13 @@ func (s *story) ask(kind history.Kind, token uint64, result history.Result) {
 	s.begin(history.Request{Kind: kind, Token: token})(answer)
 }
 
-func (s *story) believe(client string, token uint64, from, until time.Duration) {
+func (s *scenario) believe(client string, token uint64, from, until time.Duration) {
 	s.entries = append(s.entries, history.Entry{Belief: &history.Belief{Client: client, Semaphore: "s", Token: token, Weight: 1, From: from, Until: until}})
 }
 
-func (s *story) pass(d time.Duration) { s.at += d }
+func (s *scenario) advance(d time.Duration) { s.at += d }
 
-func (s *story) check() Result {
+func (s *scenario) check() Result {
 	s.t.Helper()
 	h, err := history.Gather(s.entries)
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *story) check() Result {
 	return All(h, time.Minute)
 }
 
-// holds fails the test if the scenario violates a guarantee.
-func (s *story) holds() {
+// wantNoViolations fails the test if the scenario violates a guarantee.
+func (s *scenario) wantNoViolations() {
 	s.t.Helper()
 	r := s.check()
 	for _, v := range r.Violations {
@@ -95,21 +95,21 @@ func (s *story) holds() {
 	}
 }
 
-// breaks fails the test unless the scenario violates the given guarantee and the violation contains the given words.
-func (s *story) breaks(promise Promise, words ...string) {
+// wantViolation fails the test unless the scenario violates the given guarantee and the violation contains the given words.
+func (s *scenario) wantViolation(guarantee Guarantee, want ...string) {
 	s.t.Helper()
 	r := s.check()
 next:
 	for _, v := range r.Violations {
-		if v.Promise != promise {
+		if v.Guarantee != guarantee {
 			continue
 		}
-		for _, word := range words {
+		for _, word := range want {
 			if !strings.Contains(v.String(), word) {
 				continue next
 			}
 		}
 		return
 	}
-	s.t.Errorf("got violations %v, want one of %q containing %q", r.Violations, promise, words)
+	s.t.Errorf("got violations %v, want one of %q containing %q", r.Violations, guarantee, want)
 }

@@ -9,9 +9,9 @@ import (
 // Successors finds grants that superseded a token they must not supersede: a newer token, a token that had already been
 // superseded, a token with another identity or weight, or a token with a firing.
 func Successors(h *history.History) []Violation {
-	var broken []Violation
+	var violations []Violation
 	all := grants(h)
-	by := map[uint64]uint64{}
+	supersededBy := map[uint64]uint64{}
 	for _, g := range inOrder(all) {
 		if g.superseded == 0 {
 			continue
@@ -23,8 +23,8 @@ func Successors(h *history.History) []Violation {
 			why = "which is not older"
 		case g.fresh:
 			why = "but another response reported that it superseded nothing"
-		case by[g.superseded] != 0:
-			why = fmt.Sprintf("which token %d had already superseded", by[g.superseded])
+		case supersededBy[g.superseded] != 0:
+			why = fmt.Sprintf("which token %d had already superseded", supersededBy[g.superseded])
 		case g.request.Firing != "":
 			why = fmt.Sprintf("although it is for firing %s", g.request.Firing)
 		case old == nil: // its response was lost
@@ -37,10 +37,10 @@ func Successors(h *history.History) []Violation {
 		case old.task:
 			why = "which carries a task"
 		}
-		by[g.superseded] = g.token
+		supersededBy[g.superseded] = g.token
 		if why != "" {
-			broken = append(broken, Violation{OneSuccessor, g.semaphore, fmt.Sprintf("token %d of %v superseded token %d, %s", g.token, g.identity, g.superseded, why)})
+			violations = append(violations, Violation{OneSuccessor, g.semaphore, fmt.Sprintf("token %d of %v superseded token %d, %s", g.token, g.identity, g.superseded, why)})
 		}
 	}
-	return broken
+	return violations
 }

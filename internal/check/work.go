@@ -19,18 +19,18 @@ type task struct {
 
 func (t task) String() string { return fmt.Sprintf("task %d of job %q", t.index, t.job) }
 
-// shared holds what a history contains about jobs.
-type shared struct {
-	submitted map[string][]*history.Operation // by job, in call order, excluding refused calls
-	changed   map[string][]*history.Operation // by job: possible changes by operators
-	ends      map[uint64][]*history.Operation // by token: the reports by its worker
-	handed    map[uint64]history.Handed       // by token
-	all       map[task][]history.Handed       // by task, in token order
-	broken    []Violation
+// jobHistory holds what a history contains about jobs.
+type jobHistory struct {
+	submitted  map[string][]*history.Operation // by job, in call order, excluding refused calls
+	changed    map[string][]*history.Operation // by job: possible changes by operators
+	ends       map[uint64][]*history.Operation // by token: the reports by its worker
+	handed     map[uint64]history.Handed       // by token
+	all        map[task][]history.Handed       // by task, in token order
+	violations []Violation
 }
 
-func sharedOf(h *history.History) *shared {
-	s := &shared{
+func newJobHistory(h *history.History) *jobHistory {
+	s := &jobHistory{
 		submitted: map[string][]*history.Operation{}, changed: map[string][]*history.Operation{}, ends: map[uint64][]*history.Operation{},
 		handed: map[uint64]history.Handed{}, all: map[task][]history.Handed{},
 	}
@@ -50,7 +50,7 @@ func sharedOf(h *history.History) *shared {
 	}
 	for _, t := range h.Handed {
 		if other, ok := s.handed[t.Token]; ok && taskOf(other) != taskOf(t) {
-			s.breaks(OneWorker, "token %d was handed out with %v and with %v", t.Token, taskOf(other), taskOf(t))
+			s.report(OneWorker, "token %d was handed out with %v and with %v", t.Token, taskOf(other), taskOf(t))
 		}
 		s.handed[t.Token] = t
 		s.all[taskOf(t)] = append(s.all[taskOf(t)], t)
@@ -63,14 +63,14 @@ func sharedOf(h *history.History) *shared {
 
 func taskOf(t history.Handed) task { return task{t.Job, t.Index, t.Content} }
 
-func (s *shared) breaks(what Promise, format string, args ...any) {
-	s.broken = append(s.broken, Violation{what, "", fmt.Sprintf(format, args...)})
+func (s *jobHistory) report(kind Guarantee, format string, args ...any) {
+	s.violations = append(s.violations, Violation{kind, "", fmt.Sprintf(format, args...)})
 }
 
 // Work checks jobs and tasks. It finds jobs that were lost or never end, tasks that ran on two workers at the same
 // time, too many times, or again after their result was recorded, and results that no worker returned or that differ.
 func Work(h *history.History) []Violation {
-	s := sharedOf(h)
+	s := newJobHistory(h)
 	for id, all := range s.submitted {
 		s.ids(id, all)
 	}
@@ -79,19 +79,19 @@ func Work(h *history.History) []Violation {
 	}
 	s.overlaps(h.Beliefs)
 	s.results(h)
-	slices.SortFunc(s.broken, func(a, b Violation) int { return cmp.Compare(a.String(), b.String()) })
-	return s.broken
+	slices.SortFunc(s.violations, func(a, b Violation) int { return cmp.Compare(a.String(), b.String()) })
+	return s.violations
 }
 
-// may reports whether an operator may have made the given change to the job before the given time.
-func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
-	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == what && op.At < before })
+// mayHaveChanged reports whether an operator may have made the given change to the job before the given time.
+func (s *jobHistory) mayHaveChanged(kind history.Kind, job string, before time.Duration) bool {
+	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == kind && op.At < before })
 }
 
 // retried counts the retries that may have caused the task to be handed out again between two times, since and before.
 // A retry counts if it names the task or all failed tasks, was requested by the second time, and had not completed by
 // the first: a retry that had completed may predate the failure.
-func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
+func (s *jobHistory) retried(t task, since, before time.Duration) (n uint32) {
 	for _, op := range s.changed[t.job] {
 		r := op.Request
 		named := len(r.Job.Indexes) == 0 || slices.Contains(r.Job.Indexes, t.index)
@@ -103,7 +103,7 @@ func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
 }
 
 // ids finds ids that were used for two jobs.
-func (s *shared) ids(id string, all []*history.Operation) {
+func (s *jobHistory) ids(id string, all []*history.Operation) {
 	for i, op := range all {
 		answer, ok := op.Answer()
 		switch {
@@ -111,7 +111,7 @@ func (s *shared) ids(id string, all []*history.Operation) {
 		case answer.Result == history.Differs:
 			other := func(o *history.Operation) bool { return o.At < op.Return.At && !sameJob(o.Request.Job, op.Request.Job) }
 			if !slices.ContainsFunc(all, other) {
-				s.breaks(SameJob, "the response to %s reported that job %q has different content, but none was submitted", op.Client, id)
+				s.report(SameJob, "the response to %s reported that job %q has different content, but none was submitted", op.Client, id)
 			}
 		default:
 			for _, before := range all[:i] {
@@ -119,8 +119,8 @@ func (s *shared) ids(id string, all []*history.Operation) {
 				if !ok || first.Result != history.Submitted || first.Revision == answer.Revision && sameJob(before.Request.Job, op.Request.Job) {
 					continue
 				}
-				if first.Revision == answer.Revision || !s.may(history.DeleteJob, id, max(before.Return.At, op.Return.At)) {
-					s.breaks(SameJob, "job %q was submitted by %s at revision %d, and by %s with different content or as another job at revision %d",
+				if first.Revision == answer.Revision || !s.mayHaveChanged(history.DeleteJob, id, max(before.Return.At, op.Return.At)) {
+					s.report(SameJob, "job %q was submitted by %s at revision %d, and by %s with different content or as another job at revision %d",
 						id, before.Client, first.Revision, op.Client, answer.Revision)
 				}
 			}
@@ -133,7 +133,7 @@ func sameJob(a, b *history.Job) bool {
 }
 
 // submissions returns the submissions that may have created the task before the given time.
-func (s *shared) submissions(t task, before time.Duration) (all []*history.Operation) {
+func (s *jobHistory) submissions(t task, before time.Duration) (all []*history.Operation) {
 	for _, op := range s.submitted[t.job] {
 		j := op.Request.Job
 		if !j.Cut && op.At < before && int(t.index) < len(j.Tasks) && j.Tasks[t.index] == t.content {
@@ -143,14 +143,14 @@ func (s *shared) submissions(t task, before time.Duration) (all []*history.Opera
 	return all
 }
 
-// reborn reports whether the job may have been deleted and submitted again with the same content.
-func (s *shared) reborn(t task, before time.Duration) bool {
-	for _, gone := range s.changed[t.job] {
-		if gone.Request.Kind != history.DeleteJob || gone.At >= before {
+// recreated reports whether the job may have been deleted and submitted again with the same content.
+func (s *jobHistory) recreated(t task, before time.Duration) bool {
+	for _, deletion := range s.changed[t.job] {
+		if deletion.Request.Kind != history.DeleteJob || deletion.At >= before {
 			continue
 		}
-		again := func(op *history.Operation) bool { return op.Outcome() == history.Unknown || op.Return.At > gone.At }
-		if slices.ContainsFunc(s.submissions(t, before), again) {
+		resubmitted := func(op *history.Operation) bool { return op.Outcome() == history.Unknown || op.Return.At > deletion.At }
+		if slices.ContainsFunc(s.submissions(t, before), resubmitted) {
 			return true
 		}
 	}
@@ -159,7 +159,7 @@ func (s *shared) reborn(t task, before time.Duration) bool {
 
 // returned reports whether the task may have been returned without counting the attempt. A worker that stops may return
 // the task instead of reporting a failure.
-func (s *shared) returned(token uint64) bool {
+func (s *jobHistory) returned(token uint64) bool {
 	return slices.ContainsFunc(s.ends[token], func(op *history.Operation) bool {
 		answer, ok := op.Answer()
 		r := op.Request
@@ -168,44 +168,44 @@ func (s *shared) returned(token uint64) bool {
 }
 
 // executions finds tasks that were not submitted, and tasks that were started too many times.
-func (s *shared) executions(t task, all []history.Handed) {
-	var begun, most uint32
+func (s *jobHistory) executions(t task, all []history.Handed) {
+	var starts, maxAttempts uint32
 	for _, h := range all {
 		from := s.submissions(t, h.At)
 		if len(from) == 0 {
-			s.breaks(SameJob, "%s was handed %v with token %d, but no complete submission contains that task", h.Client, t, h.Token)
+			s.report(SameJob, "%s was handed %v with token %d, but no complete submission contains that task", h.Client, t, h.Token)
 			continue
 		}
 		for _, op := range from {
-			most = max(most, op.Request.Job.Attempts())
+			maxAttempts = max(maxAttempts, op.Request.Job.Attempts())
 		}
-		if h.Attempt > most { // the servers count attempts from the last retry
-			s.breaks(TaskAttempts, "%v was handed to %s with token %d on attempt %d, but max_attempts is %d", t, h.Client, h.Token, h.Attempt, most)
+		if h.Attempt > maxAttempts { // the servers count attempts from the last retry
+			s.report(TaskAttempts, "%v was handed to %s with token %d on attempt %d, but max_attempts is %d", t, h.Client, h.Token, h.Attempt, maxAttempts)
 		}
 		if s.returned(h.Token) {
 			continue
 		}
-		allowed := most * (1 + s.retried(t, from[0].At, h.At))
-		if begun++; begun == allowed+1 && !s.reborn(t, h.At) {
-			s.breaks(TaskAttempts, "%v was started %d times, the last time by %s with token %d, but max_attempts is %d", t, begun, h.Client, h.Token, most)
+		allowed := maxAttempts * (1 + s.retried(t, from[0].At, h.At))
+		if starts++; starts == allowed+1 && !s.recreated(t, h.At) {
+			s.report(TaskAttempts, "%v was started %d times, the last time by %s with token %d, but max_attempts is %d", t, starts, h.Client, h.Token, maxAttempts)
 		}
 	}
 }
 
 // overlaps finds moments at which two workers believed that they held the permit of the same task.
-func (s *shared) overlaps(beliefs []history.Belief) {
-	of := map[task][]history.Belief{}
+func (s *jobHistory) overlaps(beliefs []history.Belief) {
+	byTask := map[task][]history.Belief{}
 	for _, b := range beliefs {
 		if h, ok := s.handed[b.Token]; ok && b.From < b.Until {
-			of[taskOf(h)] = append(of[taskOf(h)], b)
+			byTask[taskOf(h)] = append(byTask[taskOf(h)], b)
 		}
 	}
-	for t, all := range of {
+	for t, all := range byTask {
 		slices.SortFunc(all, func(a, b history.Belief) int { return cmp.Compare(a.From, b.From) })
 		for i, b := range all {
 			for _, before := range all[:i] {
 				if before.Token != b.Token && b.From < before.Until {
-					s.breaks(OneWorker, "%v: %s believed that it held token %d until %v, and %s that it held token %d from %v", t, before.Client, before.Token, before.Until, b.Client, b.Token, b.From)
+					s.report(OneWorker, "%v: %s believed that it held token %d until %v, and %s that it held token %d from %v", t, before.Client, before.Token, before.Until, b.Client, b.Token, b.From)
 				}
 			}
 		}
@@ -214,7 +214,7 @@ func (s *shared) overlaps(beliefs []history.Belief) {
 
 // WorkTally counts the outcomes of the jobs and tasks in a history.
 func WorkTally(h *history.History) map[string]int {
-	s := sharedOf(h)
+	s := newJobHistory(h)
 	n := map[string]int{"jobs": 0, "tasks": 0, "executions": len(s.handed), "lost": 0, "handed-out-again": 0, "results": 0}
 	seen := map[uint64]bool{}
 	for _, all := range s.submitted {
@@ -229,8 +229,8 @@ func WorkTally(h *history.History) map[string]int {
 	for _, all := range s.all {
 		n["handed-out-again"] += len(all) - 1
 		for i := range len(all) - 1 {
-			said := slices.ContainsFunc(s.ends[all[i].Token], func(op *history.Operation) bool { return op.Request.Failed })
-			if !said && !s.returned(all[i].Token) {
+			failureReported := slices.ContainsFunc(s.ends[all[i].Token], func(op *history.Operation) bool { return op.Request.Failed })
+			if !failureReported && !s.returned(all[i].Token) {
 				n["lost"]++
 			}
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// newWorkStory returns a scenario with a two-task job that is stored at revision 5.
-func newWorkStory(t *testing.T) *story {
-	s := newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
+// newWorkScenario returns a scenario with a two-task job that is stored at revision 5.
+func newWorkScenario(t *testing.T) *scenario {
+	s := newScenario(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 5})
 	return s
 }
@@ -22,14 +22,16 @@ func job(tasks ...string) *history.Job {
 	return &history.Job{ID: "j", Tasks: tasks, MaxAttempts: 2}
 }
 
-func (s *story) submit(j *history.Job, answer history.Response) {
+func (s *scenario) submit(j *history.Job, answer history.Response) {
 	s.begin(history.Request{Kind: history.Submit, Job: j})(answer)
 }
 
-func (s *story) handed(worker string, index uint32, token uint64) { s.attempt(worker, index, token, 0) }
+func (s *scenario) handed(worker string, index uint32, token uint64) {
+	s.attempt(worker, index, token, 0)
+}
 
 // attempt hands out a task with an attempt number. 0 means that the number is unknown.
-func (s *story) attempt(worker string, index uint32, token uint64, attempt uint32) {
+func (s *scenario) attempt(worker string, index uint32, token uint64, attempt uint32) {
 	s.at += 10 * time.Millisecond
 	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(
 		history.Handed{Semaphore: "s", Identity: workerSlot(worker, token), Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index], Attempt: attempt})
@@ -40,11 +42,11 @@ func workerSlot(worker string, token uint64) history.Identity {
 	return history.Identity{Group: "g", Acquirer: worker, HolderID: fmt.Sprint(token)}
 }
 
-func (s *story) end(token uint64, outcome, content string, result history.Result) {
+func (s *scenario) end(token uint64, outcome, content string, result history.Result) {
 	s.begin(history.Ending("s", "j", token, outcome, content))(history.Response{Result: result})
 }
 
-func (s *story) operate(kind history.Kind, indexes ...uint32) {
+func (s *scenario) operate(kind history.Kind, indexes ...uint32) {
 	s.begin(history.Request{Kind: kind, Job: &history.Job{ID: "j", Indexes: indexes}})(history.Response{Result: history.Done})
 }
 
@@ -52,7 +54,7 @@ func done(index uint32, token uint64, content string) history.TaskState {
 	return history.TaskState{Index: index, State: "DONE", Token: token, Content: content, Attempts: 1}
 }
 
-func (s *story) read(tasks ...history.TaskState) {
+func (s *scenario) read(tasks ...history.TaskState) {
 	state := &history.JobState{State: "ENDED", Over: true, Count: 2, Tasks: tasks}
 	for _, t := range tasks {
 		switch t.State {
@@ -69,30 +71,30 @@ func (s *story) read(tasks ...history.TaskState) {
 	s.readAs(state)
 }
 
-func (s *story) readAs(state *history.JobState) {
+func (s *scenario) readAs(state *history.JobState) {
 	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.JobRead, Revision: 5, State: state})
 }
 
-// both executes both tasks, under tokens 1 and 2.
-func (s *story) both() {
+// runBoth executes both tasks, under tokens 1 and 2.
+func (s *scenario) runBoth() {
 	s.handed("w", 0, 1)
 	s.handed("w", 1, 2)
 	s.end(1, "DONE", "A", history.Recorded)
 	s.end(2, "DONE", "B", history.Recorded)
 }
 
-func TestWork_InOrder_Holds(t *testing.T) {
-	s := newWorkStory(t)
-	s.both()
+func TestWork_InOrder_IsAllowed(t *testing.T) {
+	s := newWorkScenario(t)
+	s.runBoth()
 	s.read(done(0, 1, "A"), done(1, 2, "B"))
 	s.read(done(0, 1, "A"), done(1, 2, "B"))
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 5, Repeated: true})
 	s.submit(job("other"), history.Response{Result: history.Differs})
-	s.holds()
+	s.wantNoViolations()
 }
 
 func TestWork_WorkerLost_TaskIsExecutedAgain(t *testing.T) {
-	s := newWorkStory(t)
+	s := newWorkScenario(t)
 	s.handed("killed", 0, 1)
 	s.handed("w", 0, 2)
 	s.end(1, "DONE", "late", history.Unrecorded)
@@ -102,19 +104,19 @@ func TestWork_WorkerLost_TaskIsExecutedAgain(t *testing.T) {
 	s.handed("killed", 1, 4)
 	s.handed("killed", 1, 5)
 	s.read(done(0, 2, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 5, Attempts: 2, Failure: "the permit of its worker was lost, in attempt 2 of 2"})
-	s.holds()
+	s.wantNoViolations()
 }
 
 func TestWork_FinishedTask_MustNotBeExecutedAgain(t *testing.T) {
-	s := newWorkStory(t)
-	s.both()
+	s := newWorkScenario(t)
+	s.runBoth()
 	s.handed("again", 0, 3)
-	s.breaks(OneResult, "task 0", "again with token 3", "ended with token 1")
+	s.wantViolation(OneResult, "task 0", "again with token 3", "ended with token 1")
 }
 
-func TestWork_AfterARetry_TaskMayBeExecutedAgain(t *testing.T) {
+func TestWork_AfterRetry_TaskMayBeExecutedAgain(t *testing.T) {
 	for _, retried := range []bool{true, false} {
-		s := newWorkStory(t)
+		s := newWorkScenario(t)
 		s.handed("w", 0, 1)
 		s.end(1, "FAILED", "", history.Recorded)
 		if retried {
@@ -123,177 +125,177 @@ func TestWork_AfterARetry_TaskMayBeExecutedAgain(t *testing.T) {
 		s.handed("w", 0, 2)
 		s.end(2, "DONE", "A", history.Recorded)
 		if retried {
-			s.holds()
+			s.wantNoViolations()
 		} else {
-			s.breaks(OneResult, "token 2", "ended with token 1")
+			s.wantViolation(OneResult, "token 2", "ended with token 1")
 		}
 	}
 }
 
-func TestWork_RetryOfOtherTasks_AllowsNothing(t *testing.T) {
-	s := newWorkStory(t)
+func TestWork_RetryOfOtherTasks_HasNoEffect(t *testing.T) {
+	s := newWorkScenario(t)
 	s.handed("w", 0, 1)
 	s.end(1, "FAILED", "", history.Recorded)
 	s.operate(history.RetryTasks, 1)
 	s.handed("w", 0, 2)
-	s.breaks(OneResult, "token 2", "ended with token 1")
+	s.wantViolation(OneResult, "token 2", "ended with token 1")
 
-	s = newWorkStory(t) // the retry came before the failure
+	s = newWorkScenario(t) // the retry came before the failure
 	s.handed("w", 0, 1)
 	s.operate(history.RetryTasks)
 	s.end(1, "FAILED", "", history.Recorded)
 	s.handed("w", 0, 2)
-	s.breaks(OneResult, "token 2", "ended with token 1")
+	s.wantViolation(OneResult, "token 2", "ended with token 1")
 }
 
-func TestWork_Retry_ResetsTheAttempts(t *testing.T) {
-	killed := func(s *story, tokens ...uint64) {
+func TestWork_Retry_ResetsAttempts(t *testing.T) {
+	killed := func(s *scenario, tokens ...uint64) {
 		for _, token := range tokens {
 			s.handed("killed", 0, token)
 		}
 	}
 	for _, indexes := range [][]uint32{nil, {0}, {1, 0}} {
-		s := newWorkStory(t)
+		s := newWorkScenario(t)
 		killed(s, 1, 2)
 		s.operate(history.RetryTasks, indexes...)
 		killed(s, 3, 4)
-		s.holds()
+		s.wantNoViolations()
 		killed(s, 5)
-		s.breaks(TaskAttempts, "started 5 times", "max_attempts is 2")
+		s.wantViolation(TaskAttempts, "started 5 times", "max_attempts is 2")
 	}
 
-	s := newWorkStory(t)
+	s := newWorkScenario(t)
 	killed(s, 1, 2)
 	s.operate(history.RetryTasks, 1)
 	killed(s, 3)
-	s.breaks(TaskAttempts, "started 3 times")
+	s.wantViolation(TaskAttempts, "started 3 times")
 
-	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
+	s = newScenario(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	s.operate(history.RetryTasks) // the retry belongs to an earlier job, if any
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 	killed(s, 1, 2, 3)
-	s.breaks(TaskAttempts, "started 3 times")
+	s.wantViolation(TaskAttempts, "started 3 times")
 
-	s = newWorkStory(t) // it had not failed before the retry, so its attempts continue
+	s = newWorkScenario(t) // it had not failed before the retry, so its attempts continue
 	s.attempt("killed", 0, 1, 1)
 	s.operate(history.RetryTasks)
 	s.attempt("killed", 0, 2, 2)
 	s.attempt("killed", 0, 3, 3)
-	s.breaks(TaskAttempts, "attempt 3", "max_attempts is 2")
+	s.wantViolation(TaskAttempts, "attempt 3", "max_attempts is 2")
 }
 
-func TestWork_DeletedAndSubmittedAgain_IsAnotherJob(t *testing.T) {
-	s := newWorkStory(t)
-	s.both()
+func TestWork_DeletedAndResubmitted_IsAnotherJob(t *testing.T) {
+	s := newWorkScenario(t)
+	s.runBoth()
 	s.operate(history.DeleteJob)
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 9})
 	s.handed("w", 0, 3)
 	s.end(3, "DONE", "new", history.Recorded)
-	s.holds()
+	s.wantNoViolations()
 }
 
-func TestWork_ResultsThatChange_AreFound(t *testing.T) {
-	s := newWorkStory(t)
-	s.both()
+func TestWork_ChangedResults_AreFound(t *testing.T) {
+	s := newWorkScenario(t)
+	s.runBoth()
 	s.read(done(0, 1, "A"), done(1, 2, "other"))
-	s.breaks(OneResult, "task 1", "never reported")
+	s.wantViolation(OneResult, "task 1", "never reported")
 
-	s = newWorkStory(t)
-	s.both()
+	s = newWorkScenario(t)
+	s.runBoth()
 	s.read(done(0, 1, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 2, Attempts: 2, Failure: "the permit of its worker was lost, in attempt 2 of 2"})
-	s.breaks(OneResult, "task 1", "was recorded", "FAILED")
+	s.wantViolation(OneResult, "task 1", "was recorded", "FAILED")
 
-	s = newWorkStory(t)
-	s.both()
+	s = newWorkScenario(t)
+	s.runBoth()
 	s.read(done(0, 1, "A"), done(1, 7, "B"))
-	s.breaks(OneResult, "task 1", "token 7")
+	s.wantViolation(OneResult, "task 1", "token 7")
 
-	s = newWorkStory(t)
-	s.both()
+	s = newWorkScenario(t)
+	s.runBoth()
 	s.read(done(0, 1, "A"), done(1, 2, "B"))
 	s.read(done(0, 1, "A"))
-	s.breaks(OneResult, "was read as", "and later as")
+	s.wantViolation(OneResult, "was read as", "and later as")
 
-	s = newWorkStory(t) // an older token
+	s = newWorkScenario(t) // an older token
 	s.handed("suspended", 0, 1)
 	s.handed("w", 0, 2)
 	s.end(1, "DONE", "late", history.Recorded)
-	s.breaks(OneResult, "with token 2", "ended with token 1")
+	s.wantViolation(OneResult, "with token 2", "ended with token 1")
 }
 
-func TestWork_TwoWorkersBelieveThatTheyHoldATask_IsFound(t *testing.T) {
-	s := newWorkStory(t)
+func TestWork_TwoWorkersBelieveTheyHoldTask_IsFound(t *testing.T) {
+	s := newWorkScenario(t)
 	s.handed("w1", 0, 1)
 	s.handed("w2", 0, 2)
 	s.believe("w1", 1, s.at, s.at+time.Second)
 	s.believe("w2", 2, s.at+900*time.Millisecond, s.at+2*time.Second)
-	s.breaks(OneWorker, "task 0", "w1", "w2")
+	s.wantViolation(OneWorker, "task 0", "w1", "w2")
 }
 
-func TestWork_TokenOfTwoTasks_IsFound(t *testing.T) {
-	s := newWorkStory(t)
+func TestWork_TwoTasksWithSameToken_AreFound(t *testing.T) {
+	s := newWorkScenario(t)
 	s.handed("w1", 0, 1)
 	s.handed("w2", 1, 1)
-	s.breaks(OneWorker, "token 1", "task 0", "task 1")
+	s.wantViolation(OneWorker, "token 1", "task 0", "task 1")
 }
 
 func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
-	s := newWorkStory(t)
+	s := newWorkScenario(t)
 	for token := range uint64(3) {
 		s.handed("killed", 0, token+1)
 	}
-	s.breaks(TaskAttempts, "started 3 times", "max_attempts is 2")
+	s.wantViolation(TaskAttempts, "started 3 times", "max_attempts is 2")
 
-	s = newWorkStory(t)
+	s = newWorkScenario(t)
 	s.handed("killed", 0, 1)
 	s.read(done(1, 2, "B"), history.TaskState{Index: 0, State: "FAILED", Token: 1, Attempts: 1, Failure: "the permit of its worker was lost, in attempt 1 of 1"})
-	s.breaks(TaskAttempts, "abandoned after 1")
+	s.wantViolation(TaskAttempts, "abandoned after 1")
 }
 
 func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
-	s := newWorkStory(t)
+	s := newWorkScenario(t)
 	s.readAs(&history.JobState{State: "OPEN", Count: 2})
-	s.breaks(JobKept, "never ends")
+	s.wantViolation(JobKept, "never ends")
 
-	s = newWorkStory(t)
+	s = newWorkScenario(t)
 	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.NoJob})
-	s.breaks(JobKept, "no longer exists")
+	s.wantViolation(JobKept, "no longer exists")
 
-	s = newWorkStory(t)
-	s.both()
+	s = newWorkScenario(t)
+	s.runBoth()
 	s.read(done(0, 1, "A"))
-	s.breaks(JobKept, "with 2 tasks: 1 done")
+	s.wantViolation(JobKept, "with 2 tasks: 1 done")
 
 	for _, cause := range []string{"ASKED", "TIMEOUT", "SUBMITTER_GONE"} {
-		s = newWorkStory(t)
+		s = newWorkScenario(t)
 		s.readAs(&history.JobState{State: "CANCELLED", Cause: cause, Over: true, Count: 2, Cancelled: 2})
-		s.breaks(JobKept, "was cancelled")
+		s.wantViolation(JobKept, "was cancelled")
 	}
 
-	s = newWorkStory(t)
+	s = newWorkScenario(t)
 	s.read(history.TaskState{Index: 0, State: "DROPPED"}, history.TaskState{Index: 1, State: "DROPPED"})
-	s.breaks(JobKept, "no operator dropped")
+	s.wantViolation(JobKept, "no operator dropped")
 }
 
-func TestWork_ContentOfAnotherJob_IsFound(t *testing.T) {
-	s := newWorkStory(t)
+func TestWork_DifferentContent_IsFound(t *testing.T) {
+	s := newWorkScenario(t)
 	s.submit(job("other"), history.Response{Result: history.Submitted, Revision: 9})
-	s.breaks(SameJob, "revision 5", "revision 9")
+	s.wantViolation(SameJob, "revision 5", "revision 9")
 
-	s = newWorkStory(t)
+	s = newWorkScenario(t)
 	s.submit(job(), history.Response{Result: history.Differs})
-	s.breaks(SameJob, "none was submitted")
+	s.wantViolation(SameJob, "none was submitted")
 
-	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
+	s = newScenario(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	cut := job()
 	cut.Cut = true
 	s.begin(history.Request{Kind: history.Submit, Job: cut}) // no response
 	s.handed("w", 0, 1)
-	s.breaks(SameJob, "no complete submission")
+	s.wantViolation(SameJob, "no complete submission")
 }
 
 func TestWorkTally_CountsOutcomes(t *testing.T) {
-	s := newWorkStory(t)
+	s := newWorkScenario(t)
 	s.handed("killed", 0, 1)
 	s.handed("w", 0, 2)
 	s.end(2, "DONE", "A", history.Recorded)
@@ -302,9 +304,9 @@ func TestWorkTally_CountsOutcomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := WorkTally(h)
-	for what, want := range map[string]int{"jobs": 1, "tasks": 2, "executions": 2, "lost": 1, "handed-out-again": 1, "results": 1} {
-		if got[what] != want {
-			t.Errorf("WorkTally(): got %d %s, want %d", got[what], what, want)
+	for name, want := range map[string]int{"jobs": 1, "tasks": 2, "executions": 2, "lost": 1, "handed-out-again": 1, "results": 1} {
+		if got[name] != want {
+			t.Errorf("WorkTally(): got %d %s, want %d", got[name], name, want)
 		}
 	}
 }

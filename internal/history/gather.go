@@ -33,12 +33,12 @@ func Gather(entries []Entry) (*History, error) {
 			h.Operations = append(h.Operations, Operation{Call: *e.Call})
 		case e.Belief != nil:
 			b := *e.Belief
-			b.Said = b.Counted > 0
-			b.Counted = max(b.Counted, b.Until)
+			b.ReliedExplicitly = b.ReliedUntil > 0
+			b.ReliedUntil = max(b.ReliedUntil, b.Until)
 			key := belief{b.Client, b.Token}
 			if i, ok := beliefs[key]; ok {
-				if !b.Said {
-					b.Counted, b.Said = max(b.Counted, h.Beliefs[i].Counted), h.Beliefs[i].Said
+				if !b.ReliedExplicitly {
+					b.ReliedUntil, b.ReliedExplicitly = max(b.ReliedUntil, h.Beliefs[i].ReliedUntil), h.Beliefs[i].ReliedExplicitly
 				}
 				h.Beliefs[i] = b
 				continue

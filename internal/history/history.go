@@ -49,13 +49,13 @@ type Belief struct {
 	Weight    uint32        `json:"weight"`
 	From      time.Duration `json:"from"`
 	Until     time.Duration `json:"until"`
-	// Counted is the time until which the client relies on the permit, even if its belief ends earlier, for example
+	// ReliedUntil is the time until which the client relies on the permit, even if its belief ends earlier, for example
 	// because of a release. A permit does not expire before that time. An entry with this field replaces all earlier
 	// values, including that of the response that granted the permit, because a refresh may set a shorter duration.
 	// Without such an entry, Gather sets it to the latest Until of all entries.
-	Counted time.Duration `json:"counted,omitempty"`
-	// Said reports whether the client recorded ReliedUntil explicitly. Gather sets it.
-	Said bool `json:"-"`
+	ReliedUntil time.Duration `json:"counted,omitempty"`
+	// ReliedExplicitly reports whether the client recorded ReliedUntil explicitly. Gather sets it.
+	ReliedExplicitly bool `json:"-"`
 }
 
 // Death records that a client died. The client has no beliefs after At.

@@ -31,14 +31,14 @@ func TestDecode_AfterEncode_ReturnsTheEntries(t *testing.T) {
 	if err := Encode(&text, recorded()); err != nil {
 		t.Fatal(err)
 	}
-	whole := text.Len()
+	complete := text.Len()
 	text.WriteString(`{"call":{"cli`) // the writer was killed here
 	got, err := Decode(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := recorded(); !reflect.DeepEqual(got, want) {
-		t.Errorf("Decode() of %d bytes = %+v, want %+v", whole, got, want)
+		t.Errorf("Decode() of %d bytes = %+v, want %+v", complete, got, want)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestGather_ContradictoryEntries_Fail(t *testing.T) {
 	}
 }
 
-func TestDenial_OfACallerWithAPermit_IsUnknown(t *testing.T) {
+func TestDenial_CallerWithPermit_IsUnknown(t *testing.T) {
 	for _, c := range []struct {
 		reason string
 		own    bool

@@ -162,16 +162,16 @@ func ReadJob(j *gatekeeperv1.Job, tasks []*gatekeeperv1.Task) Response {
 	return Response{Result: JobRead, Revision: j.GetSubmittedRevision(), State: s}
 }
 
-// readable is the length in bytes up to which a payload or a result is recorded verbatim.
-const readable = 64
+// maxVerbatim is the length in bytes up to which a payload or a result is recorded verbatim.
+const maxVerbatim = 64
 
 // Content returns the form in which a history records a payload or a result: a short one verbatim, a longer one as its
 // first bytes and its hash.
 func Content(b []byte) string {
-	if len(b) <= readable {
+	if len(b) <= maxVerbatim {
 		return string(b)
 	}
-	return fmt.Sprintf("%s… %d bytes %x", b[:readable/2], len(b), sha256.Sum256(b))
+	return fmt.Sprintf("%s… %d bytes %x", b[:maxVerbatim/2], len(b), sha256.Sum256(b))
 }
 
 // Handed records that the client was handed a task. Call it before the client starts on the task.

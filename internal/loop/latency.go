@@ -44,13 +44,13 @@ func newHistogram() *hdrhistogram.Histogram {
 }
 
 // Record records the latency of a caller's call.
-func (r *Recorder) Record(caller int, took time.Duration) {
-	took = max(took, 0)
+func (r *Recorder) Record(caller int, latency time.Duration) {
+	latency = max(latency, 0)
 	s := &r.shards[caller%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.histogram.RecordValue(min(took, longest).Nanoseconds()) // the only possible error is a value out of range
-	s.longest = max(s.longest, took)
+	_ = s.histogram.RecordValue(min(latency, longest).Nanoseconds()) // the only possible error is a value out of range
+	s.longest = max(s.longest, latency)
 }
 
 // Reset discards all recorded latencies.

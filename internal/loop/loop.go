@@ -124,7 +124,7 @@ func (r *run) closed(ctx context.Context, caller int) {
 		if !first && !start.Before(r.end) {
 			break
 		}
-		if !r.one(ctx, Turn{caller, start}, &done) {
+		if !r.doCall(ctx, Turn{caller, start}, &done) {
 			wait(ctx, time.Now().Add(errorPause))
 		}
 	}
@@ -149,7 +149,7 @@ func (r *run) open(ctx context.Context, caller int) {
 			r.late.Add(1)
 		}
 		if wait(ctx, due) {
-			r.one(ctx, Turn{caller, due}, &done)
+			r.doCall(ctx, Turn{caller, due}, &done)
 		}
 	}
 	r.add(done)
@@ -163,7 +163,7 @@ func (r *run) due(n int64) time.Time {
 // tally counts the work of one caller.
 type tally struct{ calls, operations int }
 
-func (r *run) one(ctx context.Context, turn Turn, done *tally) bool {
+func (r *run) doCall(ctx context.Context, turn Turn, done *tally) bool {
 	n, err := r.call(ctx, turn)
 	if err == nil {
 		r.latency.Record(turn.Caller, time.Since(turn.Since))
@@ -194,8 +194,8 @@ func (r *run) add(t tally) {
 }
 
 // wait waits until the given time. It returns false if ctx ended first.
-func wait(ctx context.Context, then time.Time) bool {
-	d := time.Until(then)
+func wait(ctx context.Context, until time.Time) bool {
+	d := time.Until(until)
 	if d <= 0 {
 		return ctx.Err() == nil
 	}

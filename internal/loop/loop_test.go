@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// takes returns a call that takes the given time and counts as one operation.
-func takes(d time.Duration) loop.Call {
+// callTaking returns a call that takes the given time and counts as one operation.
+func callTaking(d time.Duration) loop.Call {
 	return func(ctx context.Context, _ loop.Turn) (int, error) {
 		select {
 		case <-time.After(d):
@@ -25,9 +25,9 @@ func takes(d time.Duration) loop.Call {
 	}
 }
 
-func TestRun_ClosedLoop_CallsOfACallerAreSequential(t *testing.T) {
+func TestRun_ClosedLoop_EachCallersCallsAreSequential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := loop.Window{Callers: 4, Length: time.Second}.Run(t.Context(), takes(100*time.Millisecond))
+		r := loop.Window{Callers: 4, Length: time.Second}.Run(t.Context(), callTaking(100*time.Millisecond))
 		if r.Calls != 40 || r.Operations != 40 || r.PerSecond() != 40 || r.Errors != 0 || r.Missed != 0 || r.Latency.P50 != 100*time.Millisecond || r.Latency.Max != 100*time.Millisecond {
 			t.Errorf("got %+v, want 10 calls by each of 4 callers", r)
 		}
@@ -36,7 +36,7 @@ func TestRun_ClosedLoop_CallsOfACallerAreSequential(t *testing.T) {
 
 func TestRun_ClosedLoop_EachCallerMakesAtLeastOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		if r := (loop.Window{Callers: 3}).Run(t.Context(), takes(time.Second)); r.Calls != 3 || r.Latency.P50 != time.Second {
+		if r := (loop.Window{Callers: 3}).Run(t.Context(), callTaking(time.Second)); r.Calls != 3 || r.Latency.P50 != time.Second {
 			t.Errorf("got %+v, want one call by each caller", r)
 		}
 	})
@@ -47,7 +47,7 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateRegardlessOfLatency(t *testing.T) {
 		begin := time.Now()
 		var mu sync.Mutex // guards due
 		var due []time.Duration
-		call := takes(300 * time.Millisecond)
+		call := callTaking(300 * time.Millisecond)
 		r := loop.Window{Callers: 4, Length: time.Second, Rate: 10}.Run(t.Context(), func(ctx context.Context, turn loop.Turn) (int, error) {
 			mu.Lock()
 			due = append(due, turn.Since.Sub(begin))
@@ -70,17 +70,17 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateRegardlessOfLatency(t *testing.T) {
 
 // If the server stalls for a second, every call that was due in that second must show it, not just one.
 func TestRun_OpenLoop_StallShowsInAllCallsThatWereDue(t *testing.T) {
-	still := func(begin time.Time) loop.Call {
+	stalling := func(begin time.Time) loop.Call {
 		return func(ctx context.Context, _ loop.Turn) (int, error) {
 			if at := time.Since(begin); at >= time.Second && at < 2*time.Second {
-				return takes(2*time.Second-at)(ctx, loop.Turn{})
+				return callTaking(2*time.Second-at)(ctx, loop.Turn{})
 			}
-			return takes(time.Millisecond)(ctx, loop.Turn{})
+			return callTaking(time.Millisecond)(ctx, loop.Turn{})
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		closed := loop.Window{Callers: 1, Length: 4 * time.Second}.Run(t.Context(), still(time.Now()))
-		open := loop.Window{Callers: 1, Length: 4 * time.Second, Rate: 100}.Run(t.Context(), still(time.Now()))
+		closed := loop.Window{Callers: 1, Length: 4 * time.Second}.Run(t.Context(), stalling(time.Now()))
+		open := loop.Window{Callers: 1, Length: 4 * time.Second, Rate: 100}.Run(t.Context(), stalling(time.Now()))
 		if closed.Latency.P99 > 2*time.Millisecond {
 			t.Errorf("closed loop: got p99 %v, want a short one, because the closed loop hides the stall", closed.Latency.P99)
 		}
@@ -92,7 +92,7 @@ func TestRun_OpenLoop_StallShowsInAllCallsThatWereDue(t *testing.T) {
 
 func TestRun_OpenLoop_MissedCalls_CountWithTheirWaitingTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := loop.Window{Callers: 2, Length: time.Second, Rate: 100}.Run(t.Context(), takes(250*time.Millisecond))
+		r := loop.Window{Callers: 2, Length: time.Second, Rate: 100}.Run(t.Context(), callTaking(250*time.Millisecond))
 		if r.Calls != 8 || r.Missed != 92 || r.Late == 0 {
 			t.Errorf("got %d calls, %d missed, %d late; want 8 of the 100 calls that were due", r.Calls, r.Missed, r.Late)
 		}
@@ -110,7 +110,7 @@ func TestRun_Errors_AreCountedAndTheCallerPauses(t *testing.T) {
 			if turn.Caller == 1 {
 				return 0, refused
 			}
-			return takes(time.Second/4)(ctx, turn)
+			return callTaking(time.Second/4)(ctx, turn)
 		})
 		if r.Calls != 4 || r.Errors == 0 || r.Errors > 100 || !errors.Is(r.Err, refused) || r.Latency.P50 != time.Second/4 || time.Since(begin) != time.Second {
 			t.Errorf("got %+v, want 4 calls and at most 100 errors, none of them in the latency", r)
@@ -118,7 +118,7 @@ func TestRun_Errors_AreCountedAndTheCallerPauses(t *testing.T) {
 	})
 }
 
-func TestRun_FailFast_TheFirstErrorEndsIt(t *testing.T) {
+func TestRun_FailFast_StopsAtFirstError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("refused")
 		for _, rate := range []float64{0, 5} {
@@ -127,7 +127,7 @@ func TestRun_FailFast_TheFirstErrorEndsIt(t *testing.T) {
 				if turn.Caller == 2 {
 					return 0, refused
 				}
-				return takes(2*time.Hour)(ctx, turn)
+				return callTaking(2*time.Hour)(ctx, turn)
 			})
 			if !errors.Is(r.Err, refused) || r.Errors != 1 || time.Since(begin) > time.Minute {
 				t.Errorf("rate %v: got %+v after %v, want the first error to end the window", rate, r, time.Since(begin))
@@ -140,7 +140,7 @@ func TestRun_Interrupted_ReturnsTheResultSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, rate := range []float64{0, 10} {
 			ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
-			r := loop.Window{Callers: 2, Length: time.Hour, Rate: rate}.Run(ctx, takes(time.Second))
+			r := loop.Window{Callers: 2, Length: time.Hour, Rate: rate}.Run(ctx, callTaking(time.Second))
 			cancel()
 			if r.Calls != 4 || r.Errors != 0 || r.Missed != 0 || r.Elapsed != 2500*time.Millisecond {
 				t.Errorf("rate %v: got %+v, want 4 calls in 2.5 s and no error for the interrupted call", rate, r)
@@ -180,7 +180,7 @@ func TestLatency_IsWithinAThousandth(t *testing.T) {
 	}
 }
 
-func TestLatency_BeyondAnHour_KeepsItsMaximum(t *testing.T) {
+func TestLatency_BeyondAnHour_KeepsMaximum(t *testing.T) {
 	recorder := loop.NewRecorder()
 	recorder.Record(0, 3*time.Hour)
 	recorder.Record(1, -time.Second) // a negative latency, as from two different clocks

@@ -76,14 +76,14 @@ func distance(a, b string, limit int, rows []int) int {
 	for j := range last {
 		last[j] = j
 	}
-	leastBefore := 0
+	prevRowMin := 0
 	for i := range len(a) {
 		from, to := max(0, i+1-limit), min(len(b), i+1+limit)
 		row[from] = limit
 		if from == 0 {
 			row[0] = i + 1
 		}
-		least := row[from]
+		rowMin := row[from]
 		for j := from; j < to; j++ {
 			cost := last[j]
 			if a[i] != b[j] {
@@ -97,12 +97,12 @@ func distance(a, b string, limit int, rows []int) int {
 				}
 			}
 			row[j+1] = cost
-			least = min(least, cost)
+			rowMin = min(rowMin, cost)
 		}
-		if least >= limit && leastBefore >= limit { // no later cell can be smaller; a swap uses the row before last
+		if rowMin >= limit && prevRowMin >= limit { // no later cell can be smaller; a swap uses the row before last
 			return limit
 		}
-		leastBefore = least
+		prevRowMin = rowMin
 		before, last, row = last, row, before
 	}
 	return min(last[len(b)], limit)

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-func TestWord_Typos_FindTheIntendedWord(t *testing.T) {
+func TestWord_Typos_FindIntendedWord(t *testing.T) {
 	known := []string{"name", "permits", "duration", "group_pattern", "acquirer_pattern"}
 	for unknown, want := range map[string]string{
 		"permit":       "permits",
@@ -39,7 +39,7 @@ func FuzzWord(f *testing.F) {
 	})
 }
 
-func TestPrefixed_OnlyThePrefixIsMissing_FindsTheID(t *testing.T) {
+func TestPrefixed_MissingPrefix_FindsID(t *testing.T) {
 	known := []string{"app", "group:app", "acquirer:app"}
 	for unknown, want := range map[string]string{"app": "acquirer:app", "acquirer:apq": "acquirer:app", "appk": "app", "zzz": ""} {
 		if got := nearest.Prefixed(unknown, known, "acquirer:", "group:"); got != want {
@@ -48,18 +48,18 @@ func TestPrefixed_OnlyThePrefixIsMissing_FindsTheID(t *testing.T) {
 	}
 }
 
-// FuzzWord_AgreesWithTheWholeTable compares Word with the textbook algorithm, which computes every cell for every word.
-func FuzzWord_AgreesWithTheWholeTable(f *testing.F) {
+// FuzzWord_MatchesFullTable compares Word with the textbook algorithm, which computes every cell for every word.
+func FuzzWord_MatchesFullTable(f *testing.F) {
 	f.Add("nihgtly-exprot", "nightly-export,nightly-report,weekly,nihgtly")
 	f.Add("ab", "ba,a,abc,")
 	f.Add("Ca", "abc,ac,A")
 	f.Fuzz(func(t *testing.T, unknown, words string) {
 		known := strings.Split(words, ",")
-		want, least := "", 1<<30
+		want, best := "", 1<<30
 		for _, word := range known {
-			d := plain(strings.ToLower(unknown), strings.ToLower(word))
-			if d < least && 3*d <= max(len(unknown), len(word)) {
-				want, least = word, d
+			d := textbookDistance(strings.ToLower(unknown), strings.ToLower(word))
+			if d < best && 3*d <= max(len(unknown), len(word)) {
+				want, best = word, d
 			}
 		}
 		if got := nearest.Word(unknown, known); got != want {
@@ -68,8 +68,8 @@ func FuzzWord_AgreesWithTheWholeTable(f *testing.F) {
 	})
 }
 
-// plain computes the distance with the textbook algorithm.
-func plain(a, b string) int {
+// textbookDistance computes the distance with the textbook algorithm.
+func textbookDistance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
 		d[i] = make([]int, len(b)+1)

@@ -33,12 +33,12 @@ type Overlap struct {
 
 // String formats the overlap as one line, including the beliefs.
 func (o Overlap) String() string {
-	var who []string
+	var holders []string
 	for _, b := range o.Beliefs {
-		who = append(who, fmt.Sprintf("%s with token %d (weight %d)", b.Holder, b.Token, b.Weight))
+		holders = append(holders, fmt.Sprintf("%s with token %d (weight %d)", b.Holder, b.Token, b.Weight))
 	}
 	return fmt.Sprintf("%s: for %v, holders believed they held a total weight of %d, with %d permits: %s",
-		o.Semaphore, o.Until-o.From, o.Believed, o.Permits, strings.Join(who, " and "))
+		o.Semaphore, o.Until-o.From, o.Believed, o.Permits, strings.Join(holders, " and "))
 }
 
 // Find returns every overlap, sorted by semaphore and time. permits maps each semaphore to its size. A semaphore that
@@ -108,12 +108,12 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 	return found
 }
 
-// FallingTokens returns, for semaphores with one permit, each belief that began after a belief with a higher token. A
+// DecreasingTokens returns, for semaphores with one permit, each belief that began after a belief with a higher token. A
 // later holder must always have the higher token. With more than one permit, responses to concurrent holders may
 // overtake each other, so there is no order to check. An empty belief, such as one from a response that came too late,
 // is ignored.
-func FallingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
-	var falling []Belief
+func DecreasingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
+	var decreasing []Belief
 	for _, group := range bySemaphore(beliefs) {
 		if permits[group[0].Semaphore] != 1 {
 			continue
@@ -124,12 +124,12 @@ func FallingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
 				continue
 			}
 			if b.Token < highest {
-				falling = append(falling, b)
+				decreasing = append(decreasing, b)
 			}
 			highest = max(highest, b.Token)
 		}
 	}
-	return falling
+	return decreasing
 }
 
 // bySemaphore groups beliefs by semaphore, and sorts the groups by name and each group by time.

@@ -49,8 +49,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFind_AgreesWithASlowCount compares the sweep with a count at every instant.
-func TestFind_AgreesWithASlowCount(t *testing.T) {
+// TestFind_MatchesBruteForce compares the sweep with a count at every instant.
+func TestFind_MatchesBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		permits := uint32(rapid.IntRange(0, 4).Draw(t, "permits"))
 		var beliefs []Belief
@@ -79,12 +79,12 @@ func TestFind_AgreesWithASlowCount(t *testing.T) {
 	})
 }
 
-func TestFallingTokens_OnlyForSemaphoresWithOnePermit(t *testing.T) {
+func TestDecreasingTokens_OnlyForSemaphoresWithOnePermit(t *testing.T) {
 	beliefs := []Belief{
 		belief("one", 5, 1, 0, 10), belief("one", 7, 1, 20, 30), belief("one", 6, 1, 40, 50), belief("one", 1, 1, 60, 55),
 		belief("three", 9, 1, 0, 10), belief("three", 8, 1, 5, 10),
 	}
-	got := FallingTokens(beliefs, map[string]uint32{"one": 1, "three": 3})
+	got := DecreasingTokens(beliefs, map[string]uint32{"one": 1, "three": 3})
 	if len(got) != 1 || got[0].Token != 6 {
 		t.Errorf("FallingTokens() = %v, want the belief with token 6", got)
 	}

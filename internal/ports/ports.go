@@ -13,14 +13,14 @@ import (
 // The kernel allocates ports for listeners on port 0 and for outgoing connections from 32768 up (ip_local_port_range),
 // so it never allocates one of these. Each process starts at a different port and wraps around.
 const (
-	first = 10_000
-	last  = 32_000
-	each  = 200 // distance between the first ports of two processes with consecutive ids
+	first  = 10_000
+	last   = 32_000
+	stride = 200 // distance between the first ports of two processes with consecutive ids
 )
 
 var next atomic.Int64 //nolint:gochecknoglobals // ports are shared by the whole process
 
-func init() { next.Store(int64(os.Getpid()) * each) }
+func init() { next.Store(int64(os.Getpid()) * stride) }
 
 // Listen returns a listener on a loopback port that only this process uses.
 func Listen() (net.Listener, error) {

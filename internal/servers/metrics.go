@@ -17,16 +17,16 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.adminClient().Do(request)
+	resp, err := s.adminClient().Do(request)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s responded with %s", request.URL, answer.Status)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s responded with %s", request.URL, resp.Status)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(answer.Body)
+	families, err := parser.TextToMetricFamilies(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("metrics of %s: %w", s.ID, err)
 	}
@@ -49,20 +49,20 @@ func (s *Server) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	answer, err := s.adminClient().Do(request)
+	resp, err := s.adminClient().Do(request)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s responded with %s", request.URL, answer.Status)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s responded with %s", request.URL, resp.Status)
 	}
-	_, err = io.Copy(io.Discard, answer.Body)
+	_, err = io.Copy(io.Discard, resp.Body)
 	return err
 }
 
 func (s *Server) adminURL() string {
-	if s.secure != nil && s.Everywhere { // the admin port is plaintext on loopback
+	if s.secure != nil && s.AllAddresses { // the admin port is plaintext on loopback
 		return "https://" + s.Admin
 	}
 	return "http://" + s.Admin

@@ -12,8 +12,8 @@ import (
 // cluster, which has not been started yet, and the command's output. The new server has the addresses of the first
 // server in from.
 func Recover(id string, from []*Server, args ...string) (*Server, string, error) {
-	at := from[0]
-	s := &Server{ID: id, API: at.API, Peer: at.Peer, HTTP: at.HTTP, Admin: at.Admin, binary: at.binary, secure: at.secure, dir: filepath.Join(filepath.Dir(at.dir), id)}
+	first := from[0]
+	s := &Server{ID: id, API: first.API, Peer: first.Peer, HTTP: first.HTTP, Admin: first.Admin, binary: first.binary, secure: first.secure, dir: filepath.Join(filepath.Dir(first.dir), id)}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, "", err
 	}
@@ -37,8 +37,8 @@ func Recover(id string, from []*Server, args ...string) (*Server, string, error)
 	return s, string(out), nil
 }
 
-// Ended waits until the process has exited or ctx ends, and returns the exit code, or -1 if a signal killed it.
-func (s *Server) Ended(ctx context.Context) (code int, err error) {
+// WaitExit waits until the process has exited or ctx ends, and returns the exit code, or -1 if a signal killed it.
+func (s *Server) WaitExit(ctx context.Context) (code int, err error) {
 	s.mu.Lock()
 	cmd, done := s.cmd, s.done
 	s.mu.Unlock()

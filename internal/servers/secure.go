@@ -23,8 +23,8 @@ type Secure struct {
 	caller       tls.Certificate
 }
 
-// secureLife exceeds the duration of any run.
-const secureLife = 7 * 24 * time.Hour
+// certLifetime exceeds the duration of any run.
+const certLifetime = 7 * 24 * time.Hour
 
 // NewSecure creates the authorities and the callers' certificate, and writes them to a directory.
 func NewSecure(dir string) (s *Secure, err error) {
@@ -33,18 +33,18 @@ func NewSecure(dir string) (s *Secure, err error) {
 	}
 	s = &Secure{dir: dir}
 	for name, ca := range map[string]**authority.Pair{"ca": &s.api, "peer-ca": &s.members} {
-		if *ca, err = authority.New(name, time.Now(), secureLife); err != nil {
+		if *ca, err = authority.New(name, time.Now(), certLifetime); err != nil {
 			return nil, err
 		}
 		if err := (*ca).Write(s.files(name)); err != nil {
 			return nil, err
 		}
 	}
-	own, err := s.issue(s.api, "client", authority.Leaf{Name: "admin", Client: true})
+	client, err := s.issue(s.api, "client", authority.Leaf{Name: "admin", Client: true})
 	if err != nil {
 		return nil, err
 	}
-	s.caller = tls.Certificate{Certificate: [][]byte{own.Cert.Raw}, PrivateKey: own.Key, Leaf: own.Cert}
+	s.caller = tls.Certificate{Certificate: [][]byte{client.Cert.Raw}, PrivateKey: client.Key, Leaf: client.Cert}
 	return s, nil
 }
 
@@ -52,9 +52,9 @@ func (s *Secure) files(name string) authority.Files {
 	return authority.Files{Cert: filepath.Join(s.dir, name+".crt"), Key: filepath.Join(s.dir, name+".key")}
 }
 
-func (s *Secure) issue(by *authority.Pair, file string, l authority.Leaf) (*authority.Pair, error) {
-	l.Life = secureLife
-	p, err := by.Issue(l, time.Now())
+func (s *Secure) issue(ca *authority.Pair, file string, l authority.Leaf) (*authority.Pair, error) {
+	l.Lifetime = certLifetime
+	p, err := ca.Issue(l, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +99,6 @@ func (s *Secure) Credentials() credentials.TransportCredentials {
 
 // Env returns the environment variables that point the client library to the callers' files.
 func (s *Secure) Env() map[string]string {
-	own := s.files("client")
-	return map[string]string{"GK_TLS_CA": s.files("ca").Cert, "GK_TLS_CERT": own.Cert, "GK_TLS_KEY": own.Key}
+	client := s.files("client")
+	return map[string]string{"GK_TLS_CA": s.files("ca").Cert, "GK_TLS_CERT": client.Cert, "GK_TLS_KEY": client.Key}
 }

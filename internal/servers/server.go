@@ -30,9 +30,9 @@ type Server struct {
 	Through []string
 	// Env is added to the environment.
 	Env []string
-	// Everywhere makes the server listen on all addresses of its machine instead of only those above, and admit all
+	// AllAddresses makes the server listen on all addresses of its machine instead of only those above, and admit all
 	// callers.
-	Everywhere bool
+	AllAddresses bool
 
 	binary, dir string
 	secure      *Secure // nil if the server is open
@@ -52,8 +52,8 @@ func (s *Server) Start() error {
 		return err
 	}
 	defer log.Close() // the process has its own copy
-	line := slices.Concat(s.Through, []string{s.binary}, s.args)
-	cmd := exec.Command(line[0], line[1:]...)
+	argv := slices.Concat(s.Through, []string{s.binary}, s.args)
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = s.dir
 	if len(s.Env) > 0 {
 		cmd.Env = append(os.Environ(), s.Env...)
@@ -89,8 +89,8 @@ func (s *Server) Ready(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		answer, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
-		if err == nil && answer.Status == healthpb.HealthCheckResponse_SERVING {
+		resp, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
+		if err == nil && resp.Status == healthpb.HealthCheckResponse_SERVING {
 			return nil
 		}
 		select {
@@ -177,11 +177,11 @@ func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
 // Stop terminates the server the way an operator would. It fails if the server does not exit within the given time, or
 // exits with a code other than 0.
-func (s *Server) Stop(within time.Duration) error {
+func (s *Server) Stop(timeout time.Duration) error {
 	if err := s.terminate(); err != nil {
 		return err
 	}
-	return s.ended(within)
+	return s.awaitStop(timeout)
 }
 
 // Exited returns the exit code of the most recent process. It returns false while the process is running, or if the
@@ -205,8 +205,8 @@ func (s *Server) LogTail() string {
 		return err.Error()
 	}
 	defer f.Close()
-	const most = 8 << 10
-	if _, err := f.Seek(-most, io.SeekEnd); err != nil {
+	const maxTail = 8 << 10
+	if _, err := f.Seek(-maxTail, io.SeekEnd); err != nil {
 		_, err = f.Seek(0, io.SeekStart) // the log is shorter
 		if err != nil {
 			return err.Error()
@@ -239,13 +239,13 @@ func (s *Server) terminate() error {
 	return nil
 }
 
-// ended waits for the process to exit and returns its error. A process that was killed by Kill did not fail.
-func (s *Server) ended(within time.Duration) error {
+// awaitStop waits for the process to exit and returns its error. A process that was killed by Kill did not fail.
+func (s *Server) awaitStop(timeout time.Duration) error {
 	select {
 	case <-s.done:
-	case <-time.After(within):
+	case <-time.After(timeout):
 		s.Kill()
-		return fmt.Errorf("%s did not exit within %v of SIGTERM\n%s", s.ID, within, s.LogTail())
+		return fmt.Errorf("%s did not exit within %v of SIGTERM\n%s", s.ID, timeout, s.LogTail())
 	}
 	var exit *exec.ExitError
 	if err := s.exit(); errors.As(err, &exit) && exit.Exited() {

@@ -94,7 +94,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 			return nil, fmt.Errorf("%w\n%s", err, s.LogTail())
 		}
 	}
-	if err := c.settled(ctx, opts.Definitions != ""); err != nil {
+	if err := c.awaitSetup(ctx, opts.Definitions != ""); err != nil {
 		c.Kill()
 		return nil, err
 	}
@@ -118,10 +118,10 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	s.args = append([]string{
 		"--id", s.ID,
 		"--data-dir", s.Data(),
-		"--api-address", s.listens(s.API),
-		"--peer-address", s.listens(s.Peer),
-		"--http-address", s.listens(s.HTTP),
-		"--admin-address", s.listens(s.Admin),
+		"--api-address", s.listenAddress(s.API),
+		"--peer-address", s.listenAddress(s.Peer),
+		"--http-address", s.listenAddress(s.HTTP),
+		"--admin-address", s.listenAddress(s.Admin),
 	}, c.opts.Args...)
 	switch {
 	case s.secure != nil:
@@ -130,7 +130,7 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 			return nil, err
 		}
 		s.args = append(s.args, files...)
-	case s.Everywhere:
+	case s.AllAddresses:
 		s.args = append(s.args, "--insecure")
 	}
 	if c.opts.Front != nil {
@@ -145,9 +145,9 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	return s, nil
 }
 
-// listens returns the address on which the server must listen to be reachable at the given address.
-func (s *Server) listens(address string) string {
-	if !s.Everywhere {
+// listenAddress returns the address on which the server must listen to be reachable at the given address.
+func (s *Server) listenAddress(address string) string {
+	if !s.AllAddresses {
 		return address
 	}
 	_, port, _ := net.SplitHostPort(address)
@@ -169,9 +169,9 @@ func (c *Cluster) Join(id string) (*Server, error) {
 	return s, s.Start()
 }
 
-// settled waits until the new leader has put the newest feature level in force and loaded the definitions that it was
+// awaitSetup waits until the new leader has put the newest feature level in force and loaded the definitions that it was
 // started with. The leader does both in one step, after it becomes ready.
-func (c *Cluster) settled(ctx context.Context, definitions bool) error {
+func (c *Cluster) awaitSetup(ctx context.Context, definitions bool) error {
 	leader, err := c.Leader(ctx)
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (c *Cluster) Stop() error {
 		errs = append(errs, s.terminate())
 	}
 	for _, s := range c.Servers {
-		errs = append(errs, s.ended(15*time.Second))
+		errs = append(errs, s.awaitStop(15*time.Second))
 		s.close()
 	}
 	return errors.Join(errs...)

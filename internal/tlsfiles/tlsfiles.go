@@ -60,7 +60,7 @@ type Latest struct {
 
 // New reads the files for the first time. It returns the error from read, if any.
 func New(read func() (*tls.Config, error)) (*Latest, error) {
-	l := Unread(read)
+	l := NewUnread(read)
 	_, err := l.Read()
 	if err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func New(read func() (*tls.Config, error)) (*Latest, error) {
 	return l, nil
 }
 
-// Unread is like New, but does not read the files. Call Read first, and call Config only after Read has succeeded.
-func Unread(read func() (*tls.Config, error)) *Latest { return &Latest{read: read} }
+// NewUnread is like New, but does not read the files. Call Read first, and call Config only after Read has succeeded.
+func NewUnread(read func() (*tls.Config, error)) *Latest { return &Latest{read: read} }
 
 // Read reads the files again. If that fails, it returns the last valid configuration, or the error from read if there
 // is no valid configuration yet. The caller must not modify the result.
@@ -93,18 +93,18 @@ func (l *Latest) Config() *tls.Config {
 
 // Credentials returns credentials for outgoing connections, which read the files at each handshake.
 func (l *Latest) Credentials() credentials.TransportCredentials {
-	return &dialing{credentials.NewTLS(l.usable.Load()), l}
+	return &dialCredentials{credentials.NewTLS(l.usable.Load()), l}
 }
 
-type dialing struct {
+type dialCredentials struct {
 	credentials.TransportCredentials
 	latest *Latest
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
-func (d *dialing) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (d *dialCredentials) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	return credentials.NewTLS(d.latest.Config()).ClientHandshake(ctx, authority, raw)
 }
 
 // Clone implements credentials.TransportCredentials.
-func (d *dialing) Clone() credentials.TransportCredentials { return d.latest.Credentials() }
+func (d *dialCredentials) Clone() credentials.TransportCredentials { return d.latest.Credentials() }

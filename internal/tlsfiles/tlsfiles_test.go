@@ -17,7 +17,7 @@ import (
 
 // connect performs a handshake with a server that has a certificate from the given authority and requires one from the
 // client. It returns the certificate that the client presented.
-func connect(t *testing.T, creds credentials.TransportCredentials, ca *authoritytest.Authority) (shown *x509.Certificate, err error) {
+func connect(t *testing.T, creds credentials.TransportCredentials, ca *authoritytest.Authority) (presented *x509.Certificate, err error) {
 	t.Helper()
 	server := &tls.Config{
 		Certificates: []tls.Certificate{authoritytest.Pair(t, ca.Issue(authority.Leaf{Name: "server", Server: true}))},
@@ -45,48 +45,48 @@ func connect(t *testing.T, creds credentials.TransportCredentials, ca *authority
 }
 
 func TestCredentials_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
-	before, after := authoritytest.New(t), authoritytest.New(t)
+	oldCA, newCA := authoritytest.New(t), authoritytest.New(t)
 	client := authority.Leaf{Name: "client", Client: true}
-	own := before.Issue(client)
+	certFiles := oldCA.Issue(client)
 	latest, err := tlsfiles.New(func() (*tls.Config, error) {
-		pair, err := tlsfiles.Pair(own.Cert, own.Key)
+		pair, err := tlsfiles.Pair(certFiles.Cert, certFiles.Key)
 		if err != nil {
 			return nil, err
 		}
-		pool, err := tlsfiles.Pool(before.File)
+		pool, err := tlsfiles.Pool(oldCA.File)
 		return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, RootCAs: pool}, err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	creds := latest.Credentials().Clone()
-	first, err := connect(t, creds, before)
+	first, err := connect(t, creds, oldCA)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before.Issue(client)
-	second, err := connect(t, creds, before)
+	oldCA.Issue(client)
+	second, err := connect(t, creds, oldCA)
 	if err != nil || second.Equal(first) {
 		t.Fatalf("the old certificate was presented after the renewal: %v", err)
 	}
-	write(t, own.Cert, []byte("half writ"))
-	if third, err := connect(t, creds, before); err != nil || !third.Equal(second) {
+	write(t, certFiles.Cert, []byte("half writ"))
+	if third, err := connect(t, creds, oldCA); err != nil || !third.Equal(second) {
 		t.Fatalf("connect() while the file is invalid: %v", err)
 	}
 
-	write(t, before.File, after.CertPEM())
-	moved := after.Issue(client)
-	for _, f := range [][2]string{{moved.Cert, own.Cert}, {moved.Key, own.Key}} {
+	write(t, oldCA.File, newCA.CertPEM())
+	reissued := newCA.Issue(client)
+	for _, f := range [][2]string{{reissued.Cert, certFiles.Cert}, {reissued.Key, certFiles.Key}} {
 		data, err := os.ReadFile(f[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(t, f[1], data)
 	}
-	if _, err := connect(t, creds, after); err != nil {
+	if _, err := connect(t, creds, newCA); err != nil {
 		t.Errorf("connect() to a server with a certificate from the new authority: %v", err)
 	}
-	if _, err := connect(t, creds, before); !as[*tls.CertificateVerificationError](err) {
+	if _, err := connect(t, creds, oldCA); !as[*tls.CertificateVerificationError](err) {
 		t.Errorf("connect() to a server with a certificate from the old authority: %v, want an error", err)
 	}
 }

@@ -28,7 +28,7 @@ func newBatch() *Kind {
 			}
 			return all
 		},
-		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
+		prepare: func(ctx context.Context, f *Fixture, callers int) (*Session, error) {
 			editors := make([]*editor, callers)
 			for caller := range editors {
 				editors[caller] = newEditor(f, caller)
@@ -36,7 +36,7 @@ func newBatch() *Kind {
 					editors[caller].add(batchName(caller, i))
 				}
 			}
-			if err := each(callers, func(i int) error { return editors[i].read(ctx) }); err != nil {
+			if err := forEach(callers, func(i int) error { return editors[i].read(ctx) }); err != nil {
 				return nil, err
 			}
 			return &Session{Callers: callers, Call: func(ctx context.Context, turn loop.Turn) (int, error) {
@@ -51,7 +51,7 @@ func batchName(caller, i int) string { return "batch/" + strconv.Itoa(caller) + 
 
 // editor repeatedly changes the descriptions of a set of definitions, all in one batch.
 type editor struct {
-	field       *Field
+	fixture     *Fixture
 	caller      int
 	definitions []*gatekeeperv1.Definition
 	n           int
@@ -59,15 +59,15 @@ type editor struct {
 	versions []uint64
 }
 
-func newEditor(f *Field, caller int) *editor { return &editor{field: f, caller: caller} }
+func newEditor(f *Fixture, caller int) *editor { return &editor{fixture: f, caller: caller} }
 
 func (e *editor) add(name string) {
-	e.definitions = append(e.definitions, e.field.definitions[e.field.name(name)])
+	e.definitions = append(e.definitions, e.fixture.definitions[e.fixture.name(name)])
 }
 
 // edit submits one batch and returns its revision.
 func (e *editor) edit(ctx context.Context) (uint64, error) {
-	ctx, cancel := e.field.bounded(ctx)
+	ctx, cancel := e.fixture.withTimeout(ctx)
 	defer cancel()
 	if e.versions == nil { // this is the first edit, or the last one failed
 		if err := e.read(ctx); err != nil {
@@ -81,8 +81,8 @@ func (e *editor) edit(ctx context.Context) (uint64, error) {
 		d.Description = "edit " + strconv.Itoa(e.n)
 		edits[i] = &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: e.versions[i]}
 	}
-	r, err := e.field.client(e.caller).Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
-		Edits: edits, Author: e.field.Author, Reason: e.field.Reason, RequestId: client.NewRequestID(),
+	r, err := e.fixture.client(e.caller).Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
+		Edits: edits, Author: e.fixture.Author, Reason: e.fixture.Reason, RequestId: client.NewRequestID(),
 	})
 	if err != nil {
 		e.versions = nil // the edit may have taken effect
@@ -98,8 +98,8 @@ func (e *editor) edit(ctx context.Context) (uint64, error) {
 func (e *editor) read(ctx context.Context) error {
 	versions := make([]uint64, len(e.definitions))
 	for i, d := range e.definitions {
-		one, cancel := e.field.bounded(ctx)
-		r, err := e.field.client(e.caller).Definitions().GetDefinition(one, &gatekeeperv1.GetDefinitionRequest{Name: d.GetName()})
+		callCtx, cancel := e.fixture.withTimeout(ctx)
+		r, err := e.fixture.client(e.caller).Definitions().GetDefinition(callCtx, &gatekeeperv1.GetDefinitionRequest{Name: d.GetName()})
 		cancel()
 		if err != nil {
 			return err
@@ -117,8 +117,8 @@ func newWatch() *Kind {
 		Short: "one editor changes a definition and waits until all the callers watching it have received the event; watch/event is the time from the edit's response until each watcher receives the event",
 		Edits: true,
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(watched, 1)} },
-		prepare: func(ctx context.Context, f *Field, watchers int) (*Session, error) {
-			w := &watch{editor: newEditor(f, 0), part: newPart("event"), news: make(chan heard, watchers)}
+		prepare: func(ctx context.Context, f *Fixture, watchers int) (*Session, error) {
+			w := &watch{editor: newEditor(f, 0), part: newPart("event"), events: make(chan watchEvent, watchers)}
 			w.add(watched)
 			if err := w.read(ctx); err != nil {
 				return nil, err
@@ -127,16 +127,16 @@ func newWatch() *Kind {
 			for watcher := range watchers {
 				w.running.Go(func() { w.listen(ctx, watcher) })
 			}
-			closing := func(context.Context) error {
+			stop := func(context.Context) error {
 				cancel()
 				w.running.Wait()
 				return nil
 			}
 			if err := w.ready(ctx, watchers); err != nil {
-				_ = closing(ctx) // it always returns nil
+				_ = stop(ctx) // it always returns nil
 				return nil, err
 			}
-			return &Session{Call: w.call, Callers: 1, Parts: []*Part{w.part}, close: closing}, nil
+			return &Session{Call: w.call, Callers: 1, Parts: []*Part{w.part}, close: stop}, nil
 		},
 	}
 }
@@ -145,14 +145,14 @@ func newWatch() *Kind {
 type watch struct {
 	*editor
 	part    *Part
-	news    chan heard
+	events  chan watchEvent
 	running sync.WaitGroup
 	// last is the newest revision that each watcher has received. Only the editor accesses it.
 	last []uint64
 }
 
-// heard is an event received by a watcher.
-type heard struct {
+// watchEvent is an event received by a watcher.
+type watchEvent struct {
 	watcher  int
 	revision uint64 // 0 means that the watch is established
 	at       time.Time
@@ -161,39 +161,39 @@ type heard struct {
 
 // listen watches until ctx ends.
 func (w *watch) listen(ctx context.Context, watcher int) {
-	tell := func(h heard) {
+	send := func(h watchEvent) {
 		h.watcher, h.at = watcher, time.Now()
 		select {
-		case w.news <- h:
+		case w.events <- h:
 		case <-ctx.Done():
 		}
 	}
 	first := true
 	names := []string{w.definitions[0].GetName()}
-	for r, err := range w.field.client(watcher).Watch(ctx, &gatekeeperv1.WatchRequest{Names: names}) {
+	for r, err := range w.fixture.client(watcher).Watch(ctx, &gatekeeperv1.WatchRequest{Names: names}) {
 		switch {
 		case err != nil:
-			tell(heard{err: err})
+			send(watchEvent{err: err})
 			return
 		case r.GetMissed():
-			tell(heard{err: fmt.Errorf("watcher %d missed events", watcher)})
+			send(watchEvent{err: fmt.Errorf("watcher %d missed events", watcher)})
 		case first:
-			tell(heard{})
+			send(watchEvent{})
 		}
 		first = false
 		for _, e := range r.GetEvents() {
-			tell(heard{revision: e.GetRevision()})
+			send(watchEvent{revision: e.GetRevision()})
 		}
 	}
 }
 
 // ready waits until every watch is established.
 func (w *watch) ready(ctx context.Context, watchers int) error {
-	ctx, cancel := w.field.bounded(ctx)
+	ctx, cancel := w.fixture.withTimeout(ctx)
 	defer cancel()
 	for range watchers {
 		select {
-		case h := <-w.news:
+		case h := <-w.events:
 			if h.err != nil {
 				return h.err
 			}
@@ -212,11 +212,11 @@ func (w *watch) call(ctx context.Context, _ loop.Turn) (int, error) {
 		return 0, err
 	}
 	answered := time.Now()
-	timer := time.NewTimer(w.field.Timeout)
+	timer := time.NewTimer(w.fixture.Timeout)
 	defer timer.Stop()
 	for missing := len(w.last); missing > 0; {
 		select {
-		case h := <-w.news:
+		case h := <-w.events:
 			if h.err != nil {
 				return 0, h.err
 			}
@@ -226,7 +226,7 @@ func (w *watch) call(ctx context.Context, _ loop.Turn) (int, error) {
 			}
 			w.last[h.watcher] = max(w.last[h.watcher], h.revision)
 		case <-timer.C:
-			return 0, fmt.Errorf("%d of %d watchers did not receive revision %d within %s", missing, len(w.last), revision, w.field.Timeout)
+			return 0, fmt.Errorf("%d of %d watchers did not receive revision %d within %s", missing, len(w.last), revision, w.fixture.Timeout)
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}

@@ -9,16 +9,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// disturbed runs a workload for four seconds, and calls fault after one second.
-func (b *bench) disturbed(name string, disturb func()) loop.Result {
+// runWithFault runs a workload for four seconds, and calls fault after one second.
+func (b *bench) runWithFault(name string, fault func()) loop.Result {
 	b.Helper()
-	s, err := kinds(name)[0].Prepare(b.Context(), b.field, callers)
+	s, err := kinds(name)[0].Prepare(b.Context(), b.fixture, callers)
 	if err != nil {
 		b.Fatal(err)
 	}
 	done := make(chan struct{})
 	time.AfterFunc(time.Second, func() {
-		disturb()
+		fault()
 		close(done)
 	})
 	r := loop.Window{Callers: s.Callers, Length: 4 * time.Second}.Run(b.Context(), s.Call)
@@ -34,64 +34,64 @@ func wantError(t *testing.T, r loop.Result, text string) {
 	}
 }
 
-func TestDeny_Granted_IsAnError(t *testing.T) {
+func TestDeny_Granted_IsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
-		r := b.disturbed("deny", func() { b.server.ExpireAll(t, "bench/x/held") })
+		r := b.runWithFault("deny", func() { b.server.ExpireAll(t, "bench/x/held") })
 		wantError(t, r, "was granted even though the only one is held")
-		b.cleared()
+		b.clearAndCheck()
 	})
 }
 
-func TestDeny_DeniedForAnotherReason_IsAnError(t *testing.T) {
+func TestDeny_DeniedForAnotherReason_IsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
-		r := b.disturbed("deny", func() { b.server.Pause(t, "bench/x/held", "maintenance") })
+		r := b.runWithFault("deny", func() { b.server.Pause(t, "bench/x/held", "maintenance") })
 		wantError(t, r, "not because the permit is taken")
-		b.cleared()
+		b.clearAndCheck()
 	})
 }
 
-func TestAcquire_Denied_IsAnError(t *testing.T) {
+func TestAcquire_Denied_IsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
-		r := b.disturbed("acquire", func() { b.server.Pause(t, "bench/x/own/1", "maintenance") })
+		r := b.runWithFault("acquire", func() { b.server.Pause(t, "bench/x/own/1", "maintenance") })
 		wantError(t, r, "caller 1: denied: ")
-		b.cleared()
+		b.clearAndCheck()
 	})
 }
 
-func TestRefresh_LostPermit_IsAnError(t *testing.T) {
+func TestRefresh_LostPermit_IsError(t *testing.T) {
 	for _, name := range []string{"refresh", "stream"} {
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t, name)
-			r := b.disturbed(name, func() {
+			r := b.runWithFault(name, func() {
 				for _, p := range b.server.Holders(t, "bench/x/wide")[:1] {
 					b.server.Revoke(t, p.GetToken(), "maintenance")
 				}
 			})
 			wantError(t, r, "was not refreshed: ")
-			b.cleared()
+			b.clearAndCheck()
 		})
 	}
 }
 
 // An edit counts as failed if one of the watchers does not receive it.
-func TestWatch_WatcherWithoutEvents_IsAnError(t *testing.T) {
+func TestWatch_WatcherWithoutEvents_IsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "watch")
-		r := b.disturbed("watch", func() { b.server.Partition(t, b.clients[1]) })
+		r := b.runWithFault("watch", func() { b.server.Partition(t, b.clients[1]) })
 		wantError(t, r, "1 of 3 watchers did not receive revision ")
 		b.server.Heal(t)
-		b.cleared()
+		b.clearAndCheck()
 	})
 }
 
 // Without responses, calls time out and count as errors.
-func TestAcquire_NoResponse_IsAnError(t *testing.T) {
+func TestAcquire_NoResponse_IsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
-		s, err := kinds("acquire")[0].Prepare(t.Context(), b.field, callers)
+		s, err := kinds("acquire")[0].Prepare(t.Context(), b.fixture, callers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,6 +101,6 @@ func TestAcquire_NoResponse_IsAnError(t *testing.T) {
 			t.Errorf("got %+v, want only errors", r)
 		}
 		b.server.Heal(t)
-		b.cleared()
+		b.clearAndCheck()
 	})
 }

@@ -47,22 +47,22 @@ type Settings struct {
 // label is the key of the label by which a run recognizes its definitions.
 const label = "gkctl-bench"
 
-// Field manages the semaphores of a run, and the connections that the run uses.
-type Field struct {
+// Fixture manages the semaphores of a run, and the connections that the run uses.
+type Fixture struct {
 	Settings
 	definitions map[string]*gatekeeperv1.Definition
 	control     *client.Client
 	clients     []*client.Client
-	over        []grpc.ClientConnInterface
+	conns       []grpc.ClientConnInterface
 	// created reports whether definitions of this run have existed. If not, everything below the prefix belongs to
 	// others.
 	created bool
 }
 
-// NewField returns a fixture for the given kinds without creating anything. control is the connection for all calls
+// NewFixture returns a fixture for the given kinds without creating anything. control is the connection for all calls
 // that are not measured. Without clients the fixture can only report its size.
-func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*client.Client) *Field {
-	f := &Field{Settings: s, definitions: make(map[string]*gatekeeperv1.Definition), control: control, clients: clients}
+func NewFixture(s Settings, kinds []*Kind, control *client.Client, clients []*client.Client) *Fixture {
+	f := &Fixture{Settings: s, definitions: make(map[string]*gatekeeperv1.Definition), control: control, clients: clients}
 	for _, k := range kinds {
 		for _, d := range k.needs(s) {
 			d.Name, d.Duration, d.Labels = s.Prefix+"/"+d.GetName(), durationpb.New(s.Duration), map[string]string{label: s.Run}
@@ -72,50 +72,50 @@ func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*clie
 	return f
 }
 
-// Over makes measured calls use the generated stub on these connections instead of the clients. It measures the servers
+// UseConns makes measured calls use the generated stub on these connections instead of the clients. It measures the servers
 // without the client library, which retries and batches calls. Only the kinds queue and watch, and the holder of the
 // permit that the kind deny requests, still use the clients.
-func (f *Field) Over(conns ...grpc.ClientConnInterface) { f.over = conns }
+func (f *Fixture) UseConns(conns ...grpc.ClientConnInterface) { f.conns = conns }
 
 // Size returns the number of semaphores.
-func (f *Field) Size() int { return len(f.definitions) }
+func (f *Fixture) Size() int { return len(f.definitions) }
 
-func (f *Field) name(parts ...any) string {
+func (f *Fixture) name(parts ...any) string {
 	return f.Prefix + "/" + strings.TrimSuffix(strings.ReplaceAll(fmt.Sprintln(parts...), " ", "/"), "\n")
 }
 
 // client returns the connection of a caller.
-func (f *Field) client(caller int) *client.Client { return f.clients[caller%len(f.clients)] }
+func (f *Fixture) client(caller int) *client.Client { return f.clients[caller%len(f.clients)] }
 
 // requestID returns a request id for a measured call. A call that is never retried needs none.
-func (f *Field) requestID() string {
-	if len(f.over) > 0 {
+func (f *Fixture) requestID() string {
+	if len(f.conns) > 0 {
 		return ""
 	}
 	return client.NewRequestID()
 }
 
 // permits returns the service that a caller uses for measured calls.
-func (f *Field) permits(caller int) gatekeeperv1.PermitServiceClient {
-	if len(f.over) > 0 {
-		return gatekeeperv1.NewPermitServiceClient(f.over[caller%len(f.over)])
+func (f *Fixture) permits(caller int) gatekeeperv1.PermitServiceClient {
+	if len(f.conns) > 0 {
+		return gatekeeperv1.NewPermitServiceClient(f.conns[caller%len(f.conns)])
 	}
 	return f.client(caller).Permits()
 }
 
-func (f *Field) identity(caller int, holder string) *gatekeeperv1.Identity {
-	return &gatekeeperv1.Identity{Group: Group, Acquirer: Acquirer(caller % max(len(f.clients), len(f.over))), HolderId: holder}
+func (f *Fixture) identity(caller int, holder string) *gatekeeperv1.Identity {
+	return &gatekeeperv1.Identity{Group: Group, Acquirer: Acquirer(caller % max(len(f.clients), len(f.conns))), HolderId: holder}
 }
 
-func (f *Field) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+func (f *Fixture) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if f.Timeout == 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, f.Timeout)
 }
 
-// below returns the listing pattern for everything below the prefix, including other users' objects.
-func (f *Field) below() []string { return []string{f.Prefix + "/*"} }
+// listPattern returns the listing pattern for everything below the prefix, including other users' objects.
+func (f *Fixture) listPattern() []string { return []string{f.Prefix + "/*"} }
 
 // TakenError means that the prefix of a run is already in use.
 type TakenError struct{ Prefix, Name string }
@@ -125,17 +125,17 @@ func (e *TakenError) Error() string {
 }
 
 // CheckUnused returns a *TakenError if any definition or permit exists below the prefix.
-func (f *Field) CheckUnused(ctx context.Context) error {
-	ctx, cancel := f.bounded(ctx)
+func (f *Fixture) CheckUnused(ctx context.Context) error {
+	ctx, cancel := f.withTimeout(ctx)
 	defer cancel()
-	there, err := f.control.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Names: f.below(), PageSize: 1})
+	existing, err := f.control.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{Names: f.listPattern(), PageSize: 1})
 	if err != nil {
 		return err
 	}
-	for _, r := range there.GetRecords() {
+	for _, r := range existing.GetRecords() {
 		return &TakenError{f.Prefix, "semaphore " + r.GetDefinition().GetName()}
 	}
-	held, err := f.control.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: f.below(), PageSize: 1})
+	held, err := f.control.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: f.listPattern(), PageSize: 1})
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (f *Field) CheckUnused(ctx context.Context) error {
 }
 
 // Create creates either all semaphores, in one change, or none. The caller must call Clear, even after an error.
-func (f *Field) Create(ctx context.Context) error {
+func (f *Fixture) Create(ctx context.Context) error {
 	var edits []*gatekeeperv1.Edit
 	for _, name := range slices.Sorted(maps.Keys(f.definitions)) {
 		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: f.definitions[name]}})
@@ -156,8 +156,8 @@ func (f *Field) Create(ctx context.Context) error {
 	return err
 }
 
-func (f *Field) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
-	ctx, cancel := f.bounded(ctx)
+func (f *Fixture) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
+	ctx, cancel := f.withTimeout(ctx)
 	defer cancel()
 	_, err := f.control.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
 		Edits: edits, Author: f.Author, Reason: f.Reason, RequestId: client.NewRequestID(),
@@ -168,14 +168,14 @@ func (f *Field) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
 // Clear deletes the definitions and then releases the remaining permits, including those whose grant was not received.
 // It returns the number of released permits, and an error if anything remains. ctx must not be cancelled by an
 // interrupt.
-func (f *Field) Clear(ctx context.Context) (freed int, err error) {
+func (f *Fixture) Clear(ctx context.Context) (freed int, err error) {
 	for n := 0; ; n++ {
 		deleted, err := f.deleteAll(ctx)
 		if err == nil && deleted == 0 {
 			break
 		}
 		// A concurrent edit by an interrupted caller may interfere.
-		if err != nil && (!changedMeanwhile(err) || n >= 10) {
+		if err != nil && (!isConflict(err) || n >= 10) {
 			return 0, err
 		}
 	}
@@ -185,18 +185,18 @@ func (f *Field) Clear(ctx context.Context) (freed int, err error) {
 	return f.Release(ctx)
 }
 
-func changedMeanwhile(err error) bool {
+func isConflict(err error) bool {
 	_, stale := errors.AsType[*client.StaleVersionError](err)
 	_, gone := errors.AsType[*client.NoSuchDefinitionError](err)
 	return stale || gone
 }
 
 // deleteAll deletes the run's remaining definitions in one change.
-func (f *Field) deleteAll(ctx context.Context) (int, error) {
-	reading, cancel := f.bounded(ctx)
+func (f *Fixture) deleteAll(ctx context.Context) (int, error) {
+	listCtx, cancel := f.withTimeout(ctx)
 	defer cancel()
 	var edits []*gatekeeperv1.Edit
-	for r, err := range f.control.AllDefinitions(reading, &gatekeeperv1.ListDefinitionsRequest{Names: f.below(), Labels: label + "=" + f.Run}) {
+	for r, err := range f.control.AllDefinitions(listCtx, &gatekeeperv1.ListDefinitionsRequest{Names: f.listPattern(), Labels: label + "=" + f.Run}) {
 		if err != nil {
 			return 0, err
 		}
@@ -211,57 +211,57 @@ func (f *Field) deleteAll(ctx context.Context) (int, error) {
 	return len(edits), f.edit(ctx, edits)
 }
 
-// left returns the permits that the run still holds.
-func (f *Field) left(ctx context.Context) ([]*gatekeeperv1.Permit, error) {
-	ctx, cancel := f.bounded(ctx)
+// remaining returns the permits that the run still holds.
+func (f *Fixture) remaining(ctx context.Context) ([]*gatekeeperv1.Permit, error) {
+	ctx, cancel := f.withTimeout(ctx)
 	defer cancel()
-	var left []*gatekeeperv1.Permit
-	for p, err := range f.control.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: f.below()}) {
+	var remaining []*gatekeeperv1.Permit
+	for p, err := range f.control.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: f.listPattern()}) {
 		if err != nil {
 			return nil, err
 		}
 		if f.definitions[p.GetSemaphore()] != nil && p.GetIdentity().GetGroup() == Group {
-			left = append(left, p)
+			remaining = append(remaining, p)
 		}
 	}
-	return left, nil
+	return remaining, nil
 }
 
 // Release releases the remaining permits and returns their number. After all sessions are closed, none remain unless a
 // response was lost.
-func (f *Field) Release(ctx context.Context) (freed int, err error) {
-	left, err := f.left(ctx)
-	if err != nil || len(left) == 0 {
+func (f *Fixture) Release(ctx context.Context) (freed int, err error) {
+	remaining, err := f.remaining(ctx)
+	if err != nil || len(remaining) == 0 {
 		return 0, err
 	}
-	tokens := make([]uint64, len(left))
-	for i, p := range left {
+	tokens := make([]uint64, len(remaining))
+	for i, p := range remaining {
 		tokens[i] = p.GetToken()
 	}
 	if err := f.release(ctx, tokens); err != nil {
 		return 0, err
 	}
-	still, err := f.left(ctx)
-	if err == nil && len(still) > 0 {
-		err = fmt.Errorf("%d permits are still held; the first is permit %d of %s", len(still), still[0].GetToken(), still[0].GetSemaphore())
+	unreleased, err := f.remaining(ctx)
+	if err == nil && len(unreleased) > 0 {
+		err = fmt.Errorf("%d permits are still held; the first is permit %d of %s", len(unreleased), unreleased[0].GetToken(), unreleased[0].GetSemaphore())
 	}
-	return len(left) - len(still), err
+	return len(remaining) - len(unreleased), err
 }
 
-// together is the number of concurrent calls used to prepare a kind and to clear the fixture.
-const together = 32
+// concurrency is the number of concurrent calls used to prepare a kind and to clear the fixture.
+const concurrency = 32
 
 // release releases permits on the connection for calls that are not measured. It returns an error for a permit that has
 // ended, unless the permit has already been released.
-func (f *Field) release(ctx context.Context, tokens []uint64) error {
-	return each(len(tokens), func(i int) error { return f.releaseOne(ctx, f.control.Permits(), tokens[i]) })
+func (f *Fixture) release(ctx context.Context, tokens []uint64) error {
+	return forEach(len(tokens), func(i int) error { return f.releaseOne(ctx, f.control.Permits(), tokens[i]) })
 }
 
 // releaseOne releases a permit.
-func (f *Field) releaseOne(ctx context.Context, by gatekeeperv1.PermitServiceClient, token uint64) error {
-	ctx, cancel := f.bounded(ctx)
+func (f *Fixture) releaseOne(ctx context.Context, svc gatekeeperv1.PermitServiceClient, token uint64) error {
+	ctx, cancel := f.withTimeout(ctx)
 	defer cancel()
-	r, err := by.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+	r, err := svc.Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
 	if err == nil && !r.GetReleased() {
 		err = fmt.Errorf("permit %d was not released: %s", token, r.GetMessage())
 	}
@@ -269,8 +269,8 @@ func (f *Field) releaseOne(ctx context.Context, by gatekeeperv1.PermitServiceCli
 }
 
 // acquire acquires a permit of a semaphore. One must be free.
-func (f *Field) acquire(ctx context.Context, caller int, holder, semaphore string) (uint64, error) {
-	ctx, cancel := f.bounded(ctx)
+func (f *Fixture) acquire(ctx context.Context, caller int, holder, semaphore string) (uint64, error) {
+	ctx, cancel := f.withTimeout(ctx)
 	defer cancel()
 	r, err := f.permits(caller).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: semaphore, Identity: f.identity(caller, holder), RequestId: f.requestID(),
@@ -284,9 +284,9 @@ func (f *Field) acquire(ctx context.Context, caller int, holder, semaphore strin
 	return r.GetGrant().GetPermit().GetToken(), nil
 }
 
-// each calls f with 0 to n-1, some of the calls concurrently, and returns the first error.
-func each(n int, f func(i int) error) error {
-	errs := make([]error, min(together, n))
+// forEach calls f with 0 to n-1, some of the calls concurrently, and returns the first error.
+func forEach(n int, f func(i int) error) error {
+	errs := make([]error, min(concurrency, n))
 	var wg sync.WaitGroup
 	for worker := range errs {
 		wg.Go(func() {

@@ -19,7 +19,7 @@ type Kind struct {
 	// needs returns the definitions that the kind uses. The fixture adds its prefix to their names.
 	needs func(Settings) []*gatekeeperv1.Definition
 	// prepare sets up the traffic for a number of callers. If it fails, the fixture cleans up.
-	prepare func(ctx context.Context, f *Field, callers int) (*Session, error)
+	prepare func(ctx context.Context, f *Fixture, callers int) (*Session, error)
 }
 
 // Kinds returns all kinds in the order in which they run.
@@ -50,7 +50,7 @@ func newPart(name string) *Part { return &Part{name, loop.NewRecorder()} }
 
 // Prepare sets up the traffic for a number of callers. If it succeeds, the caller must call Close. The session can
 // be used until ctx ends.
-func (k *Kind) Prepare(ctx context.Context, f *Field, callers int) (*Session, error) {
+func (k *Kind) Prepare(ctx context.Context, f *Fixture, callers int) (*Session, error) {
 	return k.prepare(ctx, f, callers)
 }
 
@@ -70,8 +70,8 @@ func (s *Session) Close(ctx context.Context) error {
 }
 
 // permits returns a definition with the given number of permits.
-func permits(name string, most uint32) *gatekeeperv1.Definition {
-	return &gatekeeperv1.Definition{Name: name, Permits: &most}
+func permits(name string, n uint32) *gatekeeperv1.Definition {
+	return &gatekeeperv1.Definition{Name: name, Permits: &n}
 }
 
 // wide is a number of permits large enough for all callers.

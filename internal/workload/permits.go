@@ -19,8 +19,8 @@ const (
 	nameWide = "wide" // it has enough permits for all callers
 )
 
-// owns returns one definition for each caller.
-func owns(s Settings) []*gatekeeperv1.Definition {
+// ownDefinitions returns one definition for each caller.
+func ownDefinitions(s Settings) []*gatekeeperv1.Definition {
 	var all []*gatekeeperv1.Definition
 	for caller := range s.Callers {
 		all = append(all, permits(nameOwn+"/"+strconv.Itoa(caller), 1))
@@ -32,8 +32,8 @@ func newAcquire() *Kind {
 	return &Kind{
 		Name:  "acquire",
 		Short: "acquire and release a permit of a separate semaphore per caller; each pair counts as one operation",
-		needs: owns,
-		prepare: func(_ context.Context, f *Field, callers int) (*Session, error) {
+		needs: ownDefinitions,
+		prepare: func(_ context.Context, f *Fixture, callers int) (*Session, error) {
 			p := newPairs(f, callers)
 			return &Session{Call: p.call, Callers: callers, close: p.close}, nil
 		},
@@ -42,13 +42,13 @@ func newAcquire() *Kind {
 
 // pairs are callers that acquire and release, each on a separate semaphore.
 type pairs struct {
-	field *Field
-	names []string // each caller's semaphore
+	fixture *Fixture
+	names   []string // each caller's semaphore
 	// tokens holds the token of each caller, or 0. Each element is written only by its caller.
 	tokens []uint64
 }
 
-func newPairs(f *Field, callers int) *pairs {
+func newPairs(f *Fixture, callers int) *pairs {
 	p := &pairs{f, make([]string, callers), make([]uint64, callers)}
 	for caller := range p.names {
 		p.names[caller] = f.name(nameOwn, caller)
@@ -59,22 +59,22 @@ func newPairs(f *Field, callers int) *pairs {
 func (p *pairs) call(ctx context.Context, turn loop.Turn) (int, error) {
 	// After an error the caller may still hold a permit. In that case it keeps that permit, under a new token, because
 	// its identity is the same.
-	token, err := p.field.acquire(ctx, turn.Caller, strconv.Itoa(turn.Caller), p.names[turn.Caller])
+	token, err := p.fixture.acquire(ctx, turn.Caller, strconv.Itoa(turn.Caller), p.names[turn.Caller])
 	if err != nil {
 		return 0, err
 	}
 	p.tokens[turn.Caller] = token
-	if err := p.field.releaseOne(ctx, p.field.permits(turn.Caller), token); err != nil {
+	if err := p.fixture.releaseOne(ctx, p.fixture.permits(turn.Caller), token); err != nil {
 		return 0, err
 	}
 	p.tokens[turn.Caller] = 0
 	return 1, nil
 }
 
-func (p *pairs) close(ctx context.Context) error { return p.field.release(ctx, some(p.tokens)) }
+func (p *pairs) close(ctx context.Context) error { return p.fixture.release(ctx, nonZero(p.tokens)) }
 
-// some returns the tokens that are not 0.
-func some(tokens []uint64) []uint64 {
+// nonZero returns the tokens that are not 0.
+func nonZero(tokens []uint64) []uint64 {
 	var out []uint64
 	for _, t := range tokens {
 		if t != 0 {
@@ -84,8 +84,8 @@ func some(tokens []uint64) []uint64 {
 	return out
 }
 
-// queueFor is how long a caller waits in the queue before it is considered lost.
-const queueFor = time.Minute
+// queueTimeout is how long a caller waits in the queue before it is considered lost.
+const queueTimeout = time.Minute
 
 func newQueue() *Kind {
 	const hot = "hot"
@@ -93,18 +93,18 @@ func newQueue() *Kind {
 		Name:  "queue",
 		Short: "queue for the only permit of a semaphore that all callers share, and release it; latency is mostly waiting time",
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(hot, 1)} },
-		prepare: func(_ context.Context, f *Field, callers int) (*Session, error) {
+		prepare: func(_ context.Context, f *Fixture, callers int) (*Session, error) {
 			return &Session{Callers: callers, Call: func(ctx context.Context, turn loop.Turn) (int, error) {
-				waiting, cancel := context.WithTimeout(ctx, queueFor)
+				waitCtx, cancel := context.WithTimeout(ctx, queueTimeout)
 				defer cancel()
-				p, err := f.client(turn.Caller).Semaphore(f.name(hot)).Acquire(waiting)
+				p, err := f.client(turn.Caller).Semaphore(f.name(hot)).Acquire(waitCtx)
 				if err != nil {
 					return 0, err
 				}
 				// Release even if the run is interrupted now, because other callers are waiting for the permit.
-				releasing, cancel := f.bounded(context.WithoutCancel(ctx))
+				releaseCtx, cancel := f.withTimeout(context.WithoutCancel(ctx))
 				defer cancel()
-				return 1, p.Release(releasing)
+				return 1, p.Release(releaseCtx)
 			}}, nil
 		},
 	}
@@ -115,7 +115,7 @@ func newDeny() *Kind {
 		Name:  "deny",
 		Short: "try to acquire a permit that is held by another caller; a denial is the expected response, and a grant is an error",
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(nameHeld, 1)} },
-		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
+		prepare: func(ctx context.Context, f *Fixture, callers int) (*Session, error) {
 			d, err := newDenials(ctx, f)
 			if err != nil {
 				return nil, err
@@ -127,13 +127,13 @@ func newDeny() *Kind {
 
 // denials are callers that request a permit that is already held.
 type denials struct {
-	field *Field
-	name  string
-	held  *client.Permit // kept alive by the client
+	fixture *Fixture
+	name    string
+	held    *client.Permit // kept alive by the client
 }
 
-func newDenials(ctx context.Context, f *Field) (*denials, error) {
-	ctx, cancel := f.bounded(ctx)
+func newDenials(ctx context.Context, f *Fixture) (*denials, error) {
+	ctx, cancel := f.withTimeout(ctx)
 	defer cancel()
 	name := f.name(nameHeld)
 	held, err := f.clients[0].Semaphore(name, client.WithHolderID("holder")).TryAcquire(ctx)
@@ -141,16 +141,16 @@ func newDenials(ctx context.Context, f *Field) (*denials, error) {
 }
 
 func (d *denials) call(ctx context.Context, turn loop.Turn) (int, error) {
-	bounded, cancel := d.field.bounded(ctx)
+	callCtx, cancel := d.fixture.withTimeout(ctx)
 	defer cancel()
-	r, err := d.field.permits(turn.Caller).TryAcquire(bounded, &gatekeeperv1.TryAcquireRequest{
-		Semaphore: d.name, Identity: d.field.identity(turn.Caller, strconv.Itoa(turn.Caller)), RequestId: d.field.requestID(),
+	r, err := d.fixture.permits(turn.Caller).TryAcquire(callCtx, &gatekeeperv1.TryAcquireRequest{
+		Semaphore: d.name, Identity: d.fixture.identity(turn.Caller, strconv.Itoa(turn.Caller)), RequestId: d.fixture.requestID(),
 	})
 	if err != nil {
 		return 0, err
 	}
 	if token := r.GetGrant().GetPermit().GetToken(); token != 0 {
-		err := d.field.releaseOne(ctx, d.field.permits(turn.Caller), token)
+		err := d.fixture.releaseOne(ctx, d.fixture.permits(turn.Caller), token)
 		return 0, errors.Join(fmt.Errorf("permit %d was granted even though the only one is held", token), err)
 	}
 	if reason := r.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
@@ -160,7 +160,7 @@ func (d *denials) call(ctx context.Context, turn loop.Turn) (int, error) {
 }
 
 func (d *denials) close(ctx context.Context) error {
-	ctx, cancel := d.field.bounded(ctx)
+	ctx, cancel := d.fixture.withTimeout(ctx)
 	defer cancel()
 	return d.held.Release(ctx)
 }
@@ -170,13 +170,13 @@ func newMixed() *Kind {
 		Name:  "mixed",
 		Short: "90% deny, 9% refresh and 1% acquire: the typical load from schedulers",
 		needs: func(s Settings) []*gatekeeperv1.Definition {
-			return append(owns(s), permits(nameHeld, 1), permits(nameWide, wide))
+			return append(ownDefinitions(s), permits(nameHeld, 1), permits(nameWide, wide))
 		},
 		prepare: prepareMixed,
 	}
 }
 
-func prepareMixed(ctx context.Context, f *Field, callers int) (*Session, error) {
+func prepareMixed(ctx context.Context, f *Fixture, callers int) (*Session, error) {
 	refreshes, err := hold(ctx, f, callers, 1)
 	if err != nil {
 		return nil, err

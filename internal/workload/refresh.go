@@ -24,7 +24,7 @@ func newRefresh() *Kind {
 		Name:  "refresh",
 		Short: "refresh a permit with a unary call",
 		needs: needsWide,
-		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
+		prepare: func(ctx context.Context, f *Fixture, callers int) (*Session, error) {
 			h, err := hold(ctx, f, callers, 1)
 			if err != nil {
 				return nil, err
@@ -36,17 +36,17 @@ func newRefresh() *Kind {
 
 // holders are callers that hold permits and refresh them.
 type holders struct {
-	field  *Field
-	tokens [][]uint64 // tokens of each caller
+	fixture *Fixture
+	tokens  [][]uint64 // tokens of each caller
 }
 
 // hold acquires the given number of permits for each caller.
-func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error) {
+func hold(ctx context.Context, f *Fixture, callers, permits int) (*holders, error) {
 	h := &holders{f, make([][]uint64, callers)}
 	for caller := range h.tokens {
 		h.tokens[caller] = make([]uint64, permits)
 	}
-	err := each(callers*permits, func(i int) (err error) {
+	err := forEach(callers*permits, func(i int) (err error) {
 		caller, n := i/permits, i%permits
 		h.tokens[caller][n], err = f.acquire(ctx, caller, strconv.Itoa(caller)+"/"+strconv.Itoa(n), f.name(nameWide))
 		return err
@@ -59,15 +59,15 @@ func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error)
 }
 
 func (h *holders) close(ctx context.Context) error {
-	return h.field.release(ctx, some(slices.Concat(h.tokens...)))
+	return h.fixture.release(ctx, nonZero(slices.Concat(h.tokens...)))
 }
 
 // call refreshes the first permit of a caller.
 func (h *holders) call(ctx context.Context, turn loop.Turn) (int, error) {
-	ctx, cancel := h.field.bounded(ctx)
+	ctx, cancel := h.fixture.withTimeout(ctx)
 	defer cancel()
-	one := &gatekeeperv1.TokenRefresh{Token: h.tokens[turn.Caller][0], Duration: durationpb.New(h.field.Duration)}
-	r, err := h.field.permits(turn.Caller).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
+	one := &gatekeeperv1.TokenRefresh{Token: h.tokens[turn.Caller][0], Duration: durationpb.New(h.fixture.Duration)}
+	r, err := h.fixture.permits(turn.Caller).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
 	if err != nil {
 		return 0, err
 	}
@@ -89,7 +89,7 @@ func newStream() *Kind {
 		Name:  "stream",
 		Short: "refresh --tokens permits with one frame on an open stream; each permit counts as an operation, and latency is per frame",
 		needs: needsWide,
-		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
+		prepare: func(ctx context.Context, f *Fixture, callers int) (*Session, error) {
 			h, err := hold(ctx, f, callers, f.Tokens)
 			if err != nil {
 				return nil, err
@@ -121,27 +121,27 @@ type stream struct {
 
 func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 	if s.open[turn.Caller] == nil {
-		life, cancel := context.WithCancel(s.ctx)
-		opened, err := s.field.permits(turn.Caller).KeepAlive(life)
+		streamCtx, cancel := context.WithCancel(s.ctx)
+		opened, err := s.fixture.permits(turn.Caller).KeepAlive(streamCtx)
 		if err != nil {
 			cancel()
 			return 0, streamError(err)
 		}
 		s.open[turn.Caller] = &stream{opened, cancel, 0}
 	}
-	now := s.open[turn.Caller]
+	cur := s.open[turn.Caller]
 	inTime := func() bool { return true }
-	if s.field.Timeout > 0 {
+	if s.fixture.Timeout > 0 {
 		// A frame has no deadline, so cancel the stream when the window ends or a response takes too long.
-		defer context.AfterFunc(ctx, now.cancel)()
-		inTime = time.AfterFunc(s.field.Timeout, now.cancel).Stop
+		defer context.AfterFunc(ctx, cur.cancel)()
+		inTime = time.AfterFunc(s.fixture.Timeout, cur.cancel).Stop
 	}
-	n, err := now.exchange(&gatekeeperv1.TokenGroup{Duration: durationpb.New(s.field.Duration), Tokens: s.tokens[turn.Caller]})
+	n, err := cur.exchange(&gatekeeperv1.TokenGroup{Duration: durationpb.New(s.fixture.Duration), Tokens: s.tokens[turn.Caller]})
 	if inTime := inTime(); err != nil {
-		now.cancel()
+		cur.cancel()
 		s.open[turn.Caller] = nil
 		if !inTime && ctx.Err() == nil {
-			err = fmt.Errorf("no response to frame %d within %s", now.frame, s.field.Timeout)
+			err = fmt.Errorf("no response to frame %d within %s", cur.frame, s.fixture.Timeout)
 		}
 	}
 	return n, err

@@ -30,7 +30,7 @@ type bench struct {
 	server  *gktest.Server
 	control *client.Client
 	clients []*client.Client
-	field   *workload.Field
+	fixture *workload.Fixture
 	other   *client.Permit
 }
 
@@ -47,18 +47,18 @@ func setup(t *testing.T, names ...string) *bench {
 	if b.other, err = b.control.Semaphore("nightly-export").TryAcquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.field = b.newField("bench/x", "run", names...)
-	if err := b.field.CheckUnused(t.Context()); err != nil {
+	b.fixture = b.newFixture("bench/x", "run", names...)
+	if err := b.fixture.CheckUnused(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.field.Create(t.Context()); err != nil {
+	if err := b.fixture.Create(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func (b *bench) newField(prefix, run string, names ...string) *workload.Field {
-	return workload.NewField(workload.Settings{
+func (b *bench) newFixture(prefix, run string, names ...string) *workload.Fixture {
+	return workload.NewFixture(workload.Settings{
 		Prefix: prefix, Callers: callers, Tokens: 5, Edits: 4, Duration: time.Minute, Timeout: 2 * time.Second, Author: "alice@ops", Run: run,
 	}, kinds(names...), b.control, b.clients)
 }
@@ -99,18 +99,18 @@ func (b *bench) held() []string {
 	return names
 }
 
-// cleared clears the fixture, and fails the test unless exactly the other user's objects remain.
-func (b *bench) cleared() (freed int) {
+// clearAndCheck clears the fixture, and fails the test unless exactly the other user's objects remain.
+func (b *bench) clearAndCheck() (freed int) {
 	b.Helper()
-	freed, err := b.field.Clear(b.Context())
+	freed, err := b.fixture.Clear(b.Context())
 	if err != nil {
 		b.Error(err)
 	}
-	if left := b.definitions(); len(left) != 1 || left[0] != "nightly-export" {
-		b.Errorf("got remaining definitions %q, want only the other user's", left)
+	if remaining := b.definitions(); len(remaining) != 1 || remaining[0] != "nightly-export" {
+		b.Errorf("got remaining definitions %q, want only the other user's", remaining)
 	}
-	if left := b.held(); len(left) != 1 || left[0] != "nightly-export" || !b.other.Held() {
-		b.Errorf("got remaining permits of %q, want only the other user's", left)
+	if remaining := b.held(); len(remaining) != 1 || remaining[0] != "nightly-export" || !b.other.Held() {
+		b.Errorf("got remaining permits of %q, want only the other user's", remaining)
 	}
 	return freed
 }
@@ -122,7 +122,7 @@ func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
 			t.Run(k.Name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					b := setup(t, k.Name)
-					s, err := k.Prepare(t.Context(), b.field, callers)
+					s, err := k.Prepare(t.Context(), b.fixture, callers)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -150,13 +150,13 @@ func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
 					if err := s.Close(t.Context()); err != nil {
 						t.Error(err)
 					}
-					if left, err := b.field.Release(t.Context()); left != 0 || err != nil {
-						t.Errorf("Release() released %d permits and returned %v, want 0 and nil", left, err)
+					if remaining, err := b.fixture.Release(t.Context()); remaining != 0 || err != nil {
+						t.Errorf("Release() released %d permits and returned %v, want 0 and nil", remaining, err)
 					}
 					if s.Forget(); len(s.Parts) > 0 && s.Parts[0].Count() != 0 {
 						t.Error("a part kept its measurements after Forget()")
 					}
-					b.cleared()
+					b.clearAndCheck()
 				})
 			})
 		}
@@ -164,13 +164,13 @@ func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
 }
 
 // An interrupt at any moment of the run leaves nothing behind.
-func TestClear_AfterAnInterrupt_LeavesNothing(t *testing.T) {
+func TestClear_AfterInterrupt_LeavesNothing(t *testing.T) {
 	for _, k := range workload.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := setup(t, k.Name)
 				ctx, interrupt := context.WithCancel(t.Context())
-				s, err := k.Prepare(ctx, b.field, callers)
+				s, err := k.Prepare(ctx, b.fixture, callers)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -182,7 +182,7 @@ func TestClear_AfterAnInterrupt_LeavesNothing(t *testing.T) {
 				if err := s.Close(context.WithoutCancel(ctx)); err != nil {
 					t.Error(err)
 				}
-				b.cleared()
+				b.clearAndCheck()
 			})
 		})
 	}
@@ -193,10 +193,10 @@ func TestClear_DuringPrepare_LeavesNothing(t *testing.T) {
 		b := setup(t, "stream")
 		ctx, cancel := context.WithTimeout(t.Context(), latency/2)
 		defer cancel()
-		if _, err := kinds("stream")[0].Prepare(ctx, b.field, callers); err == nil {
+		if _, err := kinds("stream")[0].Prepare(ctx, b.fixture, callers); err == nil {
 			t.Error("Prepare() succeeded even though it was interrupted")
 		}
-		b.cleared()
+		b.clearAndCheck()
 	})
 }
 
@@ -207,15 +207,15 @@ func TestRelease_RemainingPermits_AreCounted(t *testing.T) {
 		if _, err := forgotten.TryAcquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if left, err := b.field.Release(t.Context()); left != 1 || err != nil {
-			t.Errorf("got %d permits, %v; want the one that was not released", left, err)
+		if remaining, err := b.fixture.Release(t.Context()); remaining != 1 || err != nil {
+			t.Errorf("got %d permits, %v; want the one that was not released", remaining, err)
 		}
-		b.cleared()
+		b.clearAndCheck()
 	})
 }
 
 // Other users' objects are not touched, even below the run's prefix.
-func TestClear_OtherUsersObjectsBelowThePrefix_Stay(t *testing.T) {
+func TestClear_OtherUsersObjectsBelowPrefix_Remain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
 		b.server.Define(t, &gatekeeperv1.Definition{Name: "bench/x/theirs"})
@@ -223,27 +223,27 @@ func TestClear_OtherUsersObjectsBelowThePrefix_Stay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := b.newField("bench/x", "another", "acquire")
-		if err, ok := errors.AsType[*workload.TakenError](again.CheckUnused(t.Context())); !ok || !strings.HasPrefix(err.Name, "semaphore bench/x/") {
+		second := b.newFixture("bench/x", "another", "acquire")
+		if err, ok := errors.AsType[*workload.TakenError](second.CheckUnused(t.Context())); !ok || !strings.HasPrefix(err.Name, "semaphore bench/x/") {
 			t.Errorf("CheckUnused() = %v, want a TakenError", err)
 		}
 		// A concurrent run that passed the same check finds the names taken, and does not delete anything.
-		if err, ok := errors.AsType[*client.AlreadyExistsError](again.Create(t.Context())); !ok {
+		if err, ok := errors.AsType[*client.AlreadyExistsError](second.Create(t.Context())); !ok {
 			t.Errorf("Create() = %v, want an AlreadyExistsError", err)
 		}
-		if freed, err := again.Clear(t.Context()); freed != 0 || err != nil || len(b.definitions()) != callers+2 {
+		if freed, err := second.Clear(t.Context()); freed != 0 || err != nil || len(b.definitions()) != callers+2 {
 			t.Errorf("Clear() freed %d permits, %v; definitions %q", freed, err, b.definitions())
 		}
-		if _, err := b.field.Clear(t.Context()); err != nil {
+		if _, err := b.fixture.Clear(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if left := b.definitions(); len(left) != 2 || left[0] != "bench/x/theirs" || !theirs.Held() {
-			t.Errorf("got remaining definitions %q, want only those of others", left)
+		if remaining := b.definitions(); len(remaining) != 2 || remaining[0] != "bench/x/theirs" || !theirs.Held() {
+			t.Errorf("got remaining definitions %q, want only those of others", remaining)
 		}
 	})
 }
 
-func TestCheckUnused_PermitOfADeletedSemaphore_IsRefused(t *testing.T) {
+func TestCheckUnused_PermitOfDeletedSemaphore_ReturnsTakenError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
 		b.server.Define(t, &gatekeeperv1.Definition{Name: "old/own/0"})
@@ -251,7 +251,7 @@ func TestCheckUnused_PermitOfADeletedSemaphore_IsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.server.Delete(t, "old/own/0")
-		err, ok := errors.AsType[*workload.TakenError](b.newField("old", "another", "acquire").CheckUnused(t.Context()))
+		err, ok := errors.AsType[*workload.TakenError](b.newFixture("old", "another", "acquire").CheckUnused(t.Context()))
 		if !ok || !strings.Contains(err.Error(), "old/ is already in use: permit ") {
 			t.Errorf("CheckUnused() = %v, want an error that names the permit", err)
 		}

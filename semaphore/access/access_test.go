@@ -14,8 +14,8 @@ func TestRole_Includes_MatchesDocs(t *testing.T) {
 				t.Errorf("%v.Includes(%v) = %v", r, other, got)
 			}
 		}
-		if back, ok := ParseRole(strings.ToUpper(r.String())); !ok || back != r {
-			t.Errorf("ParseRole(%q) = %v, %v", r, back, ok)
+		if parsed, ok := ParseRole(strings.ToUpper(r.String())); !ok || parsed != r {
+			t.Errorf("ParseRole(%q) = %v, %v", r, parsed, ok)
 		}
 	}
 	if r, ok := ParseRole("root"); ok {
@@ -26,7 +26,7 @@ func TestRole_Includes_MatchesDocs(t *testing.T) {
 	}
 }
 
-func TestBinding_Validate_NamesField(t *testing.T) {
+func TestBinding_Validate_ReportsField(t *testing.T) {
 	good := Binding{Name: "ops", Subjects: []string{"cert:ann", "spiffe://corp/ops", "oidc:sub=ann"}, Grants: []Grant{{Role: Operator, Scope: Scope{Semaphores: []string{"a*"}}}}}
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
@@ -55,10 +55,10 @@ func TestBinding_Validate_NamesField(t *testing.T) {
 	}
 }
 
-func TestBinding_Administers_RequiresLastingCredential(t *testing.T) {
+func TestBinding_Administers_RequiresPermanentCredential(t *testing.T) {
 	now := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
 	all := []Grant{{Role: Admin}}
-	for name, x := range map[string]struct {
+	for name, test := range map[string]struct {
 		binding Binding
 		want    bool
 	}{
@@ -68,11 +68,11 @@ func TestBinding_Administers_RequiresLastingCredential(t *testing.T) {
 		"no credential":        {Binding{Grants: all}, false},
 		"not an administrator": {Binding{Subjects: []string{"cert:a"}, Grants: []Grant{{Role: Editor}}}, false},
 	} {
-		if got := x.binding.Administers(); got != x.want {
+		if got := test.binding.Administers(); got != test.want {
 			t.Errorf("%s: Administers() = %v", name, got)
 		}
 	}
-	if ends := (&Token{Expires: now}); !ends.Expired(now) || ends.Expired(now.Add(-1)) || (&Token{}).Expired(now) {
+	if token := (&Token{Expires: now}); !token.Expired(now) || token.Expired(now.Add(-1)) || (&Token{}).Expired(now) {
 		t.Error("Expired() is wrong at the time of expiry or for a token that never expires")
 	}
 }

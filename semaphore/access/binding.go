@@ -37,8 +37,8 @@ func OIDC(claim, value string) string { return OIDCSubject + claim + "=" + value
 
 // SameClaim reports whether two subjects come from the same claim in a JWT.
 func SameClaim(a, b string) bool {
-	of, _, ok := strings.Cut(a, "=")
-	return ok && strings.HasPrefix(of, OIDCSubject) && strings.HasPrefix(b, of+"=")
+	prefix, _, ok := strings.Cut(a, "=")
+	return ok && strings.HasPrefix(prefix, OIDCSubject) && strings.HasPrefix(b, prefix+"=")
 }
 
 // A Scope restricts a grant. An empty field restricts nothing; a call must satisfy all non-empty fields.

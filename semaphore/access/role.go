@@ -52,9 +52,9 @@ func (r Role) String() string {
 }
 
 // ParseRole returns the role with the given name, ignoring case, or false if there is no such role.
-func ParseRole(word string) (Role, bool) {
+func ParseRole(name string) (Role, bool) {
 	for _, r := range Roles() {
-		if strings.EqualFold(word, r.String()) {
+		if strings.EqualFold(name, r.String()) {
 			return r, true
 		}
 	}

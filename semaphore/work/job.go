@@ -25,8 +25,8 @@ const (
 type CancelCause uint8
 
 const (
-	// CancelAsked means that a caller cancelled the job.
-	CancelAsked CancelCause = 1
+	// CancelRequested means that a caller cancelled the job.
+	CancelRequested CancelCause = 1
 	// CancelTimeout means that the job's timeout passed.
 	CancelTimeout CancelCause = 2
 	// CancelSubmitterGone means that the submitter's permit ended.
@@ -135,7 +135,7 @@ func (j *Job) CancelText() string {
 		return "after its timeout of " + semaphore.FormatDuration(j.Timeout)
 	case CancelSubmitterGone:
 		return "because its submitter's permit has ended"
-	case CancelAsked:
+	case CancelRequested:
 	}
 	text := "by " + cmp.Or(c.Author, "somebody")
 	if c.Reason != "" {

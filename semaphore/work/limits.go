@@ -69,14 +69,14 @@ func (s *Spec) Reserved() uint64 { return jobOverhead }
 
 // A LimitError reports the limit that a submission would exceed.
 type LimitError struct {
-	Limit  string // as named in the settings
-	Of     string // the quantity that the limit bounds
-	Needed uint64
-	Max    uint64
+	Limit    string // as named in the settings
+	Quantity string // the quantity that the limit bounds
+	Needed   uint64
+	Max      uint64
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s would be %d, but %s is %d", e.Of, e.Needed, e.Limit, e.Max)
+	return fmt.Sprintf("%s would be %d, but %s is %d", e.Quantity, e.Needed, e.Limit, e.Max)
 }
 
 // Check returns a *LimitError if tasks with these payloads cannot be added to job j, which is nil for a new job.

@@ -27,10 +27,10 @@ func TestSettle_EveryEnd(t *testing.T) {
 				for _, retry := range []bool{false, true} {
 					spec := &work.Spec{MaxAttempts: 2, MaxResult: 256, RetryFailed: retry}
 					task := &work.Task{State: work.Held, Attempts: attempts, Token: 7, Payload: []byte("p"), Failure: "before"}
-					was := *task
+					before := *task
 					want := *task
 					last := attempts == 2
-					back := func(counted bool) {
+					requeue := func(counted bool) {
 						want.State = work.Waiting
 						if !counted {
 							want.Attempts--
@@ -41,9 +41,9 @@ func TestSettle_EveryEnd(t *testing.T) {
 					switch end {
 					case semaphore.NotEnded, semaphore.EndSuperseded:
 					case semaphore.EndAbandoned, semaphore.EndCancelled:
-						back(false)
+						requeue(false)
 					case semaphore.EndExpired, semaphore.EndCleared, semaphore.EndFreedUnsafely:
-						if back(true); last {
+						if requeue(true); last {
 							want.State, want.Failure = work.Failed, "the permit of its worker was lost, in attempt 2 of 2"
 						}
 					case semaphore.EndReleased:
@@ -51,7 +51,7 @@ func TestSettle_EveryEnd(t *testing.T) {
 						case semaphore.JobDone:
 							want.State, want.Payload, want.Result, want.Failure = work.Done, nil, report.Result, ""
 						case semaphore.JobNotRun, semaphore.JobCutShort:
-							back(false)
+							requeue(false)
 						case semaphore.JobFailed:
 							want.Failure = "f"
 							if retry && !last {
@@ -66,7 +66,7 @@ func TestSettle_EveryEnd(t *testing.T) {
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("%s (-want +got):\n%s", name, diff)
 					}
-					if diff := cmp.Diff(was, *task); diff != "" {
+					if diff := cmp.Diff(before, *task); diff != "" {
 						t.Errorf("%s: Settle modified the task:\n%s", name, diff)
 					}
 				}
@@ -115,15 +115,15 @@ func TestCompare_SemaphoreThenPriorityThenSubmission(t *testing.T) {
 
 func TestJob_HandsOutAndOver_DependOnItsState(t *testing.T) {
 	for _, tc := range []struct {
-		state           work.JobState
-		waiting, held   uint32
-		handsOut, isEnd bool
+		state          work.JobState
+		waiting, held  uint32
+		handsOut, over bool
 	}{
 		{work.Receiving, 1, 0, false, false}, {work.Open, 1, 0, true, false}, {work.Open, 0, 1, false, false},
 		{work.Ended, 0, 0, false, true}, {work.Cancelled, 1, 1, false, false}, {work.Cancelled, 1, 0, false, true},
 	} {
 		j := &work.Job{State: tc.state, Tasks: tc.waiting + tc.held, Fresh: tc.held, Held: tc.held}
-		if j.HandsOut() != tc.handsOut || j.Over() != tc.isEnd || j.Waiting() != tc.waiting {
+		if j.HandsOut() != tc.handsOut || j.Over() != tc.over || j.Waiting() != tc.waiting {
 			t.Errorf("%+v: HandsOut() = %v, Over() = %v, Waiting() = %d", tc, j.HandsOut(), j.Over(), j.Waiting())
 		}
 	}
@@ -138,7 +138,7 @@ func TestLimits_AreExactToTheByte(t *testing.T) {
 		}
 		return all
 	}
-	one := uint64(1024 + 256 + 256) // an empty task with room for a failure text, or for ten bytes of result
+	perTask := uint64(1024 + 256 + 256) // an empty task with room for a failure text, or for ten bytes of result
 	for _, tc := range []struct {
 		name             string
 		spec             *work.Spec
@@ -154,10 +154,10 @@ func TestLimits_AreExactToTheByte(t *testing.T) {
 		{"payloads that are too large with earlier ones", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
 		{"the maximum number of tasks", spec(0), &work.Job{Tasks: work.MaxTasks - 1}, payloads(0), 0, 0, ""},
 		{"one task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the maximum number of tasks per job"},
-		{"the semaphore is full", spec(10), nil, payloads(0), 5000 - one, 5000 - one, ""},
-		{"the semaphore limit is exceeded by one byte", spec(10), nil, payloads(0), 5001 - one, 5001 - one, "max_semaphore_work_bytes"},
-		{"the cluster is full", spec(10), nil, payloads(0), 0, 6000 - one, ""},
-		{"the cluster limit is exceeded by one byte", spec(10), nil, payloads(0), 0, 6001 - one, "max_work_bytes"},
+		{"the semaphore is full", spec(10), nil, payloads(0), 5000 - perTask, 5000 - perTask, ""},
+		{"the semaphore limit is exceeded by one byte", spec(10), nil, payloads(0), 5001 - perTask, 5001 - perTask, "max_semaphore_work_bytes"},
+		{"the cluster is full", spec(10), nil, payloads(0), 0, 6000 - perTask, ""},
+		{"the cluster limit is exceeded by one byte", spec(10), nil, payloads(0), 0, 6001 - perTask, "max_work_bytes"},
 	} {
 		got := l.Check(tc.spec, tc.job, tc.payloads, tc.semaphore, tc.other)
 		switch {
@@ -178,7 +178,7 @@ func TestLimits_AreExactToTheByte(t *testing.T) {
 	}
 }
 
-func TestValidate_NamesField(t *testing.T) {
+func TestValidate_ReportsField(t *testing.T) {
 	for field, change := range map[string]func(*work.Spec){
 		"":             func(*work.Spec) {},
 		"id":           func(s *work.Spec) { s.ID = "" },
@@ -209,8 +209,8 @@ func TestValidate_NamesField(t *testing.T) {
 func TestCancelText_EveryCause(t *testing.T) {
 	for want, c := range map[string]*work.Cancel{
 		"":                        nil,
-		"by somebody":             {Cause: work.CancelAsked},
-		"by ann: wrong bucket":    {Cause: work.CancelAsked, Author: "ann", Reason: "wrong bucket"},
+		"by somebody":             {Cause: work.CancelRequested},
+		"by ann: wrong bucket":    {Cause: work.CancelRequested, Author: "ann", Reason: "wrong bucket"},
 		"after its timeout of 1h": {Cause: work.CancelTimeout},
 		"because its submitter's permit has ended": {Cause: work.CancelSubmitterGone},
 	} {

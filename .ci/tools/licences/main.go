@@ -26,8 +26,8 @@ import (
 // requires publishing the source of the files it covers.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 
-// known is the minimum percentage of a licence file's words that must match known licences.
-const known = 75
+// minMatch is the minimum percentage of a licence file's words that must match known licences.
+const minMatch = 75
 
 // roots are the packages that users build or import.
 var roots = []string{"./cmd/...", "./client/...", "./gatekeeper/...", "./examples/..."}
@@ -141,11 +141,11 @@ func (m *module) licences() (ids []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		of, err := identify(text)
+		fileIDs, err := identify(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
 		}
-		ids = append(ids, of...)
+		ids = append(ids, fileIDs...)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil
@@ -174,7 +174,7 @@ func identify(text []byte) (ids []string, err error) {
 		}
 		ids = append(ids, m.ID)
 	}
-	if len(ids) == 0 || found.Percent < known {
+	if len(ids) == 0 || found.Percent < minMatch {
 		return nil, fmt.Errorf("the text is not a known licence: only %.0f%% of it matches", found.Percent)
 	}
 	return ids, nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLicences_OnlyAllowedOnes(t *testing.T) {
+func TestLicences_AcceptsOnlyAllowed(t *testing.T) {
 	apache, err := os.ReadFile("../../../LICENSE")
 	if err != nil {
 		t.Fatal(err)

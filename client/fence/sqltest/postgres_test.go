@@ -46,16 +46,16 @@ func startPostgreSQL(t *testing.T) *sql.DB {
 			t.Error(err)
 		}
 	})
-	as := &syscall.SysProcAttr{}
+	attr := &syscall.SysProcAttr{}
 	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
-		as.Credential = &syscall.Credential{Uid: number(t, "nobody", func(u *user.User) string { return u.Uid }), Gid: number(t, "nobody", func(u *user.User) string { return u.Gid })}
-		if err := os.Chown(dir, int(as.Credential.Uid), int(as.Credential.Gid)); err != nil {
+		attr.Credential = &syscall.Credential{Uid: lookupID(t, "nobody", func(u *user.User) string { return u.Uid }), Gid: lookupID(t, "nobody", func(u *user.User) string { return u.Gid })}
+		if err := os.Chown(dir, int(attr.Credential.Uid), int(attr.Credential.Gid)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	command := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(name, args...) //nolint:noctx // it is stopped with the signal that PostgreSQL expects
-		cmd.Dir, cmd.SysProcAttr, cmd.Stderr = dir, as, os.Stderr
+		cmd.Dir, cmd.SysProcAttr, cmd.Stderr = dir, attr, os.Stderr
 		return cmd
 	}
 	if err := command(initdb, "--pgdata", dir+"/data", "--username", "fence", "--auth", "trust", "--no-sync", "--no-instructions").Run(); err != nil {
@@ -85,12 +85,12 @@ func startPostgreSQL(t *testing.T) *sql.DB {
 	}
 }
 
-func number(t *testing.T, name string, of func(*user.User) string) uint32 {
+func lookupID(t *testing.T, name string, field func(*user.User) string) uint32 {
 	u, err := user.Lookup(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := strconv.ParseUint(of(u), 10, 32)
+	n, err := strconv.ParseUint(field(u), 10, 32)
 	if err != nil {
 		t.Fatal(err)
 	}

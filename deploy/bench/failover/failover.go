@@ -22,11 +22,11 @@ type Cluster interface {
 	// Restart starts a killed server, and waits until it has caught up with the state that the leader had when Restart
 	// was called.
 	Restart(ctx context.Context, server int) error
-	// Ask requests a free permit from one server, once. It returns nil if a majority granted the permit.
-	Ask(ctx context.Context, server int) error
-	// AskAll requests a permit until it is granted, like an application that uses the system's client library with all
+	// Acquire requests a free permit from one server, once. It returns nil if a majority granted the permit.
+	Acquire(ctx context.Context, server int) error
+	// AcquireAny requests a permit until it is granted, like an application that uses the system's client library with all
 	// servers.
-	AskAll(ctx context.Context) error
+	AcquireAny(ctx context.Context) error
 }
 
 // Contestant is a named cluster.
@@ -46,15 +46,15 @@ type Result struct {
 
 const (
 	count = 3
-	// askEvery is the interval between requests to each remaining server. A request does not wait for the response to
+	// requestInterval is the interval between requests to each remaining server. A request does not wait for the response to
 	// the previous one, so a request that is lost with the leader does not delay the others. The interval is also the
 	// measurement error.
-	askEvery = 10 * time.Millisecond
-	// grantWithin is the time after which a cluster that has not granted a permit counts as failed. It is far longer
+	requestInterval = 10 * time.Millisecond
+	// grantTimeout is the time after which a cluster that has not granted a permit counts as failed. It is far longer
 	// than the expected times, because disks may stall for seconds.
-	grantWithin = 2 * time.Minute
-	// restoreWithin is the time after which a restarted server that has not caught up counts as failed.
-	restoreWithin = 2 * time.Minute
+	grantTimeout = 2 * time.Minute
+	// restoreTimeout is the time after which a restarted server that has not caught up counts as failed.
+	restoreTimeout = 2 * time.Minute
 )
 
 // Measure kills the leaders of the contestants in turn, once per run. It stops at the first contestant that does not
@@ -66,7 +66,7 @@ func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result,
 	}
 	for run := range runs {
 		for i, c := range contestants {
-			first, library, err := once(ctx, c.Cluster)
+			first, library, err := measureOnce(ctx, c.Cluster)
 			if err != nil {
 				return nil, fmt.Errorf("%s, run %d: %w", c.Name, run+1, err)
 			}
@@ -77,21 +77,21 @@ func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result,
 	return results, nil
 }
 
-// once kills the leader, measures the time until permits are granted again, and restarts the server.
-func once(ctx context.Context, c Cluster) (first, library time.Duration, err error) {
-	within, cancel := context.WithTimeoutCause(ctx, grantWithin, fmt.Errorf("no permit was granted within %v of killing the leader", grantWithin))
+// measureOnce kills the leader, measures the time until permits are granted again, and restarts the server.
+func measureOnce(ctx context.Context, c Cluster) (first, library time.Duration, err error) {
+	timeoutCtx, cancel := context.WithTimeoutCause(ctx, grantTimeout, fmt.Errorf("no permit was granted within %v of killing the leader", grantTimeout))
 	defer cancel()
-	leader, err := c.Leader(within)
+	leader, err := c.Leader(timeoutCtx)
 	if err != nil {
 		return 0, 0, err
 	}
 	// Establish the connections first, because real clients also have open connections.
 	for server := range count {
-		if err := c.Ask(within, server); err != nil {
+		if err := c.Acquire(timeoutCtx, server); err != nil {
 			return 0, 0, fmt.Errorf("server %d did not grant a permit before the leader was killed: %w", server+1, err)
 		}
 	}
-	if err := c.AskAll(within); err != nil {
+	if err := c.AcquireAny(timeoutCtx); err != nil {
 		return 0, 0, fmt.Errorf("no permit was granted before the leader was killed: %w", err)
 	}
 
@@ -100,40 +100,40 @@ func once(ctx context.Context, c Cluster) (first, library time.Duration, err err
 	var wg sync.WaitGroup
 	var failed error
 	wg.Go(func() {
-		failed = c.AskAll(within)
+		failed = c.AcquireAny(timeoutCtx)
 		library = time.Since(killed)
 	})
-	first, err = firstGrant(within, c, leader, killed)
+	first, err = firstGrant(timeoutCtx, c, leader, killed)
 	wg.Wait()
 	if err = errors.Join(err, failed); err != nil {
 		return 0, 0, fmt.Errorf("after killing the leader, server %d: %w", leader+1, err)
 	}
 
-	within, cancel = context.WithTimeoutCause(ctx, restoreWithin, fmt.Errorf("it did not catch up within %v", restoreWithin))
+	timeoutCtx, cancel = context.WithTimeoutCause(ctx, restoreTimeout, fmt.Errorf("it did not catch up within %v", restoreTimeout))
 	defer cancel()
-	if err := c.Restart(within, leader); err != nil {
-		return 0, 0, fmt.Errorf("restarting server %d: %w", leader+1, errors.Join(err, context.Cause(within)))
+	if err := c.Restart(timeoutCtx, leader); err != nil {
+		return 0, 0, fmt.Errorf("restarting server %d: %w", leader+1, errors.Join(err, context.Cause(timeoutCtx)))
 	}
 	return first, library, nil
 }
 
 // firstGrant repeatedly requests a permit from every remaining server until one of them grants it.
-func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time.Duration, error) {
-	asking, done := context.WithCancel(ctx)
+func firstGrant(ctx context.Context, c Cluster, killedServer int, since time.Time) (time.Duration, error) {
+	requesting, done := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer done()
 	granted := make(chan time.Duration, 1)
 	var last atomic.Pointer[error] // the latest refusal, for the error message
-	tick := time.NewTicker(askEvery)
+	tick := time.NewTicker(requestInterval)
 	defer tick.Stop()
 	for {
 		for server := range count {
-			if server == gone {
+			if server == killedServer {
 				continue
 			}
 			wg.Go(func() {
-				if err := c.Ask(asking, server); err != nil {
+				if err := c.Acquire(requesting, server); err != nil {
 					err = fmt.Errorf("server %d: %w", server+1, err)
 					last.Store(&err)
 					return

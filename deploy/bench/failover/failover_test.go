@@ -14,15 +14,15 @@ import (
 
 // fake grants permits while its leader is alive, and resumes a fixed time after the leader is killed.
 type fake struct {
-	name      string
-	comesBack time.Duration
-	lost      bool // whether requests before then get no response at all
-	story     *[]string
+	name         string
+	downtime     time.Duration
+	dropRequests bool // whether requests before then get no response at all
+	events       *[]string
 
-	leader  int
-	again   time.Time
-	dead    atomic.Int32 // index of the killed server plus 1; 0 if none was killed
-	askedIt atomic.Bool  // whether the killed server received a request
+	leader      int
+	recoversAt  time.Time
+	dead        atomic.Int32 // index of the killed server plus 1; 0 if none was killed
+	deadQueried atomic.Bool  // whether the killed server received a request
 }
 
 var errNoLeader = errors.New("no leader")
@@ -31,8 +31,8 @@ func (f *fake) Leader(context.Context) (int, error) { return f.leader, nil }
 
 func (f *fake) Kill(server int) {
 	f.dead.Store(int32(server + 1))
-	f.again = time.Now().Add(f.comesBack)
-	*f.story = append(*f.story, f.name+" killed")
+	f.recoversAt = time.Now().Add(f.downtime)
+	*f.events = append(*f.events, f.name+" killed")
 }
 
 func (f *fake) Restart(_ context.Context, server int) error {
@@ -40,28 +40,28 @@ func (f *fake) Restart(_ context.Context, server int) error {
 		return errors.New("the wrong server was killed")
 	}
 	f.leader = (server + 1) % count
-	*f.story = append(*f.story, f.name+" restarted")
+	*f.events = append(*f.events, f.name+" restarted")
 	return nil
 }
 
-func (f *fake) Ask(ctx context.Context, server int) error {
+func (f *fake) Acquire(ctx context.Context, server int) error {
 	dead := f.dead.Load()
 	if dead == int32(server+1) {
-		f.askedIt.Store(true)
+		f.deadQueried.Store(true)
 		return errors.New("dead")
 	}
-	if dead == 0 || !time.Now().Before(f.again) {
+	if dead == 0 || !time.Now().Before(f.recoversAt) {
 		return nil
 	}
-	if f.lost {
+	if f.dropRequests {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	return errNoLeader
 }
 
-func (f *fake) AskAll(ctx context.Context) error {
-	for f.dead.Load() != 0 && time.Now().Before(f.again) {
+func (f *fake) AcquireAny(ctx context.Context) error {
+	for f.dead.Load() != 0 && time.Now().Before(f.recoversAt) {
 		select {
 		case <-time.After(250 * time.Millisecond):
 		case <-ctx.Done():
@@ -71,11 +71,11 @@ func (f *fake) AskAll(ctx context.Context) error {
 	return nil
 }
 
-func TestMeasure_AlternatesAndMeasuresTheTimeToTheNextGrant(t *testing.T) {
+func TestMeasure_AlternatesAndMeasuresTimeToNextGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var story []string
-		slow := &fake{name: "slow", comesBack: 1234 * time.Millisecond, lost: true, story: &story}
-		quick := &fake{name: "quick", comesBack: 300 * time.Millisecond, leader: 2, story: &story}
+		var events []string
+		slow := &fake{name: "slow", downtime: 1234 * time.Millisecond, dropRequests: true, events: &events}
+		quick := &fake{name: "quick", downtime: 300 * time.Millisecond, leader: 2, events: &events}
 		got, err := Measure(t.Context(), []Contestant{{"slow", slow}, {"quick", quick}}, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -90,31 +90,31 @@ func TestMeasure_AlternatesAndMeasuresTheTimeToTheNextGrant(t *testing.T) {
 			}
 		}
 		turns := []string{"slow killed", "slow restarted", "quick killed", "quick restarted"}
-		if !slices.Equal(story, slices.Concat(turns, turns)) {
-			t.Errorf("got %v, want %v, twice", story, turns)
+		if !slices.Equal(events, slices.Concat(turns, turns)) {
+			t.Errorf("got %v, want %v, twice", events, turns)
 		}
-		if slow.askedIt.Load() || quick.askedIt.Load() {
+		if slow.deadQueried.Load() || quick.deadQueried.Load() {
 			t.Error("the killed server received a request")
 		}
 	})
 }
 
-func TestMeasure_ClusterNeverRecovers_FailsWithTheLastResponse(t *testing.T) {
+func TestMeasure_ClusterNeverRecovers_FailsWithLastResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var story []string
-		dead := &fake{comesBack: time.Hour, story: &story}
+		var events []string
+		dead := &fake{downtime: time.Hour, events: &events}
 		start := time.Now()
 		_, err := Measure(t.Context(), []Contestant{{"dead", dead}}, 3)
 		if err == nil || !strings.Contains(err.Error(), "dead, run 1") || !errors.Is(err, errNoLeader) {
 			t.Errorf("got error %v, want the failed run and the reason", err)
 		}
-		if took := time.Since(start); took != grantWithin {
-			t.Errorf("Measure() gave up after %v, want %v", took, grantWithin)
+		if took := time.Since(start); took != grantTimeout {
+			t.Errorf("Measure() gave up after %v, want %v", took, grantTimeout)
 		}
 	})
 }
 
-func TestMedian_EvenCount_IsTheMeanOfTheMiddleTwo(t *testing.T) {
+func TestMedian_EvenCount_IsMeanOfMiddleTwo(t *testing.T) {
 	if got := Median([]float64{9, 1, 2, 4}); got != 3 {
 		t.Errorf("%v, want 3", got)
 	}

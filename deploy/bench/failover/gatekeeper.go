@@ -19,9 +19,9 @@ import (
 
 // Gatekeeper implements Cluster with three Gatekeeper servers.
 type Gatekeeper struct {
-	cluster *servers.Cluster
-	client  *client.Client
-	asked   atomic.Int64
+	cluster  *servers.Cluster
+	client   *client.Client
+	requests atomic.Int64
 }
 
 // wide is a semaphore with a free permit for every caller.
@@ -82,43 +82,43 @@ func (g *Gatekeeper) Restart(ctx context.Context, server int) error {
 	if err != nil {
 		return err
 	}
-	has, err := leader.Status(ctx)
+	leaderStatus, err := leader.Status(ctx)
 	if err != nil {
 		return err
 	}
-	tick := time.NewTicker(askEvery)
+	tick := time.NewTicker(requestInterval)
 	defer tick.Stop()
 	for {
 		status, err := s.Status(ctx)
-		if err == nil && status.LeaderId == leader.ID && status.AppliedIndex >= has.AppliedIndex {
+		if err == nil && status.LeaderId == leader.ID && status.AppliedIndex >= leaderStatus.AppliedIndex {
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("its status is %v, but the leader was at index %d", status, has.AppliedIndex), err)
+			return errors.Join(fmt.Errorf("its status is %v, but the leader was at index %d", status, leaderStatus.AppliedIndex), err)
 		}
 	}
 }
 
-// Ask implements Cluster with the generated stub.
-func (g *Gatekeeper) Ask(ctx context.Context, server int) error {
+// Acquire implements Cluster with the generated stub.
+func (g *Gatekeeper) Acquire(ctx context.Context, server int) error {
 	conn, err := g.cluster.Servers[server].Conn()
 	if err != nil {
 		return err
 	}
-	answer, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+	resp, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: wide,
-		Identity:  &gatekeeperv1.Identity{Group: "bench", Acquirer: "stub", HolderId: strconv.FormatInt(g.asked.Add(1), 10)},
+		Identity:  &gatekeeperv1.Identity{Group: "bench", Acquirer: "stub", HolderId: strconv.FormatInt(g.requests.Add(1), 10)},
 	})
-	if err == nil && answer.GetGrant() == nil {
-		err = fmt.Errorf("%s was denied: %s", wide, answer.GetDenial().GetMessage())
+	if err == nil && resp.GetGrant() == nil {
+		err = fmt.Errorf("%s was denied: %s", wide, resp.GetDenial().GetMessage())
 	}
 	return err
 }
 
-// AskAll implements Cluster with the client library, which keeps the permit.
-func (g *Gatekeeper) AskAll(ctx context.Context) error {
+// AcquireAny implements Cluster with the client library, which keeps the permit.
+func (g *Gatekeeper) AcquireAny(ctx context.Context) error {
 	_, err := g.client.Semaphore(wide).TryAcquire(ctx)
 	return err
 }

@@ -37,14 +37,14 @@ func Print(out io.Writer, results []Result, targets []Target) {
 	_ = w.Flush()
 	for _, t := range targets {
 		mine := find(results, t.Name)
-		limit, than := t.Limit, fmt.Sprintf("%.0f ms", t.Limit)
+		limit, limitText := t.Limit, fmt.Sprintf("%.0f ms", t.Limit)
 		if t.Other != "" {
 			other := find(results, t.Other)
 			if other == nil {
 				continue
 			}
 			limit = Median(other.First)
-			than = fmt.Sprintf("the %.0f ms of %s", limit, t.Other)
+			limitText = fmt.Sprintf("the %.0f ms of %s", limit, t.Other)
 		}
 		if mine == nil {
 			continue
@@ -54,7 +54,7 @@ func Print(out io.Writer, results []Result, targets []Target) {
 		if median > limit {
 			verdict = fmt.Sprintf("MISSED by %.0f ms", median-limit)
 		}
-		fmt.Fprintf(out, "%s: median %.0f ms (target: at most %s): %s\n", t.Name, median, than, verdict)
+		fmt.Fprintf(out, "%s: median %.0f ms (target: at most %s): %s\n", t.Name, median, limitText, verdict)
 	}
 }
 

@@ -21,11 +21,11 @@ func ownTime() (time.Duration, error) { return clock(unix.CLOCK_PROCESS_CPUTIME_
 func cpuTime(processes []int) (time.Duration, error) {
 	var sum time.Duration
 	for _, pid := range processes {
-		taken, err := treeTime(pid)
+		used, err := treeTime(pid)
 		if err != nil {
 			return 0, fmt.Errorf("the CPU time of process %d: %w", pid, err)
 		}
-		sum += taken
+		sum += used
 	}
 	return sum, nil
 }
@@ -41,11 +41,11 @@ func treeTime(pid int) (time.Duration, error) {
 		return 0, err
 	}
 	for _, child := range children {
-		taken, err := treeTime(child)
+		used, err := treeTime(child)
 		if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ESRCH) {
 			return 0, err
 		}
-		sum += taken
+		sum += used
 	}
 	return sum, nil
 }

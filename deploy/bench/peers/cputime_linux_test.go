@@ -8,7 +8,7 @@ import (
 )
 
 // The CPU time of a process includes that of its children, and increases as they run.
-func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
+func TestCPUTime_IncludesChildProcesses(t *testing.T) {
 	shell := exec.Command("sh", "-c", "(while :; do :; done) & wait $!")
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := shell.Start(); err != nil {
@@ -16,9 +16,9 @@ func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
 	}
 	defer func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }() // kill what remains of its process group
 	pid := shell.Process.Pid
-	for taken := time.Duration(0); taken < 20*time.Millisecond; { // bounded by the timeout of the test binary
+	for used := time.Duration(0); used < 20*time.Millisecond; { // bounded by the timeout of the test binary
 		var err error
-		if taken, err = cpuTime([]int{pid}); err != nil {
+		if used, err = cpuTime([]int{pid}); err != nil {
 			t.Error(err)
 			break
 		}

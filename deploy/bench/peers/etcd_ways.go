@@ -46,7 +46,7 @@ func newEtcdSystem(ctx context.Context, dir string, count, callers int) (*system
 	for i := range all {
 		all[i].System, all[i].Servers = "etcd", count
 	}
-	return &system{version: "etcd " + version.Version, ways: all, processes: pids(cluster.processes...), stop: e.close}, nil
+	return &system{version: "etcd " + version.Version, variants: all, processes: pids(cluster.processes...), stop: e.close}, nil
 }
 
 func (e *etcdSystem) prepare(ctx context.Context) error {
@@ -61,14 +61,14 @@ func (e *etcdSystem) prepare(ctx context.Context) error {
 		}
 		e.clients = append(e.clients, c)
 	}
-	if _, err := e.of(0).Put(ctx, "held", "holder"); err != nil {
+	if _, err := e.clientFor(0).Put(ctx, "held", "holder"); err != nil {
 		return err
 	}
 	granting, ctx := errgroup.WithContext(ctx)
 	granting.SetLimit(16)
 	for caller := range e.leases {
 		granting.Go(func() error {
-			lease, err := e.of(caller).Grant(ctx, leaseSeconds)
+			lease, err := e.clientFor(caller).Grant(ctx, leaseSeconds)
 			if err == nil {
 				e.leases[caller] = lease.ID
 			}
@@ -78,7 +78,7 @@ func (e *etcdSystem) prepare(ctx context.Context) error {
 	return granting.Wait()
 }
 
-func (e *etcdSystem) of(caller int) *clientv3.Client { return e.clients[caller%len(e.clients)] }
+func (e *etcdSystem) clientFor(caller int) *clientv3.Client { return e.clients[caller%len(e.clients)] }
 
 func (e *etcdSystem) close() {
 	for _, c := range e.clients {
@@ -89,14 +89,14 @@ func (e *etcdSystem) close() {
 
 // create acquires a permit by putting a key that must not exist yet.
 func (e *etcdSystem) create(ctx context.Context, caller int, key string) (bool, error) {
-	answer, err := e.of(caller).Txn(ctx).
+	resp, err := e.clientFor(caller).Txn(ctx).
 		If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, "caller-"+strconv.Itoa(caller), clientv3.WithLease(e.leases[caller]))).
 		Commit()
 	if err != nil {
 		return false, err
 	}
-	return answer.Succeeded, nil
+	return resp.Succeeded, nil
 }
 
 func (e *etcdSystem) pair(ctx context.Context, caller int) (int, error) {
@@ -108,9 +108,9 @@ func (e *etcdSystem) pair(ctx context.Context, caller int) (int, error) {
 	if !granted {
 		return 0, fmt.Errorf("%s already exists", key)
 	}
-	answer, err := e.of(caller).Delete(ctx, key)
-	if err == nil && answer.Deleted != 1 {
-		err = fmt.Errorf("%d keys were deleted, want 1", answer.Deleted)
+	resp, err := e.clientFor(caller).Delete(ctx, key)
+	if err == nil && resp.Deleted != 1 {
+		err = fmt.Errorf("%d keys were deleted, want 1", resp.Deleted)
 	}
 	return 1, err
 }
@@ -118,7 +118,7 @@ func (e *etcdSystem) pair(ctx context.Context, caller int) (int, error) {
 // mutexes creates a separate mutex for each caller. Callers on the same connection share a session.
 func (e *etcdSystem) mutexes(ctx context.Context, callers int) (load.Call, func(), error) {
 	var sessions []*concurrency.Session
-	shut := func() {
+	closeAll := func() {
 		for _, s := range sessions {
 			_ = s.Close() // no mutex is locked anymore
 		}
@@ -126,7 +126,7 @@ func (e *etcdSystem) mutexes(ctx context.Context, callers int) (load.Call, func(
 	for _, c := range e.clients {
 		s, err := concurrency.NewSession(c, concurrency.WithContext(ctx))
 		if err != nil {
-			shut()
+			closeAll()
 			return nil, nil, err
 		}
 		sessions = append(sessions, s)
@@ -140,7 +140,7 @@ func (e *etcdSystem) mutexes(ctx context.Context, callers int) (load.Call, func(
 			return 0, err
 		}
 		return 1, all[caller].Unlock(ctx)
-	}, shut, nil
+	}, closeAll, nil
 }
 
 func (e *etcdSystem) denial(ctx context.Context, caller int) (int, error) {
@@ -152,9 +152,9 @@ func (e *etcdSystem) denial(ctx context.Context, caller int) (int, error) {
 }
 
 func (e *etcdSystem) get(ctx context.Context, caller int) (int, error) {
-	answer, err := e.of(caller).Get(ctx, "held")
-	if err == nil && answer.Count != 1 {
-		err = fmt.Errorf("%d held keys, want 1", answer.Count)
+	resp, err := e.clientFor(caller).Get(ctx, "held")
+	if err == nil && resp.Count != 1 {
+		err = fmt.Errorf("%d held keys, want 1", resp.Count)
 	}
 	return 1, err
 }
@@ -166,7 +166,7 @@ func (e *etcdSystem) keepAlive(ctx context.Context, callers int) (load.Call, fun
 	streams := make([]etcdserverpb.Lease_LeaseKeepAliveClient, callers)
 	for caller := range streams {
 		var err error
-		if streams[caller], err = etcdserverpb.NewLeaseClient(e.of(caller).ActiveConnection()).LeaseKeepAlive(ctx); err != nil {
+		if streams[caller], err = etcdserverpb.NewLeaseClient(e.clientFor(caller).ActiveConnection()).LeaseKeepAlive(ctx); err != nil {
 			cancel()
 			return nil, nil, err
 		}
@@ -175,9 +175,9 @@ func (e *etcdSystem) keepAlive(ctx context.Context, callers int) (load.Call, fun
 		if err := streams[caller].Send(&etcdserverpb.LeaseKeepAliveRequest{ID: int64(e.leases[caller])}); err != nil {
 			return 0, err
 		}
-		answer, err := streams[caller].Recv()
-		if err == nil && answer.TTL != leaseSeconds {
-			err = fmt.Errorf("got a TTL of %d s, want %d", answer.TTL, leaseSeconds)
+		resp, err := streams[caller].Recv()
+		if err == nil && resp.TTL != leaseSeconds {
+			err = fmt.Errorf("got a TTL of %d s, want %d", resp.TTL, leaseSeconds)
 		}
 		return 1, err
 	}, cancel, nil

@@ -69,9 +69,9 @@ func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) 
 // killable implements failover.Cluster with an etcd cluster.
 type killable struct {
 	*etcd
-	all   *clientv3.Client
-	lease clientv3.LeaseID
-	asked atomic.Int64
+	all      *clientv3.Client
+	lease    clientv3.LeaseID
+	requests atomic.Int64
 }
 
 // Leader implements failover.Cluster.
@@ -90,8 +90,8 @@ func (k *killable) Restart(ctx context.Context, server int) error {
 	return k.awaitReady(ctx, server)
 }
 
-// Ask implements failover.Cluster.
-func (k *killable) Ask(ctx context.Context, server int) error {
+// Acquire implements failover.Cluster.
+func (k *killable) Acquire(ctx context.Context, server int) error {
 	return k.acquire(ctx, k.direct[server])
 }
 
@@ -99,8 +99,8 @@ func (k *killable) Ask(ctx context.Context, server int) error {
 // return only after seven seconds.
 const libraryTimeout = time.Second
 
-// AskAll implements failover.Cluster. etcd's client chooses among all servers, but does not retry writes.
-func (k *killable) AskAll(ctx context.Context) error {
+// AcquireAny implements failover.Cluster. etcd's client chooses among all servers, but does not retry writes.
+func (k *killable) AcquireAny(ctx context.Context) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, libraryTimeout)
 		err := k.acquire(attempt, k.all)
@@ -113,12 +113,12 @@ func (k *killable) AskAll(ctx context.Context) error {
 
 // acquire creates a key with a unique name.
 func (k *killable) acquire(ctx context.Context, c *clientv3.Client) error {
-	key := "asked/" + strconv.FormatInt(k.asked.Add(1), 10)
-	answer, err := c.Txn(ctx).
+	key := "asked/" + strconv.FormatInt(k.requests.Add(1), 10)
+	resp, err := c.Txn(ctx).
 		If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, "bench", clientv3.WithLease(k.lease))).
 		Commit()
-	if err == nil && !answer.Succeeded {
+	if err == nil && !resp.Succeeded {
 		err = fmt.Errorf("%s already exists", key)
 	}
 	return err

@@ -20,10 +20,10 @@ import (
 const (
 	// long is the duration of permits, which must not expire during a measurement.
 	long = time.Hour
-	// tokensInFrame is the number of permits that one message refreshes in the tokens workload. frameStreams is the
+	// tokensPerFrame is the number of permits that one message refreshes in the tokens workload. frameStreams is the
 	// number of callers that hold that many permits.
-	tokensInFrame = 100
-	frameStreams  = 64
+	tokensPerFrame = 100
+	frameStreams   = 64
 )
 
 // gatekeeper is a cluster to measure. Requests go to its leader.
@@ -51,13 +51,13 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 		g.close()
 		return nil, err
 	}
-	all := append(g.taskWays(), variant{Work: pairs, How: "TryAcquire, Release", open: ready(g.pair)})
+	all := append(g.submitVariants(), variant{Work: pairs, How: "TryAcquire, Release", open: ready(g.pair)})
 	if first {
 		all = append(all,
 			variant{Work: denials, How: "TryAcquire", open: ready(g.denial)},
 			variant{Work: refreshes, How: "KeepAlive stream", open: g.keepAlive(1)},
 			variant{Work: refreshes, How: "Refresh", open: ready(g.refresh)},
-			variant{Work: tokens, How: "KeepAlive stream", open: g.keepAlive(tokensInFrame), most: frameStreams})
+			variant{Work: tokens, How: "KeepAlive stream", open: g.keepAlive(tokensPerFrame), maxCallers: frameStreams})
 	}
 	for i := range all {
 		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Secure != nil
@@ -65,7 +65,7 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 	// Pairs are an upper limit for tasks on the same servers, because every task takes at least an acquire and a
 	// release.
 	all = append(all, variant{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Secure != nil, open: ready(g.pair)})
-	s := &system{ways: all, stop: g.close}
+	s := &system{variants: all, stop: g.close}
 	for _, server := range cluster.Servers {
 		s.processes = append(s.processes, server.PID())
 	}
@@ -97,7 +97,7 @@ func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 	for caller := range g.tokens {
 		create(own(caller), 1)
 	}
-	if _, err := gatekeeperv1.NewDefinitionServiceClient(g.conns.Of(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"}); err != nil {
+	if _, err := gatekeeperv1.NewDefinitionServiceClient(g.conns.ForCaller(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"}); err != nil {
 		return err
 	}
 	if !refreshed {
@@ -110,7 +110,7 @@ func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 	for caller := range g.tokens {
 		permits := 1
 		if caller < frameStreams {
-			permits = tokensInFrame
+			permits = tokensPerFrame
 		}
 		acquiring.Go(func() error {
 			for i := range permits {
@@ -129,10 +129,10 @@ func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 func own(caller int) string { return "own/" + strconv.Itoa(caller) }
 
 func (g *gatekeeper) stub(caller int) gatekeeperv1.PermitServiceClient {
-	return gatekeeperv1.NewPermitServiceClient(g.conns.Of(caller))
+	return gatekeeperv1.NewPermitServiceClient(g.conns.ForCaller(caller))
 }
 
-func (g *gatekeeper) ask(ctx context.Context, caller int, semaphore, holder string) (*gatekeeperv1.TryAcquireResponse, error) {
+func (g *gatekeeper) tryAcquire(ctx context.Context, caller int, semaphore, holder string) (*gatekeeperv1.TryAcquireResponse, error) {
 	return g.stub(caller).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: semaphore,
 		Identity:  &gatekeeperv1.Identity{Group: "bench", Acquirer: "caller-" + strconv.Itoa(caller), HolderId: holder},
@@ -141,14 +141,14 @@ func (g *gatekeeper) ask(ctx context.Context, caller int, semaphore, holder stri
 
 // acquire acquires a permit. A denial is an error.
 func (g *gatekeeper) acquire(ctx context.Context, caller int, semaphore, holder string) (uint64, error) {
-	answer, err := g.ask(ctx, caller, semaphore, holder)
+	resp, err := g.tryAcquire(ctx, caller, semaphore, holder)
 	if err != nil {
 		return 0, err
 	}
-	if answer.GetGrant() == nil {
-		return 0, fmt.Errorf("%s was denied: %s", semaphore, answer.GetDenial().GetMessage())
+	if resp.GetGrant() == nil {
+		return 0, fmt.Errorf("%s was denied: %s", semaphore, resp.GetDenial().GetMessage())
 	}
-	return answer.GetGrant().Permit.Token, nil
+	return resp.GetGrant().Permit.Token, nil
 }
 
 func (g *gatekeeper) pair(ctx context.Context, caller int) (int, error) {
@@ -156,36 +156,36 @@ func (g *gatekeeper) pair(ctx context.Context, caller int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	answer, err := g.stub(caller).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
-	if err == nil && !answer.Released {
-		err = fmt.Errorf("not released: %s", answer.Message)
+	resp, err := g.stub(caller).Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token})
+	if err == nil && !resp.Released {
+		err = fmt.Errorf("not released: %s", resp.Message)
 	}
 	return 1, err
 }
 
 func (g *gatekeeper) denial(ctx context.Context, caller int) (int, error) {
-	answer, err := g.ask(ctx, caller, "held", "")
-	if err == nil && answer.GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
-		err = fmt.Errorf("got %v, want a denial because no permit is free", answer)
+	resp, err := g.tryAcquire(ctx, caller, "held", "")
+	if err == nil && resp.GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
+		err = fmt.Errorf("got %v, want a denial because no permit is free", resp)
 	}
 	return 1, err
 }
 
 func (g *gatekeeper) refresh(ctx context.Context, caller int) (int, error) {
 	one := &gatekeeperv1.TokenRefresh{Token: g.tokens[caller][0], Duration: durationpb.New(long)}
-	answer, err := g.stub(caller).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
+	resp, err := g.stub(caller).Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
 	if err != nil {
 		return 0, err
 	}
-	if len(answer.Results) != 1 || answer.Results[0].Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		return 0, fmt.Errorf("not refreshed: %v", answer)
+	if len(resp.Results) != 1 || resp.Results[0].Status != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
+		return 0, fmt.Errorf("not refreshed: %v", resp)
 	}
 	return 1, nil
 }
 
 // keepAlive opens one stream per caller, and sends a frame with the given number of tokens as soon as the response to
 // the previous one arrives.
-func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Call, func(), error) {
+func (g *gatekeeper) keepAlive(perFrame int) func(context.Context, int) (load.Call, func(), error) {
 	return func(ctx context.Context, callers int) (load.Call, func(), error) {
 		ctx, cancel := context.WithCancel(ctx)
 		streams := make([]grpc.BidiStreamingClient[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse], callers)
@@ -199,21 +199,21 @@ func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Cal
 		}
 		return func(_ context.Context, caller int) (int, error) {
 			frames[caller]++
-			mine := g.tokens[caller][:min(inFrame, len(g.tokens[caller]))]
+			mine := g.tokens[caller][:min(perFrame, len(g.tokens[caller]))]
 			group := &gatekeeperv1.TokenGroup{Duration: durationpb.New(long), Tokens: mine}
 			frame := &gatekeeperv1.KeepAliveRequest{Frame: frames[caller], Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}
 			if err := streams[caller].Send(frame); err != nil {
 				return 0, err
 			}
-			answer, err := streams[caller].Recv()
+			resp, err := streams[caller].Recv()
 			if err != nil {
 				return 0, err
 			}
-			if answer.Frame != frames[caller] {
-				return 0, fmt.Errorf("the response to frame %d was %v", frames[caller], answer)
+			if resp.Frame != frames[caller] {
+				return 0, fmt.Errorf("the response to frame %d was %v", frames[caller], resp)
 			}
-			if len(answer.Results) != 0 || len(answer.Refreshed) != 1 || len(answer.Refreshed[0].Tokens) != len(mine) {
-				return 0, fmt.Errorf("not refreshed: %v", answer)
+			if len(resp.Results) != 0 || len(resp.Refreshed) != 1 || len(resp.Refreshed[0].Tokens) != len(mine) {
+				return 0, fmt.Errorf("not refreshed: %v", resp)
 			}
 			return len(mine), nil
 		}, cancel, nil

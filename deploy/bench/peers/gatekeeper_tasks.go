@@ -15,9 +15,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// keptJob is how long a finished job is retained. It is short because a run submits more jobs than a cluster stores by
+// jobRetention is how long a finished job is retained. It is short because a run submits more jobs than a cluster stores by
 // default.
-const keptJob = time.Second
+const jobRetention = time.Second
 
 // taskWorkers is a set of worker streams for one semaphore.
 type taskWorkers struct {
@@ -28,8 +28,8 @@ type taskWorkers struct {
 	running   sync.WaitGroup
 }
 
-// taskWays returns the variants that submit tasks to workers on this cluster.
-func (g *gatekeeper) taskWays() []variant {
+// submitVariants returns the variants that submit tasks to workers on this cluster.
+func (g *gatekeeper) submitVariants() []variant {
 	var all []variant
 	for _, c := range []struct {
 		how     string
@@ -41,21 +41,21 @@ func (g *gatekeeper) taskWays() []variant {
 		{"SubmitJob, FollowJob, one Work stream", 1, func(w *taskWorkers) submission { return w.follow }},
 	} {
 		for _, work := range []work{tasks, jobs} {
-			of := variant{Work: work, How: c.how, open: func(ctx context.Context, _ int) (load.Call, func(), error) {
+			v := variant{Work: work, How: c.how, open: func(ctx context.Context, _ int) (load.Call, func(), error) {
 				w, err := g.startWorkers(ctx, c.streams)
 				if err != nil {
 					return nil, nil, err
 				}
 				count := 1
 				if work == jobs {
-					count = inJob
+					count = tasksPerJob
 				}
 				return w.call(count, c.submit(w)), w.close, nil
 			}}
 			if work == jobs {
-				of.most = jobSubmitters
+				v.maxCallers = jobSubmitters
 			}
-			all = append(all, of)
+			all = append(all, v)
 		}
 	}
 	return all
@@ -65,7 +65,7 @@ func (g *gatekeeper) taskWays() []variant {
 func (g *gatekeeper) startWorkers(ctx context.Context, streams int) (*taskWorkers, error) {
 	g.opened++
 	semaphore := fmt.Sprint("tasks-", g.opened)
-	_, err := gatekeeperv1.NewDefinitionServiceClient(g.conns.Of(0)).CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{
+	_, err := gatekeeperv1.NewDefinitionServiceClient(g.conns.ForCaller(0)).CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: semaphore, Permits: new(uint32(workers)), Duration: durationpb.New(long)}, Author: "bench",
 	})
 	if err != nil {
@@ -74,7 +74,7 @@ func (g *gatekeeper) startWorkers(ctx context.Context, streams int) (*taskWorker
 	ctx, stop := context.WithCancel(ctx)
 	w := &taskWorkers{gatekeeper: g, semaphore: semaphore, stop: stop}
 	for i := range streams {
-		stream, err := gatekeeperv1.NewWorkServiceClient(g.conns.Of(i)).Work(ctx)
+		stream, err := gatekeeperv1.NewWorkServiceClient(g.conns.ForCaller(i)).Work(ctx)
 		if err != nil {
 			stop()
 			return nil, err
@@ -130,19 +130,19 @@ func (w *taskWorkers) work(recv func() (*gatekeeperv1.WorkResponse, error), send
 
 // submit submits a job with the given number of tasks.
 func (w *taskWorkers) submit(ctx context.Context, id string, count int) error {
-	stream, err := gatekeeperv1.NewWorkServiceClient(w.conns.Of(len(id))).SubmitJob(ctx)
+	stream, err := gatekeeperv1.NewWorkServiceClient(w.conns.ForCaller(len(id))).SubmitJob(ctx)
 	if err != nil {
 		return err
 	}
 	err = stream.Send(&gatekeeperv1.SubmitJobRequest{
-		Job:   &gatekeeperv1.JobSpec{Id: w.semaphore + "/" + id, Semaphore: w.semaphore, MaxResult: new(uint32(0)), Retention: durationpb.New(keptJob)},
+		Job:   &gatekeeperv1.JobSpec{Id: w.semaphore + "/" + id, Semaphore: w.semaphore, MaxResult: new(uint32(0)), Retention: durationpb.New(jobRetention)},
 		Tasks: make([][]byte, count), Last: true,
 	})
 	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF, the response contains the reason
 		return err
 	}
-	answer, err := stream.CloseAndRecv()
-	if err == nil && answer.GetRepeated() {
+	resp, err := stream.CloseAndRecv()
+	if err == nil && resp.GetRepeated() {
 		err = fmt.Errorf("job %s already exists", id)
 	}
 	return err
@@ -153,7 +153,7 @@ func (w *taskWorkers) follow(ctx context.Context, id string, count int) error {
 	if err := w.submit(ctx, id, count); err != nil {
 		return err
 	}
-	stream, err := gatekeeperv1.NewWorkServiceClient(w.conns.Of(len(id))).FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: w.semaphore + "/" + id, Results: true})
+	stream, err := gatekeeperv1.NewWorkServiceClient(w.conns.ForCaller(len(id))).FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: w.semaphore + "/" + id, Results: true})
 	if err != nil {
 		return err
 	}

@@ -123,16 +123,16 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 	}
 
 	r := &report{Go: runtime.Version(), CPUs: runtime.NumCPU()}
-	if b.does(partWork) || b.does(partTasks) {
+	if b.includes(partWork) || b.includes(partTasks) {
 		if err := b.measureWork(ctx, r); err != nil {
 			return err
 		}
 	}
-	if b.does(partFailover) {
+	if b.includes(partFailover) {
 		if r.Failover, err = b.measureFailover(ctx); err != nil {
 			return fmt.Errorf("failover: %w", err)
 		}
-		r.measured("etcd " + version.Version)
+		r.addVersion("etcd " + version.Version)
 	}
 	r.print(out)
 	return program.SaveJSON(file, r)
@@ -186,33 +186,33 @@ func numbers(flag, list string, allowed ...int) ([]int, error) {
 
 // measureWork starts every system and measures each kind of work on all of them.
 func (b *bench) measureWork(ctx context.Context, r *report) error {
-	var ways []variant
-	for _, start := range b.starts() {
+	var variants []variant
+	for _, start := range b.starters() {
 		s, err := start(ctx)
 		if absent, ok := errors.AsType[*errAbsent](err); ok {
-			r.LeftOut = append(r.LeftOut, absent.why)
+			r.Skipped = append(r.Skipped, absent.reason)
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		defer s.stop()
-		r.measured(s.version)
-		for _, w := range s.ways {
+		r.addVersion(s.version)
+		for _, w := range s.variants {
 			w.processes = s.processes
-			ways = append(ways, w)
+			variants = append(variants, w)
 		}
 	}
 	r.Plan = &b.plan
 	var wanted []work
-	if b.does(partWork) {
+	if b.includes(partWork) {
 		wanted = append(wanted, pairs, denials, refreshes, tokens)
 	}
-	if b.does(partTasks) {
+	if b.includes(partTasks) {
 		wanted = append(wanted, tasks, jobs)
 	}
 	for _, w := range wanted {
-		cells, err := b.plan.measure(ctx, slices.DeleteFunc(slices.Clone(ways), func(of variant) bool { return of.Work != w }))
+		cells, err := b.plan.measure(ctx, slices.DeleteFunc(slices.Clone(variants), func(v variant) bool { return v.Work != w }))
 		if err != nil {
 			return err
 		}
@@ -223,11 +223,11 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 	return nil
 }
 
-func (b *bench) does(part string) bool { return slices.Contains(b.parts, part) }
+func (b *bench) includes(part string) bool { return slices.Contains(b.parts, part) }
 
-// starts returns the functions that start the systems of this run.
-func (b *bench) starts() []func(context.Context) (*system, error) {
-	most := slices.Max(b.plan.Callers)
+// starters returns the functions that start the systems of this run.
+func (b *bench) starters() []func(context.Context) (*system, error) {
+	maxCallers := slices.Max(b.plan.Callers)
 	all := []func(context.Context) (*system, error){newEcho}
 	for _, count := range b.sizes {
 		for i, store := range b.stores {
@@ -236,7 +236,7 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 				if store != bolt { // bolt is the default store of a new directory
 					opts.Args = []string{"--log-store", store}
 				}
-				return newGatekeeper(ctx, opts, store, most, i == 0)
+				return newGatekeeper(ctx, opts, store, maxCallers, i == 0)
 			})
 		}
 		if b.tls {
@@ -251,20 +251,24 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 				}
 				return newGatekeeper(ctx, servers.Options{
 					Binary: filepath.Join(b.bin, "gatekeeperd"), Dir: dir, Count: count, LogStore: b.stores[0], Secure: secure,
-				}, b.stores[0], most, true)
+				}, b.stores[0], maxCallers, true)
 			})
 		}
-		if slices.Contains(b.systems, etcdName) && b.does(partWork) {
+		if slices.Contains(b.systems, etcdName) && b.includes(partWork) {
 			all = append(all, func(ctx context.Context) (*system, error) {
-				return newEtcdSystem(ctx, filepath.Join(b.dir, fmt.Sprintf("etcd%d", count)), count, most)
+				return newEtcdSystem(ctx, filepath.Join(b.dir, fmt.Sprintf("etcd%d", count)), count, maxCallers)
 			})
 		}
 	}
 	if slices.Contains(b.systems, redisName) {
-		all = append(all, func(ctx context.Context) (*system, error) { return newRedis(ctx, b.dir, most, b.does(partTasks)) })
+		all = append(all, func(ctx context.Context) (*system, error) {
+			return newRedis(ctx, b.dir, maxCallers, b.includes(partTasks))
+		})
 	}
 	if slices.Contains(b.systems, postgresql) {
-		all = append(all, func(ctx context.Context) (*system, error) { return newPostgres(ctx, b.dir, most, b.does(partTasks)) })
+		all = append(all, func(ctx context.Context) (*system, error) {
+			return newPostgres(ctx, b.dir, maxCallers, b.includes(partTasks))
+		})
 	}
 	return all
 }
@@ -275,7 +279,7 @@ func newEcho(ctx context.Context) (*system, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &system{processes: []int{e.PID()}, stop: e.Close, ways: []variant{
+	return &system{processes: []int{e.PID()}, stop: e.Close, variants: []variant{
 		{Work: denials, System: echo, open: ready(e.Call)},
 		{Work: refreshes, System: echo, open: ready(e.Call)},
 	}}, nil

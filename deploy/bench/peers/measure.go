@@ -22,24 +22,24 @@ type cell struct {
 	Callers int           `json:"callers"`
 	Figures []load.Figure `json:"rounds"`
 	// CPU is the CPU time per operation in each round. It is empty if that time is unknown.
-	CPU []effort `json:"cpu,omitempty"`
+	CPU []cpuCost `json:"cpu,omitempty"`
 }
 
-// effort is the CPU time per operation, in µs. It excludes the CPU time of other processes, but not the slowdown that
+// cpuCost is the CPU time per operation, in µs. It excludes the CPU time of other processes, but not the slowdown that
 // they cause.
-type effort struct {
+type cpuCost struct {
 	Servers float64 `json:"servers_us"`
 	Callers float64 `json:"callers_us"`
 }
 
-func (e effort) sum() float64 { return e.Servers + e.Callers }
+func (e cpuCost) sum() float64 { return e.Servers + e.Callers }
 
 // measure alternately measures all variants of one kind of work, with one window each in every round. It stops at the
 // first failed operation.
-func (p *plan) measure(ctx context.Context, ways []variant) ([]*cell, error) {
+func (p *plan) measure(ctx context.Context, variants []variant) ([]*cell, error) {
 	var cells []*cell
 	for _, callers := range p.Callers {
-		at, err := p.at(ctx, ways, callers)
+		at, err := p.at(ctx, variants, callers)
 		if err != nil {
 			return nil, err
 		}
@@ -49,20 +49,20 @@ func (p *plan) measure(ctx context.Context, ways []variant) ([]*cell, error) {
 }
 
 // at measures the variants at one number of callers.
-func (p *plan) at(ctx context.Context, ways []variant, callers int) ([]*cell, error) {
+func (p *plan) at(ctx context.Context, variants []variant, callers int) ([]*cell, error) {
 	var cells []*cell
 	var calls []load.Call
-	for _, w := range ways {
-		if w.most > 0 && callers > w.most {
+	for _, w := range variants {
+		if w.maxCallers > 0 && callers > w.maxCallers {
 			continue
 		}
 		c := &cell{variant: w, Callers: callers}
-		call, shut, err := w.open(ctx, callers)
+		call, closeFunc, err := w.open(ctx, callers)
 		if err != nil {
 			return nil, c.failed(err)
 		}
-		if shut != nil {
-			defer shut()
+		if closeFunc != nil {
+			defer closeFunc()
 		}
 		cells, calls = append(cells, c), append(calls, call)
 		if p.WarmUp > 0 {
@@ -84,7 +84,7 @@ func (p *plan) at(ctx context.Context, ways []variant, callers int) ([]*cell, er
 
 // measure measures one window and adds the result.
 func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call) error {
-	before, err := c.taken()
+	before, err := c.cpuUsed()
 	if err != nil {
 		return err
 	}
@@ -92,26 +92,26 @@ func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call
 	if err != nil {
 		return err
 	}
-	after, err := c.taken()
+	after, err := c.cpuUsed()
 	if err != nil {
 		return err
 	}
 	c.Figures = append(c.Figures, f)
 	if after != before {
 		n := float64(f.Operations)
-		c.CPU = append(c.CPU, effort{(after.Servers - before.Servers) / n, (after.Callers - before.Callers) / n})
+		c.CPU = append(c.CPU, cpuCost{(after.Servers - before.Servers) / n, (after.Callers - before.Callers) / n})
 	}
 	return nil
 }
 
-// taken returns the total CPU time that the variant's servers and callers have used so far.
-func (c *cell) taken() (effort, error) {
+// cpuUsed returns the total CPU time that the variant's servers and callers have used so far.
+func (c *cell) cpuUsed() (cpuCost, error) {
 	servers, err := cpuTime(c.processes)
 	if err != nil {
-		return effort{}, err
+		return cpuCost{}, err
 	}
 	callers, err := ownTime()
-	return effort{load.Micros(servers), load.Micros(callers)}, err
+	return cpuCost{load.Micros(servers), load.Micros(callers)}, err
 }
 
 func (c *cell) failed(err error) error {

@@ -13,22 +13,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// every returns a variant whose calls take the given time and append its name to order.
-func every(name string, took time.Duration, story *[]string) variant {
+// timedVariant returns a variant whose calls take the given time and append its name to order.
+func timedVariant(name string, took time.Duration, order *[]string) variant {
 	return variant{Work: pairs, System: name, Servers: 1, open: ready(func(context.Context, int) (int, error) {
 		<-time.After(took)
-		*story = append(*story, name)
+		*order = append(*order, name)
 		return 1, nil
 	})}
 }
 
-func TestMeasure_EveryVariant_HasAWindowInEachRound(t *testing.T) {
+func TestMeasure_EveryVariant_GetsWindowInEachRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var story []string
-		few := every("few", time.Millisecond, &story)
-		few.most = 1
+		var order []string
+		few := timedVariant("few", time.Millisecond, &order)
+		few.maxCallers = 1
 		p := &plan{Callers: []int{1, 2}, Rounds: 3, Window: time.Second}
-		got, err := p.measure(t.Context(), []variant{every("quick", 100*time.Millisecond, &story), every("slow", 500*time.Millisecond, &story), few})
+		got, err := p.measure(t.Context(), []variant{timedVariant("quick", 100*time.Millisecond, &order), timedVariant("slow", 500*time.Millisecond, &order), few})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,43 +36,43 @@ func TestMeasure_EveryVariant_HasAWindowInEachRound(t *testing.T) {
 			t.Fatalf("got %d cells, want 5", len(got))
 		}
 		for i, want := range []float64{10, 2, 1000, 20, 4} {
-			if len(got[i].Figures) != 3 || got[i].middle().PerSecond != want {
+			if len(got[i].Figures) != 3 || got[i].medianFigure().PerSecond != want {
 				t.Errorf("%s at %d callers: got %+v, want 3 windows of %v per second", got[i].System, got[i].Callers, got[i].Figures, want)
 			}
 		}
-		turns := slices.Compact(story)
+		turns := slices.Compact(order)
 		if want := []string{"quick", "slow", "few", "slow", "few", "quick", "few", "quick", "slow"}; !slices.Equal(turns[:len(want)], want) {
 			t.Errorf("got order %v, want %v at the start", turns, want)
 		}
 	})
 }
 
-func TestMeasure_FailedOperation_FailsTheRunAndNamesTheVariant(t *testing.T) {
+func TestMeasure_FailedOperation_FailsRunAndNamesVariant(t *testing.T) {
 	refused := errors.New("refused")
-	var shut bool
+	var closed bool
 	p := &plan{Callers: []int{2}, Rounds: 1, Window: time.Hour}
 	_, err := p.measure(t.Context(), []variant{{Work: denials, System: "peer", Servers: 3, How: "asking",
 		open: func(context.Context, int) (load.Call, func(), error) {
-			return func(context.Context, int) (int, error) { return 0, refused }, func() { shut = true }, nil
+			return func(context.Context, int) (int, error) { return 0, refused }, func() { closed = true }, nil
 		}}})
 	if !errors.Is(err, refused) || !strings.Contains(err.Error(), "denials, peer, 3 servers: asking, 2 callers") {
 		t.Errorf("got error %v, want the refusal and the name of the variant", err)
 	}
-	if !shut {
+	if !closed {
 		t.Error("the variant was opened but not closed")
 	}
 }
 
-func cells(t *testing.T, of work, callers int, perSecond map[string][]float64) []*cell {
+func cells(t *testing.T, kind work, callers int, perSecond map[string][]float64) []*cell {
 	t.Helper()
-	ways := map[string]variant{
-		"bolt 3":  {Work: of, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release"},
-		"tls 3":   {Work: of, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release", TLS: true},
-		"bolt 1":  {Work: of, System: "gatekeeper", Servers: 1, Store: bolt, How: "TryAcquire, Release"},
-		"wal 3":   {Work: of, System: "gatekeeper", Servers: 3, Store: wal, How: "TryAcquire, Release"},
-		"etcd 3":  {Work: of, System: "etcd", Servers: 3, How: "Txn, Delete"},
-		"redis 1": {Work: of, System: "Redis", Servers: 1},
-		"limit":   {Work: of, System: echo},
+	variants := map[string]variant{
+		"bolt 3":  {Work: kind, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release"},
+		"tls 3":   {Work: kind, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release", TLS: true},
+		"bolt 1":  {Work: kind, System: "gatekeeper", Servers: 1, Store: bolt, How: "TryAcquire, Release"},
+		"wal 3":   {Work: kind, System: "gatekeeper", Servers: 3, Store: wal, How: "TryAcquire, Release"},
+		"etcd 3":  {Work: kind, System: "etcd", Servers: 3, How: "Txn, Delete"},
+		"redis 1": {Work: kind, System: "Redis", Servers: 1},
+		"limit":   {Work: kind, System: echo},
 	}
 	var all []*cell
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
@@ -82,7 +82,7 @@ func cells(t *testing.T, of work, callers int, perSecond map[string][]float64) [
 			}
 		}
 	}) {
-		c := &cell{variant: ways[name], Callers: callers}
+		c := &cell{variant: variants[name], Callers: callers}
 		if c.System == "" {
 			t.Fatalf("unknown variant %q", name)
 		}
@@ -115,7 +115,7 @@ func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
 }
 
 // Pairs and tasks on different log stores are not compared.
-func TestRatios_TasksAndPairs_AreComparedForTheSameLogStore(t *testing.T) {
+func TestRatios_TasksAndPairs_AreComparedOnSameLogStore(t *testing.T) {
 	var all []*cell
 	for _, store := range []string{bolt, wal} {
 		for system, how := range map[string]string{gatekeeperName: "SubmitJob", ownPairs: ""} {
@@ -137,7 +137,7 @@ func TestRatios_TasksAndPairs_AreComparedForTheSameLogStore(t *testing.T) {
 }
 
 // A variant with TLS is compared only with the same variant without TLS, and may be up to a quarter slower.
-func TestRatios_WithTLS_AreRelativeToWithoutTLS(t *testing.T) {
+func TestRatios_TLS_IsComparedOnlyWithPlaintext(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"tls 3": {16}, "bolt 3": {20}, "bolt 1": {30}, "wal 3": {40}, "etcd 3": {1}, "limit": {100}})
 	var got []string
 	for _, r := range ratios(all) {
@@ -156,12 +156,12 @@ func TestRatios_WithTLS_AreRelativeToWithoutTLS(t *testing.T) {
 }
 
 // The CPU ratio compares the total time of servers and callers, round by round.
-func TestRatios_CompareTheCPUTimeOfOneOperation(t *testing.T) {
+func TestRatios_CompareCPUTimePerOperation(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {10, 20, 30}, "etcd 3": {10, 10, 10}})
 	for _, c := range all {
-		c.CPU = []effort{{Servers: 90, Callers: 10}, {Servers: 180, Callers: 20}, {Servers: 30, Callers: 10}}
+		c.CPU = []cpuCost{{Servers: 90, Callers: 10}, {Servers: 180, Callers: 20}, {Servers: 30, Callers: 10}}
 		if c.System == "etcd" {
-			c.CPU = []effort{{Servers: 140, Callers: 60}, {Servers: 60, Callers: 40}, {Servers: 70, Callers: 50}}
+			c.CPU = []cpuCost{{Servers: 140, Callers: 60}, {Servers: 60, Callers: 40}, {Servers: 70, Callers: 50}}
 		}
 	}
 	got := ratios(all)
@@ -177,7 +177,7 @@ func TestRatios_CompareTheCPUTimeOfOneOperation(t *testing.T) {
 	}
 }
 
-func TestJudge_EachLogStore_HasASeparateTarget(t *testing.T) {
+func TestJudge_EachLogStore_HasSeparateTarget(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {19}, "wal 3": {19}, "bolt 1": {1}, "etcd 3": {10}})
 	got := judge(all, ratios(all))
 	if len(got) != 2 || got[0].Met || got[0].AtLeast != 2.2 || !got[1].Met || got[1].AtLeast != 1.8 || got[0].Reached != 1.9 {
@@ -193,7 +193,7 @@ func TestJudge_EachLogStore_HasASeparateTarget(t *testing.T) {
 	}
 }
 
-func TestJudge_Tokens_HaveASeparateTarget(t *testing.T) {
+func TestJudge_Tokens_HaveSeparateTarget(t *testing.T) {
 	at := func(callers int, perSecond float64) *cell {
 		w := variant{Work: tokens, System: "gatekeeper", Servers: 3, Store: bolt, How: "KeepAlive stream"}
 		return &cell{variant: w, Callers: callers, Figures: []load.Figure{{PerSecond: perSecond}}}
@@ -204,14 +204,14 @@ func TestJudge_Tokens_HaveASeparateTarget(t *testing.T) {
 	}
 }
 
-func TestCheck_InvalidFlags_AreRefused(t *testing.T) {
-	fine := func() *bench {
+func TestCheck_InvalidFlags_AreRejected(t *testing.T) {
+	valid := func() *bench {
 		return &bench{
 			parts: []string{partWork}, systems: []string{etcdName}, stores: []string{bolt},
 			plan: plan{Rounds: 1, Window: time.Second}, runs: 1,
 		}
 	}
-	if err := fine().check("1,3", "1,16"); err != nil {
+	if err := valid().check("1,3", "1,16"); err != nil {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*bench){
@@ -222,13 +222,13 @@ func TestCheck_InvalidFlags_AreRefused(t *testing.T) {
 		"no window":         func(b *bench) { b.plan.Window = 0 },
 		"no runs":           func(b *bench) { b.runs = 0 },
 	} {
-		b := fine()
+		b := valid()
 		if spoil(b); b.check("1", "1") == nil {
 			t.Errorf("check() accepted %s", name)
 		}
 	}
 	for _, lists := range [][2]string{{"2", "1"}, {"1,1", "1"}, {"1", "0"}, {"1", "x"}, {"", "1"}} {
-		if fine().check(lists[0], lists[1]) == nil {
+		if valid().check(lists[0], lists[1]) == nil {
 			t.Errorf("check() accepted -servers %q -callers %q", lists[0], lists[1])
 		}
 	}

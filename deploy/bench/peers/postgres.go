@@ -58,12 +58,12 @@ func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*sys
 	if err != nil {
 		return nil, err
 	}
-	made, err := run("initdb", dir, as, initdb, "--pgdata", filepath.Join(dir, "data"), "--username", "bench", "--auth", "trust", "--no-instructions")
+	initRun, err := run("initdb", dir, as, initdb, "--pgdata", filepath.Join(dir, "data"), "--username", "bench", "--auth", "trust", "--no-instructions")
 	if err != nil {
 		return nil, err
 	}
-	if <-made.done; made.err != nil {
-		return nil, made.failed(errors.New("the data directory could not be created"))
+	if <-initRun.done; initRun.err != nil {
+		return nil, initRun.failed(errors.New("the data directory could not be created"))
 	}
 	free, err := ports.Free(1)
 	if err != nil {
@@ -89,15 +89,15 @@ func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*sys
 		all[i].System, all[i].Servers = "PostgreSQL", 1
 	}
 	if tasks {
-		ways, err := p.newRiver(ctx)
+		variants, err := p.newRiver(ctx)
 		if err != nil {
 			err = p.process.failed(err)
 			p.close()
 			return nil, err
 		}
-		all = append(all, ways...)
+		all = append(all, variants...)
 	}
-	return &system{version: strings.TrimSpace(string(version)), ways: all, processes: pids(p.process), stop: p.close}, nil
+	return &system{version: strings.TrimSpace(string(version)), variants: all, processes: pids(p.process), stop: p.close}, nil
 }
 
 // postgresProgram returns the path of a server program, which Debian does not put in PATH, or "" if it is not found.

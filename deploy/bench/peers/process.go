@@ -48,9 +48,9 @@ func run(name, dir string, as *syscall.Credential, program string, args ...strin
 	return p, nil
 }
 
-func pids(of ...*process) []int {
+func pids(processes ...*process) []int {
 	var all []int
-	for _, p := range of {
+	for _, p := range processes {
 		all = append(all, p.cmd.Process.Pid)
 	}
 	return all
@@ -80,6 +80,6 @@ func (p *process) failed(err error) error {
 	default:
 	}
 	text, readErr := os.ReadFile(p.logFile)
-	const most = 4 << 10
-	return errors.Join(fmt.Errorf("%s: %w\n%s", p.name, err, text[max(0, len(text)-most):]), readErr)
+	const maxLog = 4 << 10
+	return errors.Join(fmt.Errorf("%s: %w\n%s", p.name, err, text[max(0, len(text)-maxLog):]), readErr)
 }

@@ -10,14 +10,14 @@ import (
 // spread is a median with its range.
 type spread struct {
 	Median float64 `json:"median"`
-	Least  float64 `json:"least"`
-	Most   float64 `json:"most"`
+	Min    float64 `json:"least"`
+	Max    float64 `json:"most"`
 }
 
 func spreadOf(all []float64) spread {
 	sorted := slices.Sorted(slices.Values(all))
 	n := len(sorted)
-	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Least: sorted[0], Most: sorted[n-1]}
+	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
 }
 
 // ratio is Gatekeeper's throughput divided by that of a peer, computed from the windows of each round.
@@ -63,7 +63,7 @@ func ratios(cells []*cell) []ratio {
 				each = append(each, of.Figures[round].PerSecond/to.Figures[round].PerSecond)
 			}
 			r := ratio{Work: of.Work, Callers: of.Callers, Of: of.name(), To: to.name(), spread: spreadOf(each), of: &of.variant, to: &to.variant}
-			if cpu := lighter(of.CPU, to.CPU); len(cpu) > 0 {
+			if cpu := cpuRatios(of.CPU, to.CPU); len(cpu) > 0 {
 				s := spreadOf(cpu)
 				r.CPU = &s
 			}
@@ -73,8 +73,8 @@ func ratios(cells []*cell) []ratio {
 	return all
 }
 
-// lighter returns the ratios of CPU times for the rounds in which both are known.
-func lighter(of, to []effort) []float64 {
+// cpuRatios returns the ratios of CPU times for the rounds in which both are known.
+func cpuRatios(of, to []cpuCost) []float64 {
 	var each []float64
 	for round := range min(len(of), len(to)) {
 		each = append(each, to[round].sum()/of[round].sum())
@@ -82,20 +82,20 @@ func lighter(of, to []effort) []float64 {
 	return each
 }
 
-// effort returns the median CPU times of servers and callers. It returns false if they are unknown.
-func (c *cell) effort() (effort, bool) {
+// cpuCost returns the median CPU times of servers and callers. It returns false if they are unknown.
+func (c *cell) cpuCost() (cpuCost, bool) {
 	if len(c.CPU) == 0 {
-		return effort{}, false
+		return cpuCost{}, false
 	}
 	var servers, callers []float64
 	for _, e := range c.CPU {
 		servers, callers = append(servers, e.Servers), append(callers, e.Callers)
 	}
-	return effort{spreadOf(servers).Median, spreadOf(callers).Median}, true
+	return cpuCost{spreadOf(servers).Median, spreadOf(callers).Median}, true
 }
 
-// middle returns the result of the median round.
-func (c *cell) middle() load.Figure {
+// medianFigure returns the result of the median round.
+func (c *cell) medianFigure() load.Figure {
 	sorted := slices.SortedFunc(slices.Values(c.Figures), func(a, b load.Figure) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
 	return sorted[len(sorted)/2]
 }

@@ -17,9 +17,9 @@ import (
 )
 
 // errAbsent explains why a peer is not measured.
-type errAbsent struct{ why string }
+type errAbsent struct{ reason string }
 
-func (e *errAbsent) Error() string { return e.why }
+func (e *errAbsent) Error() string { return e.reason }
 
 // The usual scripts for Redis locks. They delete or extend a lock only if it belongs to the caller.
 const (
@@ -76,15 +76,15 @@ func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system
 		all[i].System, all[i].Servers = "Redis", 1
 	}
 	if tasks {
-		ways, err := r.newAsynq(callers)
+		variants, err := r.newAsynq(callers)
 		if err != nil {
 			r.close()
 			return nil, err
 		}
-		all = append(all, ways...)
+		all = append(all, variants...)
 	}
 	name, _, _ := strings.Cut(string(version), " sha=") // drop the build details
-	return &system{version: name, ways: all, processes: pids(r.process), stop: r.close}, nil
+	return &system{version: name, variants: all, processes: pids(r.process), stop: r.close}, nil
 }
 
 func (r *redisSystem) prepare(ctx context.Context, callers int) error {
@@ -136,7 +136,7 @@ func (r *redisSystem) pair(ctx context.Context, caller int) (int, error) {
 	if !granted {
 		return 0, fmt.Errorf("%s already exists", key)
 	}
-	return 1, one(r.release.EvalSha(ctx, r.client, []string{key}, me))
+	return 1, checkOne(r.release.EvalSha(ctx, r.client, []string{key}, me))
 }
 
 func (r *redisSystem) denial(ctx context.Context, caller int) (int, error) {
@@ -148,11 +148,11 @@ func (r *redisSystem) denial(ctx context.Context, caller int) (int, error) {
 }
 
 func (r *redisSystem) refresh(ctx context.Context, caller int) (int, error) {
-	return 1, one(r.renew.EvalSha(ctx, r.client, []string{kept(caller)}, holder(caller), long.Milliseconds()))
+	return 1, checkOne(r.renew.EvalSha(ctx, r.client, []string{kept(caller)}, holder(caller), long.Milliseconds()))
 }
 
-// one fails unless the script changed exactly one key.
-func one(c *redis.Cmd) error {
+// checkOne fails unless the script changed exactly one key.
+func checkOne(c *redis.Cmd) error {
 	n, err := c.Int()
 	if err == nil && n != 1 {
 		err = fmt.Errorf("the script changed %d keys, want 1", n)

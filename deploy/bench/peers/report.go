@@ -15,7 +15,7 @@ type report struct {
 	Go       string            `json:"go"`
 	CPUs     int               `json:"cpus"`
 	Versions []string          `json:"versions,omitempty"`
-	LeftOut  []string          `json:"left_out,omitempty"`
+	Skipped  []string          `json:"left_out,omitempty"`
 	Plan     *plan             `json:"plan,omitempty"`
 	Cells    []*cell           `json:"cells,omitempty"`
 	Ratios   []ratio           `json:"ratios,omitempty"`
@@ -23,8 +23,8 @@ type report struct {
 	Failover []failover.Result `json:"failover,omitempty"`
 }
 
-// measured adds the version of a measured peer, unless it is empty.
-func (r *report) measured(version string) {
+// addVersion adds the version of a measured peer, unless it is empty.
+func (r *report) addVersion(version string) {
 	if version != "" && !slices.Contains(r.Versions, version) {
 		r.Versions = append(r.Versions, version)
 	}
@@ -32,8 +32,8 @@ func (r *report) measured(version string) {
 
 func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "%s, %d CPUs, %s\n", r.Go, r.CPUs, strings.Join(r.Versions, "; "))
-	for _, left := range r.LeftOut {
-		fmt.Fprintf(out, "Skipped: %s\n", left)
+	for _, reason := range r.Skipped {
+		fmt.Fprintf(out, "Skipped: %s\n", reason)
 	}
 	for _, w := range []work{pairs, denials, refreshes, tokens, tasks, jobs} {
 		r.printWork(out, w)
@@ -48,7 +48,7 @@ func (r *report) print(out io.Writer) {
 }
 
 // printWork prints one row per variant and one column per number of callers, followed by the ratios.
-func (r *report) printWork(out io.Writer, of work) {
+func (r *report) printWork(out io.Writer, kind work) {
 	rows := map[string][]string{}
 	var order []string
 	add := func(row, text string) {
@@ -58,9 +58,9 @@ func (r *report) printWork(out io.Writer, of work) {
 		rows[row] = append(rows[row], text)
 	}
 	for _, c := range r.Cells {
-		if c.Work == of {
-			text := fmt.Sprintf("%.0f", c.middle().PerSecond)
-			if e, ok := c.effort(); ok {
+		if c.Work == kind {
+			text := fmt.Sprintf("%.0f", c.medianFigure().PerSecond)
+			if e, ok := c.cpuCost(); ok {
 				text += fmt.Sprintf(" (%s + %s µs)", micros(e.Servers), micros(e.Callers))
 			}
 			add(c.name(), text)
@@ -70,16 +70,16 @@ func (r *report) printWork(out io.Writer, of work) {
 		return
 	}
 	for _, q := range r.Ratios {
-		if q.Work == of {
-			text := fmt.Sprintf("%.2f (%.2f–%.2f)", q.Median, q.Least, q.Most)
+		if q.Work == kind {
+			text := fmt.Sprintf("%.2f (%.2f–%.2f)", q.Median, q.Min, q.Max)
 			if q.CPU != nil {
-				text += fmt.Sprintf(", by CPU %.2f (%.2f–%.2f)", q.CPU.Median, q.CPU.Least, q.CPU.Most)
+				text += fmt.Sprintf(", by CPU %.2f (%.2f–%.2f)", q.CPU.Median, q.CPU.Min, q.CPU.Max)
 			}
 			add(q.Of+" / "+q.To, text)
 		}
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\n%s per second (CPU time of servers + callers per operation), by callers", of)
+	fmt.Fprintf(w, "\n%s per second (CPU time of servers + callers per operation), by callers", kind)
 	for _, callers := range r.Plan.Callers {
 		fmt.Fprintf(w, "\t%d", callers)
 	}

@@ -48,8 +48,8 @@ func (p *postgres) newRiver(ctx context.Context) ([]variant, error) {
 	}
 	p.river = client
 	l := &ledger{}
-	const unread = 1 << 20 // more than the number of events in a window, because events that do not fit are dropped
-	events, _ := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: unread, Kinds: []river.EventKind{river.EventKindJobCompleted, river.EventKindJobFailed}})
+	const eventBuffer = 1 << 20 // more than the number of events in a window, because events that do not fit are dropped
+	events, _ := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: eventBuffer, Kinds: []river.EventKind{river.EventKindJobCompleted, river.EventKindJobFailed}})
 	go func() {
 		for e := range events {
 			var id string

@@ -35,11 +35,11 @@ func targets() []target {
 		{tokens, "KeepAlive stream", nil, "", "", map[int]float64{64: 2e6}, false},
 	}
 	// TLS, roles and the audit log together may cost a quarter of the throughput.
-	most := map[int]float64{1: 0.75, 16: 0.75, 64: 0.75, 256: 0.75}
+	tlsTargets := map[int]float64{1: 0.75, 16: 0.75, 64: 0.75, 256: 0.75}
 	return append(plain,
-		target{pairs, acquire, nil, gatekeeperName, acquire, most, true},
-		target{denials, "TryAcquire", nil, gatekeeperName, "TryAcquire", most, true},
-		target{refreshes, "KeepAlive stream", nil, gatekeeperName, "KeepAlive stream", most, true})
+		target{pairs, acquire, nil, gatekeeperName, acquire, tlsTargets, true},
+		target{denials, "TryAcquire", nil, gatekeeperName, "TryAcquire", tlsTargets, true},
+		target{refreshes, "KeepAlive stream", nil, gatekeeperName, "KeepAlive stream", tlsTargets, true})
 }
 
 // verdict is the outcome of one target for one number of callers.
@@ -57,18 +57,18 @@ func (t *target) covers(w *variant) bool {
 // judge compares the results with the targets. It skips targets without results.
 func judge(cells []*cell, ratios []ratio) []verdict {
 	var all []verdict
-	judged := func(what string, reached, atLeast float64) {
+	add := func(what string, reached, atLeast float64) {
 		all = append(all, verdict{what, reached, atLeast, reached >= atLeast})
 	}
 	for _, t := range targets() {
 		for _, r := range ratios {
 			if atLeast, ok := t.at[r.Callers]; ok && t.covers(r.of) && r.to.System == t.peer && r.to.How == t.peerHow {
-				judged(fmt.Sprintf("%s at %d: %s / %s", r.Work, r.Callers, r.Of, r.To), r.Median, atLeast)
+				add(fmt.Sprintf("%s at %d: %s / %s", r.Work, r.Callers, r.Of, r.To), r.Median, atLeast)
 			}
 		}
 		for _, c := range cells {
 			if atLeast, ok := t.at[c.Callers]; ok && t.peer == "" && c.Store != "" && t.covers(&c.variant) {
-				judged(fmt.Sprintf("%s at %d: %s", c.Work, c.Callers, c.name()), c.middle().PerSecond, atLeast)
+				add(fmt.Sprintf("%s at %d: %s", c.Work, c.Callers, c.name()), c.medianFigure().PerSecond, atLeast)
 			}
 		}
 	}

@@ -12,9 +12,9 @@ import (
 const (
 	// workers is the number of tasks processed concurrently.
 	workers = 16
-	// inJob is the number of tasks per submission in the jobs workload. jobSubmitters is the number of callers that
+	// tasksPerJob is the number of tasks per submission in the jobs workload. jobSubmitters is the number of callers that
 	// submit such jobs concurrently.
-	inJob         = 1000
+	tasksPerJob   = 1000
 	jobSubmitters = 1
 )
 
@@ -23,7 +23,7 @@ const (
 func taskVariants(system string, servers int, how string, l *ledger, submit submission) []variant {
 	return []variant{
 		{Work: tasks, System: system, Servers: servers, How: how, open: ready(l.call(1, submit))},
-		{Work: jobs, System: system, Servers: servers, How: how, open: ready(l.call(inJob, submit)), most: jobSubmitters},
+		{Work: jobs, System: system, Servers: servers, How: how, open: ready(l.call(tasksPerJob, submit)), maxCallers: jobSubmitters},
 	}
 }
 
@@ -36,11 +36,11 @@ type ledger struct {
 	failed atomic.Pointer[error]
 
 	mu   sync.Mutex // guards open
-	open map[string]*waited
+	open map[string]*pending
 }
 
-// waited is a submission with outstanding results.
-type waited struct {
+// pending is a submission with outstanding results.
+type pending struct {
 	left int
 	done chan struct{}
 }
@@ -49,10 +49,10 @@ type waited struct {
 func (l *ledger) call(count int, submit submission) load.Call {
 	return func(ctx context.Context, _ int) (int, error) {
 		id := strconv.FormatUint(l.ids.Add(1), 10)
-		w := &waited{left: count, done: make(chan struct{})}
+		w := &pending{left: count, done: make(chan struct{})}
 		l.mu.Lock()
 		if l.open == nil {
-			l.open = make(map[string]*waited)
+			l.open = make(map[string]*pending)
 		}
 		l.open[id] = w
 		l.mu.Unlock()

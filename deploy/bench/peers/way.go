@@ -39,7 +39,7 @@ type variant struct {
 	TLS bool `json:"tls,omitempty"`
 
 	// maxCallers is the maximum number of callers; 0 means no limit
-	most int
+	maxCallers int
 	// processes are the servers that do the work
 	processes []int
 	// open prepares for the given number of callers. closeFunc may be nil
@@ -70,7 +70,7 @@ func (w *variant) name() string {
 // system is a set of running servers and the variants to measure on them.
 type system struct {
 	version   string
-	ways      []variant
+	variants  []variant
 	processes []int
 	stop      func()
 }

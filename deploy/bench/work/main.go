@@ -92,8 +92,8 @@ func (b *bench) dial(ctx context.Context) error {
 	return err
 }
 
-func (b *bench) jobsOf(i int) gatekeeperv1.WorkServiceClient {
-	return gatekeeperv1.NewWorkServiceClient(b.conns.Of(i))
+func (b *bench) workClient(i int) gatekeeperv1.WorkServiceClient {
+	return gatekeeperv1.NewWorkServiceClient(b.conns.ForCaller(i))
 }
 
 func (b *bench) define(ctx context.Context) error {
@@ -105,13 +105,13 @@ func (b *bench) define(ctx context.Context) error {
 	for _, name := range names {
 		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: name, Permits: new(uint32(1))}}})
 	}
-	_, err := gatekeeperv1.NewDefinitionServiceClient(b.conns.Of(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"})
+	_, err := gatekeeperv1.NewDefinitionServiceClient(b.conns.ForCaller(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"})
 	return err
 }
 
 // acquire acquires a permit from the caller's semaphore.
 func (b *bench) acquire(ctx context.Context, caller int) (release func(context.Context) error, err error) {
-	permits := gatekeeperv1.NewPermitServiceClient(b.conns.Of(caller))
+	permits := gatekeeperv1.NewPermitServiceClient(b.conns.ForCaller(caller))
 	r, err := permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: fmt.Sprint("own-", caller), Identity: &gatekeeperv1.Identity{Group: "bench", Acquirer: "caller"},
 	})
@@ -139,7 +139,7 @@ func (b *bench) pair(ctx context.Context, caller int) (int, error) {
 // submit submits a job with the given number of tasks of the given size, and returns its id.
 func (b *bench) submit(ctx context.Context, semaphore string, tasks, size int) (string, error) {
 	id := fmt.Sprint("job-", b.jobs.Add(1))
-	stream, err := b.jobsOf(1).SubmitJob(ctx)
+	stream, err := b.workClient(1).SubmitJob(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -163,10 +163,10 @@ func (b *bench) submit(ctx context.Context, semaphore string, tasks, size int) (
 
 // remove cancels a job and deletes it.
 func (b *bench) remove(ctx context.Context, id string) error {
-	if _, err := b.jobsOf(0).CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: "bench"}); err != nil {
+	if _, err := b.workClient(0).CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: "bench"}); err != nil {
 		return err
 	}
-	_, err := b.jobsOf(0).DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: id})
+	_, err := b.workClient(0).DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: id})
 	return err
 }
 
@@ -212,9 +212,9 @@ func (b *bench) submitting(ctx context.Context) error {
 		ended := make(chan error, 1)
 		go func() {
 			defer cancel()
-			begun := time.Now()
+			start := time.Now()
 			id, err := b.submit(ctx, "tasks-0", 1000, 64<<10)
-			took = append(took, time.Since(begun).Seconds())
+			took = append(took, time.Since(start).Seconds())
 			if err == nil {
 				err = b.remove(ctx, id)
 			}

@@ -18,7 +18,7 @@ func (b *bench) stored(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, step := range []func(context.Context) error{b.handedOver, b.snapshot, b.killed, b.joined} {
+	for _, step := range []func(context.Context) error{b.transferred, b.snapshot, b.killed, b.joined} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -26,22 +26,22 @@ func (b *bench) stored(ctx context.Context) error {
 	return nil
 }
 
-// handedOver transfers leadership and measures the time until the new leader grants a permit.
-func (b *bench) handedOver(ctx context.Context) error {
-	begun := time.Now()
-	_, err := gatekeeperv1.NewClusterServiceClient(b.conns.Of(0)).TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{})
+// transferred transfers leadership and measures the time until the new leader grants a permit.
+func (b *bench) transferred(ctx context.Context) error {
+	start := time.Now()
+	_, err := gatekeeperv1.NewClusterServiceClient(b.conns.ForCaller(0)).TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{})
 	if err != nil {
 		return err
 	}
-	if err := b.untilGranted(ctx); err != nil {
+	if err := b.awaitGrant(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("time from a leadership transfer to the next grant, with 256 MiB stored: %.0f ms; target: at most 150\n", load.Micros(time.Since(begun))/1000)
+	fmt.Printf("time from a leadership transfer to the next grant, with 256 MiB stored: %.0f ms; target: at most 150\n", load.Micros(time.Since(start))/1000)
 	return nil
 }
 
-// untilGranted requests a permit from the leader until it is granted.
-func (b *bench) untilGranted(ctx context.Context) error {
+// awaitGrant requests a permit from the leader until it is granted.
+func (b *bench) awaitGrant(ctx context.Context) error {
 	for {
 		err := b.dial(ctx)
 		if err == nil {
@@ -64,7 +64,7 @@ func (b *bench) snapshot(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("snapshot of %.0f MB: %.1f s; the longest grant took %.1f ms during it and %.1f ms before: %.1f ms more; target: at most 10\n",
-		d.Bytes/1e6, d.Seconds, d.LongestWithin, d.LongestBefore, d.Added())
+		d.Bytes/1e6, d.Seconds, d.LongestDuring, d.LongestBefore, d.Added())
 	return nil
 }
 
@@ -75,21 +75,21 @@ func (b *bench) killed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
+	start := time.Now()
 	leader.Kill()
-	if err := b.untilGranted(ctx); err != nil {
+	if err := b.awaitGrant(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("time from killing the leader to the next grant, with 256 MiB stored: %.1f s; target: at most 2.2\n", time.Since(begun).Seconds())
+	fmt.Printf("time from killing the leader to the next grant, with 256 MiB stored: %.1f s; target: at most 2.2\n", time.Since(start).Seconds())
 	return b.underLoad(ctx, func() error {
-		begun := time.Now()
+		start := time.Now()
 		if err := leader.Start(); err != nil {
 			return err
 		}
-		if err := b.caughtUp(ctx, leader); err != nil {
+		if err := b.awaitCaughtUp(ctx, leader); err != nil {
 			return err
 		}
-		fmt.Printf("time from its restart under load until it caught up: %.1f s; target: at most 10\n", time.Since(begun).Seconds())
+		fmt.Printf("time from its restart under load until it caught up: %.1f s; target: at most 10\n", time.Since(start).Seconds())
 		return nil
 	})
 }
@@ -97,22 +97,22 @@ func (b *bench) killed(ctx context.Context) error {
 // joined adds an empty server under a new id, like a server whose directory was wiped.
 func (b *bench) joined(ctx context.Context) error {
 	return b.underLoad(ctx, func() error {
-		begun := time.Now()
+		start := time.Now()
 		joined, err := b.cluster.Join("n4")
 		if err != nil {
 			return err
 		}
-		if err := b.caughtUp(ctx, joined); err != nil {
+		if err := b.awaitCaughtUp(ctx, joined); err != nil {
 			return err
 		}
-		fmt.Printf("time from adding an empty server under load until it caught up: %.1f s\n", time.Since(begun).Seconds())
+		fmt.Printf("time from adding an empty server under load until it caught up: %.1f s\n", time.Since(start).Seconds())
 		return nil
 	})
 }
 
 // underLoad calls f while four callers acquire and release permits.
 func (b *bench) underLoad(ctx context.Context, f func() error) error {
-	busy, rest := context.WithCancel(ctx)
+	busy, stop := context.WithCancel(ctx)
 	loaded := make(chan struct{})
 	go func() {
 		defer close(loaded)
@@ -120,12 +120,12 @@ func (b *bench) underLoad(ctx context.Context, f func() error) error {
 			_, _ = load.Measure(busy, time.Second, 4, b.pair) // it returns an error because busy is cancelled
 		}
 	}()
-	defer func() { rest(); <-loaded }()
+	defer func() { stop(); <-loaded }()
 	return f()
 }
 
-// caughtUp waits until a server has applied everything that the leader had committed when caughtUp was called.
-func (b *bench) caughtUp(ctx context.Context, s *servers.Server) error {
+// awaitCaughtUp waits until a server has applied everything that the leader had committed when awaitCaughtUp was called.
+func (b *bench) awaitCaughtUp(ctx context.Context, s *servers.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	leader, err := b.cluster.Leader(ctx)

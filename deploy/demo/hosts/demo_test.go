@@ -22,9 +22,9 @@ var bin string
 // TestMain is also the main function of the hosts, which run as instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Host)) }
 
-func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
+func TestDemo_Short_PrintsTableWithoutOverlaps(t *testing.T) {
 	var out strings.Builder
-	s := Story{
+	s := Scenario{
 		Stage: stage.Stage{Out: &out, Bin: bin, Length: 12 * time.Second, Duration: 2 * time.Second, Profile: "fast"},
 		hour:  4 * time.Second, hosts: 2,
 	}
@@ -55,10 +55,10 @@ func TestHost_BelievesBeyondItsDeadline_IsDetected(t *testing.T) {
 	}
 }
 
-// often is a job in the schedule that is due every five minutes. group is its cluster.
+// frequentJob is a job in the schedule that is due every five minutes. group is its cluster.
 const (
-	often = "ci-k8s-infra-aks-build-cluster"
-	group = "k8s-infra-aks-prow-build"
+	frequentJob = "ci-k8s-infra-aks-build-cluster"
+	group       = "k8s-infra-aks-prow-build"
 )
 
 // suspendHolder suspends a host while it holds a permit, waits until another host is granted the same permit, and
@@ -69,10 +69,10 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 	defer cancel()
 	cluster := oneServer(ctx, t)
 	var s stage.Stage
-	table := timetable{Epoch: boottime.Now(), Start: monday, Hour: 6 * time.Second}
-	begin := func(name string, believeLonger bool) *stage.Process {
+	schedule := fastSchedule{Epoch: boottime.Now(), Start: monday, Hour: 6 * time.Second}
+	startHost := func(name string, believeLonger bool) *stage.Process {
 		p, err := s.Start(ctx, Part, name, host{
-			Name: name, Group: group, Endpoints: cluster.Endpoints(), Table: table, Length: time.Minute,
+			Name: name, Group: group, Endpoints: cluster.Endpoints(), Schedule: schedule, Length: time.Minute,
 			Run: 1500 * time.Millisecond, BelieveLonger: believeLonger,
 		})
 		if err != nil {
@@ -81,14 +81,14 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 		t.Cleanup(p.Kill)
 		return p
 	}
-	first, second := begin("first", believeLonger), begin("second", false)
+	first, second := startHost("first", believeLonger), startHost("second", false)
 
-	held := await(ctx, t, first, "the first host's grant", func(r stage.Record) bool { return r.Event == stage.Granted && r.Semaphore == often })
+	held := await(ctx, t, first, "the first host's grant", func(r stage.Record) bool { return r.Event == stage.Granted && r.Semaphore == frequentJob })
 	if err := first.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	await(ctx, t, second, "the second host's grant", func(r stage.Record) bool {
-		return r.Event == stage.Granted && r.Semaphore == often && r.Token > held.Token
+		return r.Event == stage.Granted && r.Semaphore == frequentJob && r.Token > held.Token
 	})
 	if err := first.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -96,10 +96,10 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 	await(ctx, t, first, "the end of the first host's belief", func(r stage.Record) bool { return r.Event == stage.Ended && r.Token == held.Token })
 	first.Kill()
 	second.Kill()
-	return count(s.Lives(), map[string]uint32{often: 1, poolOf: 4}, 0).broken
+	return count(s.Lives(), map[string]uint32{frequentJob: 1, poolName: 4}, 0).violations
 }
 
-const poolOf = "pool/" + group
+const poolName = "pool/" + group
 
 // oneServer starts a server with two definitions for the group, whose permits have a short duration.
 func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
@@ -113,7 +113,7 @@ func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, permits := range map[string]uint32{often: 1, poolOf: 4} {
+	for name, permits := range map[string]uint32{frequentJob: 1, poolName: 4} {
 		def := &gatekeeperv1.Definition{Name: name, Permits: &permits, Duration: durationpb.New(time.Second)}
 		if _, err := gatekeeperv1.NewDefinitionServiceClient(conn).CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{Definition: def}); err != nil {
 			t.Fatal(err)
@@ -123,9 +123,9 @@ func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 }
 
 // await waits for a matching record from the host, and returns it.
-func await(ctx context.Context, t *testing.T, p *stage.Process, what string, like func(stage.Record) bool) stage.Record {
+func await(ctx context.Context, t *testing.T, p *stage.Process, what string, match func(stage.Record) bool) stage.Record {
 	t.Helper()
-	r, err := p.Await(ctx, what, like)
+	r, err := p.Await(ctx, what, match)
 	if err != nil {
 		t.Fatal(err)
 	}

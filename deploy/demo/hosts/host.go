@@ -23,7 +23,7 @@ const gaveUp stage.Event = "gave up"
 type host struct {
 	Name, Group string
 	Endpoints   []string
-	Table       timetable
+	Schedule    fastSchedule
 	Length      time.Duration
 	// Run is how long every job runs. If it is 0, the schedule determines how long.
 	Run time.Duration
@@ -43,11 +43,11 @@ func Host(ctx context.Context, args []string) (err error) {
 	if h.account, err = stage.Begin(args, &h); err != nil {
 		return err
 	}
-	jobs, err := samples.Of(h.Group)
+	jobs, err := samples.InCluster(h.Group)
 	if err != nil {
 		return err
 	}
-	firings, err := h.Table.firings(jobs, h.Length)
+	firings, err := h.Schedule.firings(jobs, h.Length)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func Host(ctx context.Context, args []string) (err error) {
 	defer h.client.Close()
 	defer h.running.Wait()
 	for _, f := range firings {
-		if stage.SleepUntil(ctx, h.Table.at(f.due)) != nil {
+		if stage.SleepUntil(ctx, h.Schedule.at(f.due)) != nil {
 			return nil
 		}
 		h.running.Go(func() { h.fire(ctx, f) })
@@ -72,18 +72,18 @@ const responseTimeout = 10 * time.Second
 // fire runs one due job. It first acquires the job's semaphore with the firing, so that the firing runs once, and then
 // waits for a share of the pool.
 func (h *host) fire(ctx context.Context, f firing) {
-	asking, cancel := context.WithTimeout(ctx, responseTimeout)
+	acquireCtx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
-	job := h.ask(stage.Record{Semaphore: f.job.Name, Weight: 1, Due: f.due}, func(s *client.Semaphore) (*client.Permit, error) {
-		return s.TryAcquire(asking, client.WithFiring(f.job.Name, f.due))
+	job := h.request(stage.Record{Semaphore: f.job.Name, Weight: 1, Due: f.due}, func(s *client.Semaphore) (*client.Permit, error) {
+		return s.TryAcquire(acquireCtx, client.WithFiring(f.job.Name, f.due))
 	})
 	if job == nil {
 		return
 	}
-	waiting, cancel := context.WithTimeout(job.permit.Context(), responseTimeout)
+	waitCtx, cancel := context.WithTimeout(job.permit.Context(), responseTimeout)
 	defer cancel()
-	pool := h.ask(stage.Record{Semaphore: samples.Pool(f.job.Cluster), Weight: f.weight}, func(s *client.Semaphore) (*client.Permit, error) {
-		return s.Acquire(waiting, client.WithWeight(f.weight))
+	pool := h.request(stage.Record{Semaphore: samples.Pool(f.job.Cluster), Weight: f.weight}, func(s *client.Semaphore) (*client.Permit, error) {
+		return s.Acquire(waitCtx, client.WithWeight(f.weight))
 	})
 	if pool == nil {
 		job.end()
@@ -104,39 +104,39 @@ type holding struct {
 	end    func()
 }
 
-// ask requests the permit that the record describes, and records the result. It returns nil if no permit is granted.
-func (h *host) ask(what stage.Record, acquire func(*client.Semaphore) (*client.Permit, error)) *holding {
-	what.Asked = boottime.Now()
-	permit, err := acquire(h.client.Semaphore(what.Semaphore))
+// request requests the permit that the record describes, and records the result. It returns nil if no permit is granted.
+func (h *host) request(rec stage.Record, acquire func(*client.Semaphore) (*client.Permit, error)) *holding {
+	rec.RequestedAt = boottime.Now()
+	permit, err := acquire(h.client.Semaphore(rec.Semaphore))
 	if err == nil {
-		return h.hold(permit, what)
+		return h.hold(permit, rec)
 	}
-	what.Event, what.Text = gaveUp, err.Error()
+	rec.Event, rec.Text = gaveUp, err.Error()
 	if denied, ok := errors.AsType[*client.DeniedError](err); ok {
-		what.Event, what.Text = stage.Denied, string(denied.Reason)
+		rec.Event, rec.Text = stage.Denied, string(denied.Reason)
 	}
-	h.account.Write(what)
+	h.account.Write(rec)
 	return nil
 }
 
-func (h *host) hold(p *client.Permit, what stage.Record) *holding {
+func (h *host) hold(p *client.Permit, rec stage.Record) *holding {
 	if !h.BelieveLonger {
-		return &holding{p, h.account.Hold(p, stage.Granted, what).Stop}
+		return &holding{p, h.account.Hold(p, stage.Granted, rec).Stop}
 	}
-	what.Event, what.Token = stage.Granted, p.Token()
-	h.account.Write(what)
+	rec.Event, rec.Token = stage.Granted, p.Token()
+	h.account.Write(rec)
 	return &holding{p, func() {
-		h.account.Write(stage.Record{Event: stage.Ended, Semaphore: what.Semaphore, Token: what.Token, Until: boottime.Now()})
+		h.account.Write(stage.Record{Event: stage.Ended, Semaphore: rec.Semaphore, Token: rec.Token, Until: boottime.Now()})
 	}}
 }
 
 // work runs the job until it is done, or until the context of one of its permits ends.
 func (h *host) work(f firing, job, pool *holding) {
-	length := h.Run
-	if length == 0 {
-		length = h.Table.running(f)
+	runTime := h.Run
+	if runTime == 0 {
+		runTime = h.Schedule.runTime(f)
 	}
-	done := time.NewTimer(length)
+	done := time.NewTimer(runTime)
 	defer done.Stop()
 	if h.BelieveLonger {
 		<-done.C

@@ -16,24 +16,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// Story is a run of the scenario.
-type Story struct {
+// Scenario is a run of the scenario.
+type Scenario struct {
 	stage.Stage
-	hour  time.Duration
-	hosts int
-	table timetable
+	hour     time.Duration
+	hosts    int
+	schedule fastSchedule
 }
 
 // Times of the faults, as fractions of the scenario's length.
 const (
-	leaderDies  = 0.25
-	serverBack  = 0.4
-	hostDies    = 0.5
-	lastMinutes = 15 * time.Second // time for hosts to finish their jobs at the end
+	leaderDies     = 0.25
+	serverRestarts = 0.4
+	hostDies       = 0.5
+	stopTimeout    = 15 * time.Second // time for hosts to finish their jobs at the end
 )
 
 // Flags defines the scenario's flags.
-func (s *Story) Flags(f *flag.FlagSet) {
+func (s *Scenario) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
 	f.DurationVar(&s.Length, "for", 30*time.Second, "length of the scenario")
 	f.DurationVar(&s.hour, "hour", 2*time.Second, "real time that an hour of the schedule takes")
@@ -41,14 +41,14 @@ func (s *Story) Flags(f *flag.FlagSet) {
 }
 
 // Play runs the scenario.
-func (s *Story) Play(ctx context.Context) error {
+func (s *Scenario) Play(ctx context.Context) error {
 	if s.hosts < 2 || s.Length < 10*time.Second || s.hour <= 0 {
 		return errors.New("the scenario requires -hosts 2 or more, -for 10s or more, and a positive -hour")
 	}
 	return s.Run(ctx, s.play)
 }
 
-func (s *Story) play(ctx context.Context) error {
+func (s *Scenario) play(ctx context.Context) error {
 	jobs, err := samples.Kubernetes()
 	if err != nil {
 		return err
@@ -65,20 +65,20 @@ func (s *Story) play(ctx context.Context) error {
 		permits[def.Name] = def.GetPermits()
 	}
 	s.Epoch = boottime.Now() + time.Second
-	s.table = timetable{Epoch: s.Epoch, Start: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Hour: s.hour}
+	s.schedule = fastSchedule{Epoch: s.Epoch, Start: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), Hour: s.hour}
 	if err := s.startHosts(ctx, jobs); err != nil {
 		return err
 	}
-	firings, err := s.table.firings(jobs, s.Length)
+	firings, err := s.schedule.firings(jobs, s.Length)
 	if err != nil {
 		return err
 	}
-	s.Row("due runs", "%d, in %v of the schedule", len(firings), s.table.slowDown(s.Length).Round(time.Minute))
+	s.Row("due runs", "%d, in %v of the schedule", len(firings), s.schedule.slowDown(s.Length).Round(time.Minute))
 	f, err := s.faults(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.End(ctx, nil, lastMinutes); err != nil {
+	if err := s.End(ctx, nil, stopTimeout); err != nil {
 		return err
 	}
 	s.report(count(s.Lives(), permits, f.leaderKilled), f)
@@ -86,7 +86,7 @@ func (s *Story) play(ctx context.Context) error {
 }
 
 // startHosts starts the hosts of every group.
-func (s *Story) startHosts(ctx context.Context, jobs []samples.Job) error {
+func (s *Scenario) startHosts(ctx context.Context, jobs []samples.Job) error {
 	var groups []string
 	for _, job := range jobs {
 		groups = append(groups, job.Cluster)
@@ -96,7 +96,7 @@ func (s *Story) startHosts(ctx context.Context, jobs []samples.Job) error {
 	for _, group := range groups {
 		for i := range s.hosts {
 			name := fmt.Sprintf("%s-%d", group, i+1)
-			if _, err := s.Start(ctx, Part, name, host{Name: name, Group: group, Endpoints: s.Cluster.Endpoints(), Table: s.table, Length: s.Length}); err != nil {
+			if _, err := s.Start(ctx, Part, name, host{Name: name, Group: group, Endpoints: s.Cluster.Endpoints(), Schedule: s.schedule, Length: s.Length}); err != nil {
 				return err
 			}
 		}
@@ -105,8 +105,8 @@ func (s *Story) startHosts(ctx context.Context, jobs []samples.Job) error {
 	return nil
 }
 
-// faulted records the faults and their times.
-type faulted struct {
+// faultTimes records the faults and their times.
+type faultTimes struct {
 	leader       string
 	leaderKilled time.Duration
 	host         string
@@ -116,7 +116,7 @@ type faulted struct {
 }
 
 // faults kills the leader, restarts it, and kills a host, at the times defined above.
-func (s *Story) faults(ctx context.Context) (*faulted, error) {
+func (s *Scenario) faults(ctx context.Context) (*faultTimes, error) {
 	if err := s.Until(ctx, leaderDies); err != nil {
 		return nil, err
 	}
@@ -124,14 +124,14 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &faulted{leader: leader.ID, leaderKilled: at}
-	if err := s.Until(ctx, serverBack); err != nil {
+	f := &faultTimes{leader: leader.ID, leaderKilled: at}
+	if err := s.Until(ctx, serverRestarts); err != nil {
 		return nil, err
 	}
 	if err := leader.Start(); err != nil {
 		return nil, err
 	}
-	s.Say("restarted %s", leader.ID)
+	s.Logf("restarted %s", leader.ID)
 
 	if err := s.Until(ctx, hostDies); err != nil {
 		return nil, err
@@ -140,16 +140,16 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	host := slices.MaxFunc(s.Processes, func(a, b *stage.Process) int { return holds(a) - holds(b) })
 	host.Kill()
 	f.host = host.Name
-	s.Say("killed host %s (kill -9)", host.Name)
-	inTime, cancel := context.WithTimeout(ctx, s.Epoch+s.Length-boottime.Now())
+	s.Logf("killed host %s (kill -9)", host.Name)
+	waitCtx, cancel := context.WithTimeout(ctx, s.Epoch+s.Length-boottime.Now())
 	defer cancel()
-	err = stage.Await(inTime, "the host's slots to be free", func() (bool, error) {
-		n, err := s.Held(inTime, func(acquirer string) bool { return acquirer == host.Name })
+	err = stage.Await(waitCtx, "the host's slots to be free", func() (bool, error) {
+		n, err := s.Held(waitCtx, func(acquirer string) bool { return acquirer == host.Name })
 		return err == nil && n == 0, nil
 	})
 	if err == nil {
 		f.freed = boottime.Now() - host.Killed()
-		s.Say("its last slot is free again")
+		s.Logf("its last slot is free again")
 	}
 	return f, s.Until(ctx, 1)
 }

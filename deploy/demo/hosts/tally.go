@@ -18,24 +18,24 @@ type tally struct {
 	jobs, shares  int // grants of jobs and of pool shares
 	denials, ends map[string]int
 	gaveUp        int
-	// ran counts the runs of each firing.
-	ran map[string]int
+	// runCount counts the runs of each firing.
+	runCount map[string]int
 
-	beliefs []overlap.Belief
-	broken  []string
+	beliefs    []overlap.Belief
+	violations []string
 
-	// handOvers holds the times from the end of one holder's belief to the next holder's grant, for grants that had to
+	// handovers holds the times from the end of one holder's belief to the next holder's grant, for grants that had to
 	// wait.
-	handOvers []time.Duration
-	// failOver is the time from the leader's death to the next grant, or zero if there was none.
-	failOver time.Duration
+	handovers []time.Duration
+	// failover is the time from the leader's death to the next grant, or zero if there was none.
+	failover time.Duration
 	// orphans is the number of permits that the killed host held.
 	orphans int
 }
 
 // count computes the tally. permits maps each semaphore to its size. leaderKilled is the time of the leader's death.
 func count(lives []*stage.Life, permits map[string]uint32, leaderKilled time.Duration) *tally {
-	t := &tally{denials: map[string]int{}, ends: map[string]int{}, ran: map[string]int{}}
+	t := &tally{denials: map[string]int{}, ends: map[string]int{}, runCount: map[string]int{}}
 	var grants []*stage.Grant
 	for _, l := range lives {
 		for _, r := range l.Since(stage.Denied, 0) {
@@ -48,10 +48,10 @@ func count(lives []*stage.Life, permits map[string]uint32, leaderKilled time.Dur
 	for _, g := range grants {
 		t.add(g)
 	}
-	t.broken = stage.Overlaps(t.beliefs, permits)
-	t.handOvers = handOvers(grants, permits)
+	t.violations = stage.Overlaps(t.beliefs, permits)
+	t.handovers = handovers(grants, permits)
 	if next := stage.NextGrant(lives, leaderKilled); next > 0 {
-		t.failOver = next - leaderKilled
+		t.failover = next - leaderKilled
 	}
 	return t
 }
@@ -68,21 +68,21 @@ func (t *tally) add(g *stage.Grant) {
 	switch {
 	case orphan:
 		t.orphans++
-	case g.Said(stage.Ended).Lost:
+	case g.Last(stage.Ended).Lost:
 		t.ends["lost"]++
 	case g.Has(stage.Ended):
 		t.ends["released"]++
 	}
 	// An orphan's job may have started without a record. No other host may run that firing afterwards.
 	if !g.Due.IsZero() && (orphan || g.Has(stage.Began)) {
-		t.ran[g.Semaphore+" at "+g.Due.Format(time.RFC3339)]++
+		t.runCount[g.Semaphore+" at "+g.Due.Format(time.RFC3339)]++
 	}
 }
 
-// handOvers returns the durations of all handovers. A grant is a handover if it had to wait because the semaphore was
+// handovers returns the durations of all handovers. A grant is a handover if it had to wait because the semaphore was
 // full when the permit was requested. The handover lasts from the end of the semaphore's last belief before the grant
 // until the grant.
-func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
+func handovers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {
 		bySemaphore[g.Semaphore] = append(bySemaphore[g.Semaphore], g)
@@ -93,14 +93,14 @@ func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 			var used uint32
 			var freed time.Duration
 			for _, other := range grants {
-				if other.At <= g.Asked && g.Asked < other.Until() {
+				if other.At <= g.RequestedAt && g.RequestedAt < other.Until() {
 					used += other.Weight
 				}
 				if other.Until() <= g.At {
 					freed = max(freed, other.Until())
 				}
 			}
-			if used+g.Weight > permits[semaphore] && freed >= g.Asked {
+			if used+g.Weight > permits[semaphore] && freed >= g.RequestedAt {
 				found = append(found, g.At-freed)
 			}
 		}
@@ -109,38 +109,38 @@ func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 }
 
 // twice returns the firings that ran more than once.
-func (t *tally) twice() (broken []string) {
-	for firing, n := range t.ran {
+func (t *tally) twice() (violations []string) {
+	for firing, n := range t.runCount {
 		if n > 1 {
-			broken = append(broken, fmt.Sprintf("%s ran %d times", firing, n))
+			violations = append(violations, fmt.Sprintf("%s ran %d times", firing, n))
 		}
 	}
-	return broken
+	return violations
 }
 
 // report reports the counts and the violations.
-func (s *Story) report(t *tally, f *faulted) {
+func (s *Scenario) report(t *tally, f *faultTimes) {
 	s.Row("grants", "%d for jobs, %d for pool shares", t.jobs, t.shares)
-	s.Row("denials", "%s", counted.Words(t.denials, ", "))
+	s.Row("denials", "%s", counted.Format(t.denials, ", "))
 	s.Row("no response in time", "%d", t.gaveUp)
-	s.Row("permits ended", "%s, %d with the killed host", counted.Words(t.ends, ", "), t.orphans)
-	if times := stage.SpreadOf(t.handOvers); times.N == 0 {
+	s.Row("permits ended", "%s, %d with the killed host", counted.Format(t.ends, ", "), t.orphans)
+	if times := stage.SpreadOf(t.handovers); times.N == 0 {
 		s.Row("handover", "none: every host got a permit immediately")
 	} else {
 		s.Row("handover", "%v median, %v maximum, over %d grants that had to wait",
 			times.Median.Round(10*time.Microsecond), times.Max.Round(10*time.Microsecond), times.N)
 	}
-	if t.failOver > 0 {
-		s.Row("failover", "%v from the kill of %s to the next grant", t.failOver.Round(time.Millisecond), f.leader)
+	if t.failover > 0 {
+		s.Row("failover", "%v from the kill of %s to the next grant", t.failover.Round(time.Millisecond), f.leader)
 	} else {
-		s.Breakf("no permit was granted after the leader's death")
+		s.Violationf("no permit was granted after the leader's death")
 	}
 	if f.freed > 0 {
 		s.Row("killed host", "%s: its slots were free after %v; the permits' duration is %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
 	}
-	s.Row("runs", "%d, %d of them more than once", len(t.ran), s.Break(t.twice()...))
-	s.Row("overlaps", "%d among %d beliefs", s.Break(t.broken...), len(t.beliefs))
+	s.Row("runs", "%d, %d of them more than once", len(t.runCount), s.AddViolations(t.twice()...))
+	s.Row("overlaps", "%d among %d beliefs", s.AddViolations(t.violations...), len(t.beliefs))
 	if t.jobs == 0 || t.shares == 0 {
-		s.Breakf("no job permit or no pool share was granted, so the run is inconclusive")
+		s.Violationf("no job permit or no pool share was granted, so the run is inconclusive")
 	}
 }

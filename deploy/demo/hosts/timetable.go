@@ -7,9 +7,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// timetable is the real schedule at high speed. All hosts have the same schedule, so they agree on due runs without
+// fastSchedule is the real schedule at high speed. All hosts have the same schedule, so they agree on due runs without
 // communicating.
-type timetable struct {
+type fastSchedule struct {
 	// Epoch is the time on the shared clock at which the scenario begins.
 	Epoch time.Duration
 	// Start is the time in the schedule at which the scenario begins.
@@ -29,22 +29,22 @@ type firing struct {
 func (f firing) String() string { return f.job.Name + " at " + f.due.Format(time.RFC3339) }
 
 // at converts a time in the schedule to the shared clock.
-func (t timetable) at(due time.Time) time.Duration {
+func (t fastSchedule) at(due time.Time) time.Duration {
 	return t.Epoch + t.speedUp(due.Sub(t.Start))
 }
 
 // speedUp converts a duration in the schedule to real time.
-func (t timetable) speedUp(d time.Duration) time.Duration {
+func (t fastSchedule) speedUp(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(t.Hour) / float64(time.Hour))
 }
 
 // slowDown converts a duration in real time to schedule time.
-func (t timetable) slowDown(d time.Duration) time.Duration {
+func (t fastSchedule) slowDown(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(time.Hour) / float64(t.Hour))
 }
 
 // firings returns the firings due within length from the start, sorted by due time.
-func (t timetable) firings(jobs []samples.Job, length time.Duration) ([]firing, error) {
+func (t fastSchedule) firings(jobs []samples.Job, length time.Duration) ([]firing, error) {
 	end := t.Start.Add(t.slowDown(length))
 	var all []firing
 	for _, job := range jobs {
@@ -64,9 +64,9 @@ func (t timetable) firings(jobs []samples.Job, length time.Duration) ([]firing, 
 	return all, nil
 }
 
-// running returns how long a firing runs: 50 ms plus up to ten minutes of schedule time. The time differs between
+// runTime returns how long a firing runs: 50 ms plus up to ten minutes of schedule time. The time differs between
 // firings, but is the same on every host.
-func (t timetable) running(f firing) time.Duration {
+func (t fastSchedule) runTime(f firing) time.Duration {
 	h := samples.Hash(f.String())
 	return 50*time.Millisecond + time.Duration(h%uint64(t.speedUp(10*time.Minute)))
 }

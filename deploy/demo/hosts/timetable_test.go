@@ -10,13 +10,13 @@ import (
 // monday starts a week, within which the cron lines for every weekday are due.
 var monday = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 
-func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
+func TestFirings_RealSchedule_AreSortedAndDistinct(t *testing.T) {
 	jobs, err := samples.Kubernetes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := timetable{Start: monday, Hour: 2 * time.Second}
-	all, err := table.firings(jobs, 48*time.Second) // one day of the schedule
+	schedule := fastSchedule{Start: monday, Hour: 2 * time.Second}
+	all, err := schedule.firings(jobs, 48*time.Second) // one day of the schedule
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
 		}
 		seen[key{f.job.Name, f.due}] = true
 		groups[f.job.Cluster]++
-		if d := table.running(f); d < 50*time.Millisecond || d > 2*time.Second {
+		if d := schedule.runTime(f); d < 50*time.Millisecond || d > 2*time.Second {
 			t.Errorf("running(%s) = %v, want from 50 ms to 2 s", f.job.Name, d)
 		}
 	}
@@ -48,8 +48,8 @@ func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
 }
 
 func TestFirings_Interval_IsDueOncePerInterval(t *testing.T) {
-	table := timetable{Start: monday, Hour: time.Second}
-	all, err := table.firings([]samples.Job{{Name: "a", Cluster: "c", Interval: "30m"}}, 10*time.Second)
+	schedule := fastSchedule{Start: monday, Hour: time.Second}
+	all, err := schedule.firings([]samples.Job{{Name: "a", Cluster: "c", Interval: "30m"}}, 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,15 +60,15 @@ func TestFirings_Interval_IsDueOncePerInterval(t *testing.T) {
 		if got := all[i].due.Sub(all[i-1].due); got != 30*time.Minute {
 			t.Errorf("got %v between two firings, want 30m", got)
 		}
-		if got := (table.at(all[i].due) - table.at(all[i-1].due)).Round(time.Microsecond); got != 500*time.Millisecond {
+		if got := (schedule.at(all[i].due) - schedule.at(all[i-1].due)).Round(time.Microsecond); got != 500*time.Millisecond {
 			t.Errorf("got %v of real time between two firings, want 500ms", got)
 		}
 	}
 }
 
-func TestFirings_BadSchedule_NamesTheJob(t *testing.T) {
+func TestFirings_BadSchedule_IsAnError(t *testing.T) {
 	for _, job := range []samples.Job{{Name: "a", Cron: "every day"}, {Name: "a", Interval: "0s"}, {Name: "a"}} {
-		if _, err := (timetable{Start: monday, Hour: time.Second}).firings([]samples.Job{job}, time.Second); err == nil {
+		if _, err := (fastSchedule{Start: monday, Hour: time.Second}).firings([]samples.Job{job}, time.Second); err == nil {
 			t.Errorf("firings() of %+v succeeded, want an error", job)
 		}
 	}

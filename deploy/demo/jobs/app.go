@@ -49,7 +49,7 @@ func App(ctx context.Context, args []string) (err error) {
 	if a.account, err = stage.Begin(args, &a); err != nil {
 		return err
 	}
-	jobs, _, err := timetableOf(a.Jobs)
+	jobs, _, err := sampleJobs(a.Jobs)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func App(ctx context.Context, args []string) (err error) {
 	}
 	defer c.Close()
 
-	clock := wrongClock{clockwork.NewRealClock(), a.Clock}
+	clock := skewedClock{clockwork.NewRealClock(), a.Clock}
 	locker := gkgocron.NewLocker(c,
 		gkgocron.WithNow(clock.Now), // the scheduler's clock
 		// An application that finds a firing claimed keeps trying. If the holder dies and the definition frees the
@@ -80,7 +80,7 @@ func App(ctx context.Context, args []string) (err error) {
 		}
 	}
 	s.Start()
-	a.account.Write(stage.Record{Event: schedulerRuns})
+	a.account.Write(stage.Record{Event: schedulerStarted})
 	<-ctx.Done()
 	return s.Shutdown()
 }
@@ -114,24 +114,24 @@ func (a *app) write(ctx context.Context, job string, step int) error {
 	if err != nil {
 		return err
 	}
-	answer, err := a.http.Do(r)
+	resp, err := a.http.Do(r)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusNoContent {
-		err = fmt.Errorf("the store returned %s: %s", answer.Status, strings.TrimSpace(string(text)))
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusNoContent {
+		err = fmt.Errorf("the store returned %s: %s", resp.Status, strings.TrimSpace(string(text)))
 	}
 	return err
 }
 
-// wrongClock is the machine's clock with a constant skew. Timers are not affected.
-type wrongClock struct {
+// skewedClock is the machine's clock with a constant skew. Timers are not affected.
+type skewedClock struct {
 	clockwork.Clock
-	off time.Duration
+	skew time.Duration
 }
 
-func (c wrongClock) Now() time.Time                  { return c.Clock.Now().Add(c.off) }
-func (c wrongClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
-func (c wrongClock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
+func (c skewedClock) Now() time.Time                  { return c.Clock.Now().Add(c.skew) }
+func (c skewedClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+func (c skewedClock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }

@@ -14,39 +14,39 @@ type evidence struct {
 	jobs   []job
 	writes []write
 	// claims holds the servers' final record of each firing. A firing without an entry was not claimed.
-	claims map[firing]claim
-	asked  int // number of firings whose records were requested from the servers
+	claims  map[firing]claim
+	queried int // number of firings whose records were requested from the servers
 	// window is the part of the schedule in which every firing must be claimed.
 	window window
 	// leaderless is the time from the leader's death to the next grant.
-	leaderless stretch
+	leaderless span
 }
 
 // twice returns the violations: firings that ran more than once. Only a firing that was cut short may run again, and
 // only if the job's definition frees such firings. again counts the permitted reruns.
-func (e *evidence) twice() (again int, broken []string) {
+func (e *evidence) twice() (again int, violations []string) {
 	before := map[firing]*run{}
 	for _, r := range e.runs {
-		if r.givenBack() {
+		if r.neverStarted() {
 			continue
 		}
-		was := before[r.firing]
+		prev := before[r.firing]
 		before[r.firing] = r
 		switch {
-		case was == nil:
-		case !was.cut():
-			broken = append(broken, fmt.Sprintf("%s was run twice: by %s and, after that run had finished, by %s", e.name(r.firing), was, r))
+		case prev == nil:
+		case !prev.cut():
+			violations = append(violations, fmt.Sprintf("%s was run twice: by %s and, after that run had finished, by %s", e.name(r.firing), prev, r))
 		case !e.job(r.job).free:
-			broken = append(broken, fmt.Sprintf("%s was spent when its permit was lost, but was run twice: by %s and by %s", e.name(r.firing), was, r))
+			violations = append(violations, fmt.Sprintf("%s was spent when its permit was lost, but was run twice: by %s and by %s", e.name(r.firing), prev, r))
 		default:
 			again++
 		}
 	}
-	return again, broken
+	return again, violations
 }
 
 // overlaps returns the periods in which two applications relied on the same permit, and falling tokens.
-func (e *evidence) overlaps() (broken []string) {
+func (e *evidence) overlaps() (violations []string) {
 	var beliefs []overlap.Belief
 	permits := map[string]uint32{}
 	for _, r := range e.runs {
@@ -58,7 +58,7 @@ func (e *evidence) overlaps() (broken []string) {
 
 // successions checks every run that was followed by another run of its job. The run must have stopped before the next
 // one was granted, unless its process was suspended at that time. suspended lists those exceptions.
-func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
+func (e *evidence) successions() (lost int, suspended []*run, violations []string) {
 	for _, r := range e.runs {
 		if !r.began() {
 			continue
@@ -68,31 +68,31 @@ func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
 		case next != nil && r.stopped() > next.At && r.life.suspended.has(next.At):
 			suspended = append(suspended, r)
 		case next != nil && r.stopped() > next.At:
-			broken = append(broken, fmt.Sprintf("%s continued after %s had begun, for %v", r, next, min(r.stopped(), next.stopped())-next.At))
-		case r.cut() || r.Said(finished).Lost:
+			violations = append(violations, fmt.Sprintf("%s continued after %s had begun, for %v", r, next, min(r.stopped(), next.stopped())-next.At))
+		case r.cut() || r.Last(finished).Lost:
 			lost++
 		}
 	}
-	return lost, suspended, broken
+	return lost, suspended, violations
 }
 
 // stale returns the writes that the store refused. It reports writes that the store wrongly accepted or wrongly refused
 // as violations.
-func (e *evidence) stale() (refused []write, broken []string) {
+func (e *evidence) stale() (refused []write, violations []string) {
 	newest := map[string]uint64{}
 	for _, w := range e.writes {
 		switch {
 		case w.accepted && w.token < newest[w.job]:
-			broken = append(broken, fmt.Sprintf("the store accepted write %d of %s with token %d after one with token %d", w.step, w.job, w.token, newest[w.job]))
+			violations = append(violations, fmt.Sprintf("the store accepted write %d of %s with token %d after one with token %d", w.step, w.job, w.token, newest[w.job]))
 		case w.accepted:
 			newest[w.job] = w.token
 		case w.token >= newest[w.job]:
-			broken = append(broken, fmt.Sprintf("the store refused write %d of %s with token %d, but had seen no newer one", w.step, w.job, w.token))
+			violations = append(violations, fmt.Sprintf("the store refused write %d of %s with token %d, but had seen no newer one", w.step, w.job, w.token))
 		default:
 			refused = append(refused, w)
 		}
 	}
-	return refused, broken
+	return refused, violations
 }
 
 // String formats the run for messages.

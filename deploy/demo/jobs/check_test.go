@@ -17,14 +17,14 @@ type script struct {
 	writes []write
 	claims map[firing]claim
 	until  int // end of the window
-	gap    stretch
+	gap    span
 }
 
-var begin = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+var epoch = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 func at(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-func due(job string, s int) firing { return firing{job, begin.Add(time.Duration(s) * time.Second)} }
+func due(job string, s int) firing { return firing{job, epoch.Add(time.Duration(s) * time.Second)} }
 
 // runs records a run that finishes.
 func (l *life) runs(f firing, token uint64, from, until float64) {
@@ -64,7 +64,7 @@ func newScript() *script {
 	return &script{a: &life{Life: stage.Life{Name: "a"}}, b: &life{Life: stage.Life{Name: "b"}}, claims: map[firing]claim{}}
 }
 
-func (s *script) servers(f firing, token uint64, winner string, state gatekeeperv1.FiringState) {
+func (s *script) recordClaim(f firing, token uint64, winner string, state gatekeeperv1.FiringState) {
 	s.claims[f] = claim{token: token, winner: winner, state: state}
 }
 
@@ -76,9 +76,9 @@ const (
 )
 
 func (s *script) evidence() *evidence {
-	until := begin
+	until := epoch
 	if s.until > 0 {
-		until = begin.Add(time.Duration(s.until) * time.Second)
+		until = epoch.Add(time.Duration(s.until) * time.Second)
 	}
 	return &evidence{
 		history: newHistory([]*life{s.a, s.b}),
@@ -87,27 +87,27 @@ func (s *script) evidence() *evidence {
 			{Name: "free", Period: 5 * time.Second, free: true},
 		},
 		writes: s.writes, claims: s.claims, leaderless: s.gap,
-		window: window{from: begin.Add(time.Millisecond), until: until, wall: begin},
+		window: window{from: epoch.Add(time.Millisecond), until: until, wall: epoch},
 	}
 }
 
-// wantBroken checks for exactly one violation with the given text, or for none if the text is empty.
-func wantBroken(t *testing.T, broken []string, words string) {
+// wantViolation checks for exactly one violation with the given text, or for none if the text is empty.
+func wantViolation(t *testing.T, violations []string, text string) {
 	t.Helper()
 	switch {
-	case words == "" && len(broken) > 0:
-		t.Errorf("got violations %q, want none", broken)
-	case words != "" && (len(broken) != 1 || !strings.Contains(broken[0], words)):
-		t.Errorf("got violations %q, want one that contains %q", broken, words)
+	case text == "" && len(violations) > 0:
+		t.Errorf("got violations %q, want none", violations)
+	case text != "" && (len(violations) != 1 || !strings.Contains(violations[0], text)):
+		t.Errorf("got violations %q, want one that contains %q", violations, text)
 	}
 }
 
 func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 	for _, test := range []struct {
-		name   string
-		tell   func(*script)
-		again  int
-		broken string
+		name       string
+		setup      func(*script)
+		again      int
+		violations string
 	}{
 		{"EachRunOnce", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
 		{"RunAgainAfterDone", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
@@ -130,9 +130,9 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScript()
-			test.tell(s)
-			again, broken := s.evidence().twice()
-			wantBroken(t, broken, test.broken)
+			test.setup(s)
+			again, violations := s.evidence().twice()
+			wantViolation(t, violations, test.violations)
 			if again != test.again {
 				t.Errorf("got %d firings that ran again, want %d", again, test.again)
 			}
@@ -140,29 +140,29 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 	}
 }
 
-func TestOverlaps_TwoHoldersOfOnePermit_IsBroken(t *testing.T) {
+func TestOverlaps_TwoHoldersOfOnePermit_IsViolation(t *testing.T) {
 	s := newScript()
 	s.a.runs(due("free", 5), 1, 5, 6)
 	s.b.runs(due("free", 10), 2, 6, 8)
-	wantBroken(t, s.evidence().overlaps(), "")
+	wantViolation(t, s.evidence().overlaps(), "")
 	s.a.runs(due("free", 15), 3, 15, 17)
 	s.b.runs(due("free", 20), 4, 16, 18)
-	wantBroken(t, s.evidence().overlaps(), "overlap")
+	wantViolation(t, s.evidence().overlaps(), "overlap")
 }
 
-func TestOverlaps_FallingToken_IsBroken(t *testing.T) {
+func TestOverlaps_FallingToken_IsViolation(t *testing.T) {
 	s := newScript()
 	s.a.runs(due("free", 5), 7, 5, 6)
 	s.b.runs(due("free", 10), 6, 10, 11)
-	wantBroken(t, s.evidence().overlaps(), "falling token")
+	wantViolation(t, s.evidence().overlaps(), "falling token")
 }
 
-func TestSuccessions_JobThatContinues_IsBrokenUnlessSuspended(t *testing.T) {
+func TestSuccessions_JobContinues_IsViolationUnlessSuspended(t *testing.T) {
 	s := newScript()
 	s.a.loses(due("free", 5), 1, 5, 8, 8)
 	s.b.runs(due("free", 10), 2, 9, 10)
-	lost, suspended, broken := s.evidence().successions()
-	wantBroken(t, broken, "")
+	lost, suspended, violations := s.evidence().successions()
+	wantViolation(t, violations, "")
 	if lost != 1 || len(suspended) != 0 {
 		t.Errorf("successions() found %d lost runs and suspended runs %v, want 1 and none", lost, suspended)
 	}
@@ -170,35 +170,35 @@ func TestSuccessions_JobThatContinues_IsBrokenUnlessSuspended(t *testing.T) {
 	s = newScript()
 	s.a.loses(due("free", 5), 1, 5, 8, 12)
 	s.b.runs(due("free", 10), 2, 9, 10)
-	_, _, broken = s.evidence().successions()
-	wantBroken(t, broken, "continued after")
+	_, _, violations = s.evidence().successions()
+	wantViolation(t, violations, "continued after")
 
-	s.a.suspended = stretch{at(6), at(11)}
-	_, suspended, broken = s.evidence().successions()
-	wantBroken(t, broken, "")
+	s.a.suspended = span{at(6), at(11)}
+	_, suspended, violations = s.evidence().successions()
+	wantViolation(t, violations, "")
 	if len(suspended) != 1 || suspended[0].Token != 1 {
 		t.Errorf("successions() found suspended runs %v, want only the run with token 1", suspended)
 	}
 }
 
-func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
-	took := func(token uint64, accepted bool) write { return write{job: "free", token: token, accepted: accepted} }
+func TestStale_StoreMustRefuseOnlyOlderTokens(t *testing.T) {
+	written := func(token uint64, accepted bool) write { return write{job: "free", token: token, accepted: accepted} }
 	for _, test := range []struct {
-		name    string
-		writes  []write
-		refused int
-		broken  string
+		name       string
+		writes     []write
+		refused    int
+		violations string
 	}{
-		{"OlderRefused", []write{took(1, true), took(2, true), took(1, false)}, 1, ""},
-		{"OlderAccepted", []write{took(2, true), took(1, true)}, 0, "accepted write"},
-		{"NewestRefused", []write{took(2, true), took(2, false)}, 0, "had seen no newer one"},
-		{"OtherJob", []write{took(2, true), {job: "spent", token: 1, accepted: true}}, 0, ""},
+		{"OlderRefused", []write{written(1, true), written(2, true), written(1, false)}, 1, ""},
+		{"OlderAccepted", []write{written(2, true), written(1, true)}, 0, "accepted write"},
+		{"NewestRefused", []write{written(2, true), written(2, false)}, 0, "had seen no newer one"},
+		{"OtherJob", []write{written(2, true), {job: "spent", token: 1, accepted: true}}, 0, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScript()
 			s.writes = test.writes
-			refused, broken := s.evidence().stale()
-			wantBroken(t, broken, test.broken)
+			refused, violations := s.evidence().stale()
+			wantViolation(t, violations, test.violations)
 			if len(refused) != test.refused {
 				t.Errorf("stale() = %v, want %d refused writes", refused, test.refused)
 			}
@@ -208,16 +208,16 @@ func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
 
 func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
 	for _, test := range []struct {
-		name   string
-		tell   func(*script)
-		why    string
-		broken string
+		name       string
+		setup      func(*script)
+		why        string
+		violations string
 	}{
 		{"Claimed", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6) }, "", ""},
-		{"NoApplicationRuns", func(s *script) { s.a.Killed, s.b.Killed = at(1), at(2) }, nobody, ""},
-		{"NoLeader", func(s *script) { s.gap = stretch{at(4), at(7)} }, noServer, ""},
-		{"StillWaiting", func(*script) {}, holder, ""},
-		{"Suspended", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.b.Killed = at(1) }, weak, ""},
+		{"NoApplicationRuns", func(s *script) { s.a.Killed, s.b.Killed = at(1), at(2) }, noneRunning, ""},
+		{"NoLeader", func(s *script) { s.gap = span{at(4), at(7)} }, noLeader, ""},
+		{"StillWaiting", func(*script) {}, previousLost, ""},
+		{"Suspended", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.b.Killed = at(1) }, disrupted, ""},
 		{"WithoutAReason", func(s *script) { s.a.write(due("free", 5), 0, 4, skipped, stage.Record{Text: "FIRING_DONE"}) }, "", "a was able to run it"},
 		{"WithoutAReason_WrongClock", func(s *script) {
 			s.a.clock = -2 * time.Second
@@ -227,10 +227,10 @@ func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScript()
 			s.until = 10
-			s.servers(due("spent", 5), 9, "a", done)
-			test.tell(s)
-			why, broken := s.evidence().unclaimed()
-			wantBroken(t, broken, test.broken)
+			s.recordClaim(due("spent", 5), 9, "a", done)
+			test.setup(s)
+			why, violations := s.evidence().unclaimed()
+			wantViolation(t, violations, test.violations)
 			if test.why == "" && len(why) > 0 || test.why != "" && why[test.why] != 1 {
 				t.Errorf("got unclaimed firings %v, want %q", why, test.why)
 			}
@@ -241,36 +241,36 @@ func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
 func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 	f := due("spent", 5)
 	for _, test := range []struct {
-		name   string
-		tell   func(*script)
-		died   int
-		broken string
+		name       string
+		setup      func(*script)
+		died       int
+		violations string
 	}{
-		{"Done", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", done) }, 0, ""},
-		{"Spent", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 0, ""},
-		{"DiedBeforeRecording", func(s *script) { s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 1, ""},
-		{"SuspendedBeforeRecording", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
-		{"SuspendedAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "no record of that"},
-		{"UnknownToApplications", func(s *script) { s.servers(f, 1, "a", done) }, 0, "no record of that"},
+		{"Done", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", done) }, 0, ""},
+		{"Spent", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 0, ""},
+		{"DiedBeforeRecording", func(s *script) { s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 1, ""},
+		{"SuspendedBeforeRecording", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.recordClaim(f, 1, "a", spent) }, 1, ""},
+		{"SuspendedAndDone", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.recordClaim(f, 1, "a", done) }, 0, "no record of that"},
+		{"UnknownToApplications", func(s *script) { s.recordClaim(f, 1, "a", done) }, 0, "no record of that"},
 		{"UnknownToServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
-		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "recorded token 1"},
-		{"DoneRecordedAsSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "recorded a loss"},
-		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", failed) }, 0, ""},
-		{"FailedRecordedAsDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "recorded it as done"},
-		{"DoneRecordedAsFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", failed) }, 0, "recorded a failure"},
-		{"CutShort", func(s *script) { s.a.fails(f, 1, 5, 6, true); s.servers(f, 1, "a", cutShort) }, 0, ""},
-		{"DoneRecordedAsCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", cutShort) }, 0, "cut short"},
-		{"DeadRecordedAsDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "recorded it as done"},
+		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.recordClaim(f, 1, "b", done) }, 0, "recorded token 1"},
+		{"DoneRecordedAsSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", spent) }, 0, "recorded a loss"},
+		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", failed) }, 0, ""},
+		{"FailedRecordedAsDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
+		{"DoneRecordedAsFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", failed) }, 0, "recorded a failure"},
+		{"CutShort", func(s *script) { s.a.fails(f, 1, 5, 6, true); s.recordClaim(f, 1, "a", cutShort) }, 0, ""},
+		{"DoneRecordedAsCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", cutShort) }, 0, "cut short"},
+		{"DeadRecordedAsDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
 		{"StillClaimed", func(s *script) {
 			s.a.runs(f, 1, 5, 6)
-			s.servers(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
+			s.recordClaim(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
 		}, 0, "at the end"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScript()
-			test.tell(s)
-			died, broken := s.evidence().audit()
-			wantBroken(t, broken, test.broken)
+			test.setup(s)
+			died, violations := s.evidence().audit()
+			wantViolation(t, violations, test.violations)
 			if died != test.died {
 				t.Errorf("got %d unrecorded claims, want %d", died, test.died)
 			}
@@ -295,20 +295,20 @@ func wantWrites(t *testing.T, r *stage.Report, want string) {
 }
 
 // The report is of a complete scenario with all faults: application a is killed, and b is suspended.
-func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
-	tell := func() (*script, *faults) {
+func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
+	setup := func() (*script, *faults) {
 		s := newScript()
 		s.a.begins(due("spent", 5), 1, 5)
 		s.a.begins(due("free", 5), 2, 5)
 		s.a.Killed = at(6)
-		s.servers(due("spent", 5), 1, "a", spent)
+		s.recordClaim(due("spent", 5), 1, "a", spent)
 		s.b.runs(due("free", 5), 3, 9, 9.5)
-		s.servers(due("free", 5), 3, "b", done)
-		s.b.suspended = stretch{at(11), at(15)}
+		s.recordClaim(due("free", 5), 3, "b", done)
+		s.b.suspended = span{at(11), at(15)}
 		s.b.loses(due("free", 10), 4, 10, 14, 15)
 		c := &life{}
 		c.runs(due("free", 10), 5, 14.5, 15)
-		s.servers(due("free", 10), 5, "c", done)
+		s.recordClaim(due("free", 10), 5, "c", done)
 		s.a.Records = append(s.a.Records, c.Records...)
 		s.writes = []write{{job: "free", token: 4, step: 1, at: at(10.5), accepted: true}, {job: "free", token: 5, step: 1, at: at(14.6), accepted: true},
 			{job: "free", token: 4, step: 2, at: at(15), accepted: false}}
@@ -317,12 +317,12 @@ func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 			suspend: suspendedApp{app: "b", when: s.b.suspended, caught: stage.Record{Semaphore: "free", Token: 4, Step: 2}, next: 5},
 		}
 	}
-	s, f := tell()
+	s, f := setup()
 	e := s.evidence()
 	// c is a third application. To keep the test short, its records are stored in a's account.
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	r := reportOf(e, f)
-	wantBroken(t, r.Broken, "")
+	wantViolation(t, r.Violations, "")
 	for name, want := range map[string]string{
 		"firings": "3 due, 3 claimed once, 0 claimed twice", "lost firings": "2 rerun as defined (free), 1 not rerun (spent)",
 		"writes": "2 accepted, 1 refused",
@@ -338,28 +338,28 @@ func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 
 	e.claims[due("free", 5)] = claim{token: 2, winner: "a", state: spent}
 	e.history = newHistory([]*life{cut(s.a, 5, false), cut(s.b, 3, false), cut(s.a, 5, true)})
-	if broken := reportOf(e, f).Broken; !strings.Contains(strings.Join(broken, "\n"), "was not freed") {
-		t.Errorf("got violations %q, want one about a firing that was not freed", broken)
+	if violations := reportOf(e, f).Violations; !strings.Contains(strings.Join(violations, "\n"), "was not freed") {
+		t.Errorf("got violations %q, want one about a firing that was not freed", violations)
 	}
 
-	s, f = tell()
+	s, f = setup()
 	e = s.evidence()
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	e.writes = e.writes[:2]
-	wantBroken(t, reportOf(e, f).Broken, "was not refused")
+	wantViolation(t, reportOf(e, f).Violations, "was not refused")
 
-	s, f = tell()
+	s, f = setup()
 	e = s.evidence()
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	again := e.writes[2]
 	again.step++
 	e.writes = append(e.writes, again)
-	wantBroken(t, reportOf(e, f).Broken, "checked between the writes")
+	wantViolation(t, reportOf(e, f).Violations, "checked between the writes")
 }
 
 func TestReportSuspended_LateWriteBeforeTheNextHolderWrites_IsCorrectAndShown(t *testing.T) {
 	s := newScript()
-	s.a.suspended = stretch{at(6), at(11)}
+	s.a.suspended = span{at(6), at(11)}
 	s.a.loses(due("free", 5), 1, 5, 8, 12)
 	s.b.runs(due("free", 10), 2, 10.9, 13)
 	s.writes = []write{{job: "free", token: 1, step: 3, at: at(11.1), accepted: true}, {job: "free", token: 2, at: at(11.2), accepted: true}}
@@ -367,7 +367,7 @@ func TestReportSuspended_LateWriteBeforeTheNextHolderWrites_IsCorrectAndShown(t 
 	_, suspended, _ := e.successions()
 	r := &stage.Report{}
 	e.suspended(r, suspendedApp{when: s.a.suspended}, suspended, nil)
-	wantBroken(t, r.Broken, "was not refused") // the suspendedApp has no caught write
+	wantViolation(t, r.Violations, "was not refused") // the suspendedApp has no caught write
 	wantWrites(t, r, "write 3 accepted: it arrived before the first write with token 2")
 }
 
@@ -378,16 +378,16 @@ func TestAudit_JobOrderedToStop_IsCutShort(t *testing.T) {
 	s.a.write(f, 1, 7, returned, stage.Record{Text: "no refresh got through"})
 	s.a.write(f, 1, 7, stage.Ended, stage.Record{Until: at(7)})
 	s.a.write(f, 1, 7.1, finished, stage.Record{Lost: true})
-	s.servers(f, 1, "a", spent)
-	_, broken := s.evidence().audit()
-	wantBroken(t, broken, "")
+	s.recordClaim(f, 1, "a", spent)
+	_, violations := s.evidence().audit()
+	wantViolation(t, violations, "")
 }
 
 // cut returns a copy of a life, either with only the records about a token or with all others.
-func cut(l *life, token uint64, about bool) *life {
+func cut(l *life, token uint64, only bool) *life {
 	part := *l
-	part.Records = slices.DeleteFunc(slices.Clone(l.Records), func(r stage.Record) bool { return (r.Token == token) != about })
-	if about {
+	part.Records = slices.DeleteFunc(slices.Clone(l.Records), func(r stage.Record) bool { return (r.Token == token) != only })
+	if only {
 		part.Name, part.Killed = "c", 0 // the third application
 	}
 	return &part

@@ -18,15 +18,15 @@ type claim struct {
 	state  gatekeeperv1.FiringState
 }
 
-// askClaims tries to acquire each firing, as an application would. A denial reports the token that has claimed the
-// firing. If a permit is granted instead, the firing was not claimed, and askClaims releases it.
-func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (map[firing]claim, error) {
+// queryClaims tries to acquire each firing, as an application would. A denial reports the token that has claimed the
+// firing. If a permit is granted instead, the firing was not claimed, and queryClaims releases it.
+func queryClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (map[firing]claim, error) {
 	claims := map[firing]claim{}
 	for f := range firings {
 		p, err := c.Semaphore(f.job).TryAcquire(ctx, client.WithFiring(f.job, f.due), client.WithGroup(group), client.WithAcquirer("auditor"))
-		denied, no := errors.AsType[*client.DeniedError](err)
+		denied, isDenied := errors.AsType[*client.DeniedError](err)
 		switch {
-		case no && denied.Firing != nil:
+		case isDenied && denied.Firing != nil:
 			claims[f] = claim{token: denied.Firing.GetToken(), winner: denied.Firing.GetWinner().GetAcquirer(), state: denied.Firing.GetState()}
 		case err != nil:
 			return nil, fmt.Errorf("acquire %s for the firing at %s: %w", f.job, f.due.Format(time.RFC3339), err)
@@ -42,21 +42,21 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 // audit compares the applications' records with the servers'. died counts the firings whose application did not record
 // the claim, because it died or was suspended before it read the response. In the latter case the permit may have
 // expired in the meantime.
-func (e *evidence) audit() (died int, broken []string) {
+func (e *evidence) audit() (died int, violations []string) {
 	for f, c := range e.claims {
 		if !c.ended() {
-			broken = append(broken, fmt.Sprintf("%s is %s at the end, according to the servers", e.name(f), c.state))
+			violations = append(violations, fmt.Sprintf("%s is %s at the end, according to the servers", e.name(f), c.state))
 		}
 		last := e.last(f)
 		if last == nil || last.Token < c.token {
-			if e.diedAt(c.winner) || c.state == gatekeeperv1.FiringState_FIRING_STATE_SPENT && e.suspendedAt(c.winner) {
+			if e.wasKilled(c.winner) || c.state == gatekeeperv1.FiringState_FIRING_STATE_SPENT && e.wasSuspended(c.winner) {
 				died++
 				continue
 			}
-			broken = append(broken, fmt.Sprintf("according to the servers, %s was claimed by %s with token %d, but %s has no record of that", e.name(f), c.winner, c.token, c.winner))
+			violations = append(violations, fmt.Sprintf("according to the servers, %s was claimed by %s with token %d, but %s has no record of that", e.name(f), c.winner, c.token, c.winner))
 		}
 	}
-	for f := range e.by {
+	for f := range e.byFiring {
 		last, c := e.last(f), e.claims[f]
 		if last == nil {
 			continue
@@ -64,16 +64,16 @@ func (e *evidence) audit() (died int, broken []string) {
 		free := e.job(f.job).free
 		switch {
 		case c.token == 0 && (!last.cut() || !free):
-			broken = append(broken, fmt.Sprintf("%s was run by %s, but the servers have no record of it", e.name(f), last))
+			violations = append(violations, fmt.Sprintf("%s was run by %s, but the servers have no record of it", e.name(f), last))
 		case c.token != 0 && c.token < last.Token:
-			broken = append(broken, fmt.Sprintf("%s was run by %s, but the servers recorded token %d", e.name(f), last, c.token))
+			violations = append(violations, fmt.Sprintf("%s was run by %s, but the servers recorded token %d", e.name(f), last, c.token))
 		case c.token == last.Token:
 			if wrong := mismatch(last, c.state); wrong != "" {
-				broken = append(broken, fmt.Sprintf("%s %s", e.name(f), wrong))
+				violations = append(violations, fmt.Sprintf("%s %s", e.name(f), wrong))
 			}
 		}
 	}
-	return died, broken
+	return died, violations
 }
 
 // ended reports whether the firing has ended.
@@ -90,7 +90,7 @@ func (c claim) ended() bool {
 // mismatch describes how the servers' record of a run's outcome differs from the application's. It returns "" if they
 // agree.
 func mismatch(r *run, state gatekeeperv1.FiringState) string {
-	erred := r.Said(returned).Text != ""
+	erred := r.Last(returned).Text != ""
 	switch {
 	case state == gatekeeperv1.FiringState_FIRING_STATE_SPENT && !r.cut():
 		return fmt.Sprintf("was done by %s, but the servers recorded a loss", r)
@@ -108,21 +108,21 @@ func mismatch(r *run, state gatekeeperv1.FiringState) string {
 
 // last returns the newest run of a firing, ignoring runs that did not start.
 func (e *evidence) last(f firing) *run {
-	runs := e.by[f]
+	runs := e.byFiring[f]
 	for i := len(runs) - 1; i >= 0; i-- {
-		if !runs[i].givenBack() {
+		if !runs[i].neverStarted() {
 			return runs[i]
 		}
 	}
 	return nil
 }
 
-// suspendedAt reports whether a process of the application was suspended.
-func (e *evidence) suspendedAt(name string) bool {
-	return slices.ContainsFunc(e.lives, func(l *life) bool { return l.Name == name && l.suspended != stretch{} })
+// wasSuspended reports whether a process of the application was suspended.
+func (e *evidence) wasSuspended(name string) bool {
+	return slices.ContainsFunc(e.lives, func(l *life) bool { return l.Name == name && l.suspended != span{} })
 }
 
-// diedAt reports whether a process of the application was killed.
-func (e *evidence) diedAt(name string) bool {
+// wasKilled reports whether a process of the application was killed.
+func (e *evidence) wasKilled(name string) bool {
 	return slices.ContainsFunc(e.lives, func(l *life) bool { return l.Name == name && l.Killed > 0 })
 }

@@ -21,12 +21,12 @@ func (w window) at(t time.Time, clock time.Duration) time.Duration {
 
 // unclaimed counts the firings in the window that no application claimed, by reason. A firing without a valid reason is
 // a violation.
-func (e *evidence) unclaimed() (why map[string]int, broken []string) {
+func (e *evidence) unclaimed() (why map[string]int, violations []string) {
 	why = map[string]int{}
 	for _, j := range e.jobs {
 		for _, at := range j.due(e.window.from, e.window.until) {
 			f := firing{j.Name, at}
-			if len(e.by[f]) > 0 || e.claims[f].token > 0 {
+			if len(e.byFiring[f]) > 0 || e.claims[f].token > 0 {
 				continue
 			}
 			reason, ok := e.whyNot(f, j.Period)
@@ -34,19 +34,19 @@ func (e *evidence) unclaimed() (why map[string]int, broken []string) {
 				why[reason]++
 				continue
 			}
-			broken = append(broken, e.name(f)+" was not claimed, "+reason)
+			violations = append(violations, e.name(f)+" was not claimed, "+reason)
 		}
 	}
-	return why, broken
+	return why, violations
 }
 
 // Reasons why a firing was not claimed. For each application, the first reason that applies counts.
 const (
-	noServer = "while there was no leader"
-	holder   = "while the other applications still waited for the previous firing, whose holder was lost"
-	goesOn   = "while the previous run was still in progress"
-	weak     = "while an application was dying, starting or suspended"
-	nobody   = "while no application was running"
+	noLeader     = "while there was no leader"
+	previousLost = "while the other applications still waited for the previous firing, whose holder was lost"
+	stillRunning = "while the previous run was still in progress"
+	disrupted    = "while an application was dying, starting or suspended"
+	noneRunning  = "while no application was running"
 )
 
 // whyNot returns the reason that kept the applications from claiming a firing. Each application reaches the firing at a
@@ -55,32 +55,32 @@ func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 	holds := map[string]bool{}
 	for _, l := range e.lives {
 		at := e.window.at(f.due, l.clock)
-		turn := stretch{at, at + period}
+		interval := span{at, at + period}
 		switch {
-		case l.End() <= turn.from || l.started >= turn.until:
+		case l.End() <= interval.from || l.started >= interval.until:
 			// The firing belongs to another process of the application.
-		case l.End() < turn.until || l.started > turn.from || l.suspended.meets(turn):
-			holds[weak] = true
-		case e.leaderless.meets(turn):
-			holds[noServer] = true
-		case e.ran(l, f.job, turn):
-			holds[goesOn] = true
-		case !e.heard(l, f.job, stretch{at - period, at}):
-			holds[holder] = true
+		case l.End() < interval.until || l.started > interval.from || l.suspended.intersects(interval):
+			holds[disrupted] = true
+		case e.leaderless.intersects(interval):
+			holds[noLeader] = true
+		case e.ran(l, f.job, interval):
+			holds[stillRunning] = true
+		case !e.gotResponse(l, f.job, span{at - period, at}):
+			holds[previousLost] = true
 		default:
 			return "although " + l.Name + " was able to run it", false
 		}
 	}
-	for _, reason := range []string{noServer, holder, goesOn, weak} {
+	for _, reason := range []string{noLeader, previousLost, stillRunning, disrupted} {
 		if holds[reason] {
 			return reason, true
 		}
 	}
-	return nobody, true
+	return noneRunning, true
 }
 
 // ran reports whether this process was running the job when the period began.
-func (e *evidence) ran(l *life, name string, in stretch) bool {
+func (e *evidence) ran(l *life, name string, in span) bool {
 	for _, r := range e.byJob[name] {
 		if r.life == l && r.At < in.from && r.stopped() > in.from {
 			return true
@@ -89,9 +89,9 @@ func (e *evidence) ran(l *life, name string, in stretch) bool {
 	return false
 }
 
-// heard reports whether the process received a response for the job in the period. If not, it was waiting the whole
+// gotResponse reports whether the process received a response for the job in the period. If not, it was waiting the whole
 // time.
-func (e *evidence) heard(l *life, name string, in stretch) bool {
+func (e *evidence) gotResponse(l *life, name string, in span) bool {
 	for _, r := range l.Records {
 		if r.Semaphore == name && (r.Event == skipped || r.Event == stage.Granted) && in.has(r.At) {
 			return true

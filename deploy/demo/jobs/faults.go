@@ -30,14 +30,14 @@ type killedApp struct {
 // killedLeader is a leader that was killed.
 type killedLeader struct {
 	server string
-	// without is the time from its death to the next grant.
-	without stretch
+	// leaderless is the time from its death to the next grant.
+	leaderless span
 }
 
 // suspendedApp is an application that was suspended with SIGSTOP between its check and its write.
 type suspendedApp struct {
 	app  string
-	when stretch
+	when span
 	// caught is the record of the check. next is the token with which the next holder wrote during the suspension.
 	caught stage.Record
 	next   uint64
@@ -51,7 +51,7 @@ const (
 	appSuspended = 0.65
 )
 
-func (s *Story) faults(ctx context.Context) (*faults, error) {
+func (s *Scenario) faults(ctx context.Context) (*faults, error) {
 	f := &faults{}
 	for _, fault := range []struct {
 		from float64
@@ -69,7 +69,7 @@ func (s *Story) faults(ctx context.Context) (*faults, error) {
 
 // killApp kills an application while it runs jobs of both kinds, and restarts it when the servers have freed its
 // permits.
-func (s *Story) killApp(ctx context.Context, f *faults) error {
+func (s *Scenario) killApp(ctx context.Context, f *faults) error {
 	var victim *process
 	err := stage.Await(ctx, "an application running jobs of both kinds", func() (bool, error) {
 		for _, p := range s.living() {
@@ -87,29 +87,29 @@ func (s *Story) killApp(ctx context.Context, f *faults) error {
 	}
 	victim.Kill()
 	f.kill.app, f.kill.at = victim.Name, victim.Killed()
-	its := func(acquirer string) bool { return acquirer == victim.Name }
-	if f.kill.held, err = s.Held(ctx, its); err != nil {
+	isVictim := func(acquirer string) bool { return acquirer == victim.Name }
+	if f.kill.held, err = s.Held(ctx, isVictim); err != nil {
 		return err
 	}
-	s.Say("killed %s (kill -9), which held %d permits", victim.Name, f.kill.held)
-	freed, err := s.freed(ctx, its)
+	s.Logf("killed %s (kill -9), which held %d permits", victim.Name, f.kill.held)
+	freed, err := s.freed(ctx, isVictim)
 	if err != nil {
 		return err
 	}
 	f.kill.freed = freed - f.kill.at
-	again, err := s.startApp(ctx, victim.Name, victim.clock)
+	restarted, err := s.startApp(ctx, victim.Name, victim.clock)
 	if err != nil {
 		return err
 	}
-	s.Say("all of them are free again; restarted %s", victim.Name)
-	return again.scheduling(ctx)
+	s.Logf("all of them are free again; restarted %s", victim.Name)
+	return restarted.awaitScheduler(ctx)
 }
 
 // busy reports whether the application is running jobs of both kinds. It ignores runs near their start or end, which
 // may already be over or not yet recorded.
-func (s *Story) busy(p *process) bool {
+func (s *Scenario) busy(p *process) bool {
 	kinds := map[bool]int{}
-	for _, rec := range writing(p.Records()) {
+	for _, rec := range pendingWrites(p.Records()) {
 		if j := s.job(rec.Semaphore); rec.Step >= 2 && rec.Step < j.Steps-1 {
 			kinds[j.free]++
 		}
@@ -118,16 +118,16 @@ func (s *Story) busy(p *process) bool {
 }
 
 // living returns the applications that were not killed, in start order.
-func (s *Story) living() []*process {
+func (s *Scenario) living() []*process {
 	return slices.DeleteFunc(slices.Clone(s.apps), func(p *process) bool { return p.Killed() > 0 })
 }
 
 // killLeader kills the leader while jobs run, waits for the next leader's first grant, and restarts the server.
-func (s *Story) killLeader(ctx context.Context, f *faults) error {
+func (s *Scenario) killLeader(ctx context.Context, f *faults) error {
 	err := stage.Await(ctx, "jobs in progress", func() (bool, error) {
 		var n int
 		for _, p := range s.living() {
-			n += len(writing(p.Records()))
+			n += len(pendingWrites(p.Records()))
 		}
 		return n > s.jobs/20, nil
 	})
@@ -146,22 +146,22 @@ func (s *Story) killLeader(ctx context.Context, f *faults) error {
 	if err != nil {
 		return err
 	}
-	f.leader = killedLeader{leader.ID, stretch{at, next}}
+	f.leader = killedLeader{leader.ID, span{at, next}}
 	if err := leader.Start(); err != nil {
 		return err
 	}
-	s.Say("the next leader has granted a permit; restarted %s", leader.ID)
+	s.Logf("the next leader has granted a permit; restarted %s", leader.ID)
 	return leader.Ready(ctx)
 }
 
 // suspendApp suspends an application between a check and its write. It resumes the application after the next holder of
 // the job and the next holders of the application's other jobs have written.
-func (s *Story) suspendApp(ctx context.Context, f *faults) error {
+func (s *Scenario) suspendApp(ctx context.Context, f *faults) error {
 	c := &f.suspend
 	var victim *process
 	err := stage.Await(ctx, "an application between its check and its write", func() (bool, error) {
 		for _, p := range s.living() {
-			rec, ok := s.about(p)
+			rec, ok := s.nextWrite(p)
 			if !ok {
 				continue
 			}
@@ -178,14 +178,14 @@ func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	}
 	c.app = victim.Name
 	c.caught, c.when.from = victim.caught, victim.suspended.from
-	s.Say("suspended %s (SIGSTOP), partway through %s with token %d", victim.Name, c.caught.Semaphore, c.caught.Token)
+	s.Logf("suspended %s (SIGSTOP), partway through %s with token %d", victim.Name, c.caught.Semaphore, c.caught.Token)
 	err = stage.Await(ctx, "the next holder's write", func() (bool, error) {
 		for _, w := range s.store.history() {
 			if w.accepted && w.job == c.caught.Semaphore && w.token > c.caught.Token {
 				c.next = w.token
 			}
 		}
-		return c.next > 0 && boottime.Now() > c.when.from+s.Duration+s.Duration/4 && s.succeeded(victim), nil
+		return c.next > 0 && boottime.Now() > c.when.from+s.Duration+s.Duration/4 && s.successorsWrote(victim), nil
 	})
 	if err != nil {
 		return err
@@ -195,16 +195,16 @@ func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	if err := victim.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	s.Say("resumed %s (SIGCONT); in the meantime, token %d has written", victim.Name, c.next)
+	s.Logf("resumed %s (SIGCONT); in the meantime, token %d has written", victim.Name, c.next)
 	_, err = victim.Await(ctx, "its late write", func(r stage.Record) bool { return r.Event == returned && r.Token == c.caught.Token })
 	return err
 }
 
-// succeeded reports whether, for each job that the application was writing, the next holder has written.
-func (s *Story) succeeded(victim *process) bool {
-	for _, was := range writing(victim.Records()) {
-		later := func(rec stage.Record) bool { return rec.Semaphore == was.Semaphore && rec.Token > was.Token }
-		written := func(w write) bool { return w.job == was.Semaphore && w.token > was.Token && w.accepted }
+// successorsWrote reports whether, for each job that the application was writing, the next holder has written.
+func (s *Scenario) successorsWrote(victim *process) bool {
+	for _, prev := range pendingWrites(victim.Records()) {
+		later := func(rec stage.Record) bool { return rec.Semaphore == prev.Semaphore && rec.Token > prev.Token }
+		written := func(w write) bool { return w.job == prev.Semaphore && w.token > prev.Token && w.accepted }
 		for _, l := range s.Lives() {
 			if slices.ContainsFunc(l.Since(stage.Granted, 0), later) && !s.store.has(written) {
 				return false
@@ -214,9 +214,9 @@ func (s *Story) succeeded(victim *process) bool {
 	return true
 }
 
-// about returns a write that the application is about to make, in a job that will soon have another holder.
-func (s *Story) about(p *process) (stage.Record, bool) {
-	for _, rec := range writing(p.Records()) {
+// nextWrite returns a write that the application is about to make, in a job that will soon have another holder.
+func (s *Scenario) nextWrite(p *process) (stage.Record, bool) {
+	for _, rec := range pendingWrites(p.Records()) {
 		if s.job(rec.Semaphore).Period <= 6*time.Second {
 			return rec, true
 		}
@@ -226,7 +226,7 @@ func (s *Story) about(p *process) (stage.Record, bool) {
 
 // catch suspends the application, and reports whether it did so before the write that follows the check rec. If the
 // write had already been made, catch resumes the application.
-func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, error) {
+func (s *Scenario) catch(ctx context.Context, p *process, rec stage.Record) (bool, error) {
 	at := boottime.Now()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return false, err
@@ -238,14 +238,14 @@ func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, 
 	}
 	if !s.store.has(func(w write) bool { return w.token == rec.Token && w.step >= rec.Step }) {
 		p.caught = rec
-		p.suspended = stretch{at, stage.Never}
+		p.suspended = span{at, stage.Never}
 		return true, nil
 	}
 	return false, p.Signal(syscall.SIGCONT)
 }
 
-// writing returns the last record of each run that has checked but not returned, and so is about to write.
-func writing(records []stage.Record) []stage.Record {
+// pendingWrites returns the last record of each run that has checked but not returned, and so is about to write.
+func pendingWrites(records []stage.Record) []stage.Record {
 	open := map[uint64]stage.Record{}
 	for _, rec := range records {
 		switch rec.Event {
@@ -262,4 +262,4 @@ func writing(records []stage.Record) []stage.Record {
 	return all
 }
 
-func (s *Story) job(name string) job { return find(s.timetable, name) }
+func (s *Scenario) job(name string) job { return find(s.schedule, name) }

@@ -8,11 +8,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// stretch is a period on the shared clock. Its end is exclusive.
-type stretch struct{ from, until time.Duration }
+// span is a period on the shared clock. Its end is exclusive.
+type span struct{ from, until time.Duration }
 
-func (s stretch) has(at time.Duration) bool { return s.from <= at && at < s.until }
-func (s stretch) meets(o stretch) bool      { return s.from < o.until && o.from < s.until }
+func (s span) has(at time.Duration) bool { return s.from <= at && at < s.until }
+func (s span) intersects(o span) bool    { return s.from < o.until && o.from < s.until }
 
 // life is one process of an application.
 type life struct {
@@ -21,7 +21,7 @@ type life struct {
 	clock   time.Duration
 	started time.Duration
 	// suspended is the period during which it was suspended, or empty.
-	suspended stretch
+	suspended span
 }
 
 // firing is one due run of a job.
@@ -39,14 +39,14 @@ type run struct {
 
 // history combines all accounts.
 type history struct {
-	lives []*life
-	runs  []*run // sorted by token
-	byJob map[string][]*run
-	by    map[firing][]*run
+	lives    []*life
+	runs     []*run // sorted by token
+	byJob    map[string][]*run
+	byFiring map[firing][]*run
 }
 
 func newHistory(lives []*life) *history {
-	h := &history{lives: lives, byJob: map[string][]*run{}, by: map[firing][]*run{}}
+	h := &history{lives: lives, byJob: map[string][]*run{}, byFiring: map[firing][]*run{}}
 	for _, l := range lives {
 		for _, g := range l.Grants() {
 			h.runs = append(h.runs, &run{g, firing{g.Semaphore, g.Due}, l})
@@ -55,7 +55,7 @@ func newHistory(lives []*life) *history {
 	slices.SortFunc(h.runs, func(a, b *run) int { return cmp.Compare(a.Token, b.Token) })
 	for _, r := range h.runs {
 		h.byJob[r.job] = append(h.byJob[r.job], r)
-		h.by[r.firing] = append(h.by[r.firing], r)
+		h.byFiring[r.firing] = append(h.byFiring[r.firing], r)
 	}
 	return h
 }
@@ -65,7 +65,7 @@ func (r *run) began() bool { return r.Has(stage.Began) }
 // stopped returns when the run stopped working.
 func (r *run) stopped() time.Duration {
 	if r.Has(returned) {
-		return r.Said(returned).At
+		return r.Last(returned).At
 	}
 	return r.life.End()
 }
@@ -73,16 +73,16 @@ func (r *run) stopped() time.Duration {
 // cut reports whether the servers might not know that the firing is done: its permit was lost, its process died, it was
 // stopped early, or its release was not confirmed.
 func (r *run) cut() bool {
-	return r.Said(stage.Ended).Lost || !r.Has(finished) && r.life.Killed > 0 || r.Said(returned).Text != "" || r.Said(finished).Text != ""
+	return r.Last(stage.Ended).Lost || !r.Has(finished) && r.life.Killed > 0 || r.Last(returned).Text != "" || r.Last(finished).Text != ""
 }
 
 // unconfirmed reports whether the run finished but no server confirmed the release.
 func (r *run) unconfirmed() bool {
-	return r.Has(returned) && r.Said(returned).Text == "" && r.Said(finished).Text != ""
+	return r.Has(returned) && r.Last(returned).Text == "" && r.Last(finished).Text != ""
 }
 
-// givenBack reports whether the run did not start, so the firing may be claimed again.
-func (r *run) givenBack() bool { return !r.began() && r.Has(finished) }
+// neverStarted reports whether the run did not start, so the firing may be claimed again.
+func (r *run) neverStarted() bool { return !r.began() && r.Has(finished) }
 
 // next returns the job's next run after r, or nil.
 func (h *history) next(r *run) *run {

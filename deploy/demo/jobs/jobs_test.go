@@ -18,10 +18,10 @@ var bin string
 // TestMain is also the main function of the applications, which run as instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, App)) }
 
-func TestDemo_Short_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
+func TestDemo_Short_ReportsNoViolations(t *testing.T) {
 	var out strings.Builder
 	file := filepath.Join(t.TempDir(), "report.json")
-	s := Story{
+	s := Scenario{
 		Stage: stage.Stage{Out: &out, Bin: bin, Length: 12 * time.Second, Duration: 2 * time.Second, Profile: "fast", Dir: t.TempDir(), JSON: file},
 		jobs:  16, skew: -2 * time.Second,
 	}

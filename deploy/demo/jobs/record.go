@@ -13,8 +13,8 @@ import (
 
 // Events of an application, in addition to grants and beliefs. A belief begins with stage.Began.
 const (
-	// schedulerRuns: the application is ready.
-	schedulerRuns stage.Event = "started"
+	// schedulerStarted: the application is ready.
+	schedulerStarted stage.Event = "started"
 	// skipped: the job does not run this time. Text is the reason.
 	skipped stage.Event = "skipped"
 	// checked: the run has checked that it may continue, and is preparing its write number Step.
@@ -38,7 +38,7 @@ func (a *app) hooks() client.Hooks {
 			a.account.Write(stage.Record{Event: stage.Granted, Semaphore: p.Semaphore(), Token: p.Token(), Due: due})
 		},
 		Finished: func(_ context.Context, f client.Report) {
-			a.account.Write(stage.Record{Event: finished, Semaphore: f.Semaphore, Token: f.Token, Lost: f.Stopped != nil, Text: textOf(f.Release)})
+			a.account.Write(stage.Record{Event: finished, Semaphore: f.Semaphore, Token: f.Token, Lost: f.Stopped != nil, Text: errorText(f.Release)})
 		},
 	}
 }
@@ -46,9 +46,9 @@ func (a *app) hooks() client.Hooks {
 // skipped implements gocron's listener for locks that were not granted.
 func (a *app) skipped(_ uuid.UUID, job string, err error) {
 	text := err.Error()
-	denied, no := errors.AsType[*client.DeniedError](err)
+	denied, isDenied := errors.AsType[*client.DeniedError](err)
 	switch {
-	case no:
+	case isDenied:
 		text = string(denied.Reason)
 	case errors.Is(err, context.Canceled):
 		text = shutDown
@@ -66,13 +66,13 @@ func (a *app) observe(run func(context.Context) error) func(context.Context) err
 		p := client.PermitOf(ctx)
 		watch := a.account.Hold(p, stage.Began, stage.Record{})
 		err := run(ctx)
-		a.account.Write(stage.Record{Event: returned, Semaphore: p.Semaphore(), Token: p.Token(), Text: textOf(err)})
+		a.account.Write(stage.Record{Event: returned, Semaphore: p.Semaphore(), Token: p.Token(), Text: errorText(err)})
 		watch.Stop()
 		return err
 	}
 }
 
-func textOf(err error) string {
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}

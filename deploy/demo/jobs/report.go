@@ -14,14 +14,14 @@ import (
 func (e *evidence) report(r *stage.Report, f *faults) {
 	why, missed := e.unclaimed()
 	again, twice := e.twice()
-	died, otherwise := e.audit()
+	died, mismatches := e.audit()
 	overlaps := e.overlaps()
-	lost, suspended, wentOn := e.successions()
+	lost, suspended, continued := e.successions()
 	refused, stale := e.stale()
-	r.Break(slices.Concat(missed, twice, otherwise, overlaps, wentOn, stale)...)
+	r.AddViolations(slices.Concat(missed, twice, mismatches, overlaps, continued, stale)...)
 
 	claimed, spent := died, 0
-	for f := range e.by {
+	for f := range e.byFiring {
 		if last := e.last(f); last != nil {
 			claimed++
 			if last.cut() && last.began() && !e.job(f.job).free {
@@ -33,22 +33,22 @@ func (e *evidence) report(r *stage.Report, f *faults) {
 	for _, n := range why {
 		due += n
 	}
-	begun, unconfirmed := 0, 0
+	runsStarted, unconfirmed := 0, 0
 	for _, run := range e.runs {
 		if run.began() {
-			begun++
+			runsStarted++
 		}
 		if run.unconfirmed() {
 			unconfirmed++
 		}
 	}
 	r.Row("firings", "%d due, %d claimed once, %d claimed twice", due, claimed-len(twice), len(twice))
-	r.Row("not claimed", "%s", counted.Words(why, "; "))
+	r.Row("not claimed", "%s", counted.Format(why, "; "))
 	r.Row("lost firings", "%d rerun as defined (free), %d not rerun (spent); %d of both kinds finished while no server was reachable",
 		again, spent, unconfirmed)
 	r.Row("server records", "%d firings, %d with a different outcome; %d claimed by an application that died or was suspended before recording the claim",
-		e.asked, len(otherwise), died)
-	r.Row("runs", "%d started, %d overlaps", begun, len(overlaps))
+		e.queried, len(mismatches), died)
+	r.Row("runs", "%d started, %d overlaps", runsStarted, len(overlaps))
 	r.Row("lost permits", "%d, whose runs stopped before the next one started, and %d of the suspended application (see below)", lost, len(suspended))
 	r.Row("writes", "%d accepted, %d refused because of their tokens", len(e.writes)-len(refused)-len(stale), len(refused))
 	e.clock(r)
@@ -70,19 +70,19 @@ func (e *evidence) clock(r *stage.Report) {
 			}
 		}
 		r.Row("skewed clock", "%s, off by %vs: ran %d firings, and skipped others: %s",
-			l.Name, l.clock.Seconds(), len(l.Since(stage.Began, 0)), counted.Words(why, ", "))
+			l.Name, l.clock.Seconds(), len(l.Since(stage.Began, 0)), counted.Format(why, ", "))
 	}
 }
 
 // leader reports on the killed leader.
 func (e *evidence) leader(r *stage.Report, k killedLeader) {
-	at := k.without.from
+	at := k.leaderless.from
 	var underWay, unconfirmed, stopped int
 	for _, run := range e.runs {
 		switch {
-		case !run.began() || !(stretch{run.Said(stage.Began).At, run.stopped()}).has(at):
+		case !run.began() || !(span{run.Last(stage.Began).At, run.stopped()}).has(at):
 			continue
-		case run.Said(finished).Lost:
+		case run.Last(finished).Lost:
 			stopped++
 		case run.unconfirmed():
 			unconfirmed++
@@ -90,7 +90,7 @@ func (e *evidence) leader(r *stage.Report, k killedLeader) {
 		underWay++
 	}
 	r.Row("failover", "%.2fs from the kill of %s to the next grant; of %d running jobs, %d continued, %d finished while no server was reachable, %d had to stop",
-		(k.without.until - at).Seconds(), k.server, underWay, underWay-unconfirmed-stopped, unconfirmed, stopped)
+		(k.leaderless.until - at).Seconds(), k.server, underWay, underWay-unconfirmed-stopped, unconfirmed, stopped)
 }
 
 // killed reports on the killed application.
@@ -110,15 +110,15 @@ func (e *evidence) killed(r *stage.Report, k killedApp) {
 		_, claimed := e.claims[run.firing]
 		switch {
 		case again && !free:
-			r.Breakf("%s was spent when %s died, but was run again", e.name(run.firing), k.app)
+			r.Violationf("%s was spent when %s died, but was run again", e.name(run.firing), k.app)
 		case !again && free && claimed:
-			r.Breakf("%s was not freed when %s died", e.name(run.firing), k.app)
+			r.Violationf("%s was not freed when %s died", e.name(run.firing), k.app)
 		case again == free:
 			kinds[free]++
 		}
 	}
 	if kinds[true] == 0 || kinds[false] == 0 {
-		r.Breakf("inconclusive: of the killed application's firings, %d were rerun and %d spent", kinds[true], kinds[false])
+		r.Violationf("inconclusive: of the killed application's firings, %d were rerun and %d spent", kinds[true], kinds[false])
 	}
 	r.Tables = append(r.Tables, t)
 }
@@ -143,7 +143,7 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 			}
 		}
 		if late > 1 {
-			r.Breakf("%s made %d writes with token %d after it was resumed, although it checked between the writes", run.job, late, run.Token)
+			r.Violationf("%s made %d writes with token %d after it was resumed, although it checked between the writes", run.job, late, run.Token)
 		}
 		for _, w := range refused {
 			if w.token == run.Token {
@@ -154,7 +154,7 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 		t.Lines = append(t.Lines, append(e.fate(run, s.when.from), writes))
 	}
 	if !seen {
-		r.Breakf("the suspended write %d of %s with token %d was not refused", s.caught.Step, s.caught.Semaphore, s.caught.Token)
+		r.Violationf("the suspended write %d of %s with token %d was not refused", s.caught.Step, s.caught.Semaphore, s.caught.Token)
 	}
 	r.Tables = append(r.Tables, t)
 }
@@ -169,20 +169,20 @@ func (e *evidence) fate(r *run, at time.Duration) []string {
 	if e.job(r.job).free {
 		onLoss = "free"
 	}
-	its := "cut short, never run again"
+	outcome := "cut short, never run again"
 	switch last := e.last(r.firing); {
 	case last != nil && last != r:
-		its = "run again by " + last.life.Name
-	case r.Has(returned) && r.Said(returned).Text == "":
-		its = "run to completion"
+		outcome = "run again by " + last.life.Name
+	case r.Has(returned) && r.Last(returned).Text == "":
+		outcome = "run to completion"
 	case !r.began():
-		its = "claimed, not started"
+		outcome = "claimed, not started"
 	case e.claims[r.firing].token == 0:
-		its = "free again, but too late for the others"
+		outcome = "free again, but too late for the others"
 	}
 	holder := "none yet"
 	if next := e.next(r); next != nil {
 		holder = fmt.Sprintf("%s, %.2fs later", next, (next.At - at).Seconds())
 	}
-	return []string{r.job, r.due.Format("15:04:05"), onLoss, strconv.FormatUint(r.Token, 10), its, holder}
+	return []string{r.job, r.due.Format("15:04:05"), onLoss, strconv.FormatUint(r.Token, 10), outcome, holder}
 }

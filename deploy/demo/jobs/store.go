@@ -41,7 +41,7 @@ func openStore(ctx context.Context) (*store, error) {
 	}
 	s := &store{address: l.Addr().String()}
 	fenced := fence.Handler(http.HandlerFunc(s.accept), fence.WithResource(jobOf))
-	s.server = &http.Server{Handler: s.noting(fenced), ReadHeaderTimeout: 10 * time.Second}
+	s.server = &http.Server{Handler: s.recordRefusals(fenced), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.server.Serve(l) }() // returns after close
 	return s, nil
 }
@@ -52,20 +52,20 @@ func jobOf(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/") 
 
 // accept handles a request that passed the fence.
 func (s *store) accept(w http.ResponseWriter, r *http.Request) {
-	if s.note(r, true) {
+	if s.record(r, true) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	http.Error(w, "a step number is required", http.StatusBadRequest)
 }
 
-// noting wraps the fence, and records the requests that it refuses.
-func (s *store) noting(fenced http.Handler) http.Handler {
+// recordRefusals wraps the fence, and records the requests that it refuses.
+func (s *store) recordRefusals(fenced http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := &statusWriter{ResponseWriter: w}
 		fenced.ServeHTTP(status, r)
 		if status.code == http.StatusPreconditionFailed {
-			s.note(r, false)
+			s.record(r, false)
 		}
 	})
 }
@@ -80,8 +80,8 @@ func (w *statusWriter) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// note records a write. It returns false if the request was invalid.
-func (s *store) note(r *http.Request, accepted bool) bool {
+// record records a write. It returns false if the request was invalid.
+func (s *store) record(r *http.Request, accepted bool) bool {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 100))
 	if err != nil {
 		return false
@@ -108,9 +108,9 @@ func (s *store) history() []write {
 }
 
 // has reports whether a matching write has arrived.
-func (s *store) has(like func(write) bool) bool {
+func (s *store) has(match func(write) bool) bool {
 	for _, w := range s.history() {
-		if like(w) {
+		if match(w) {
 			return true
 		}
 	}

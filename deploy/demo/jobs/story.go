@@ -23,36 +23,36 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Story is a run of the scenario: three applications and three faults.
-type Story struct {
+// Scenario is a run of the scenario: three applications and three faults.
+type Scenario struct {
 	stage.Stage
 	jobs int
 	skew time.Duration
 
-	timetable []job
-	store     *store
-	apps      []*process // in start order
-	window    window
+	schedule []job
+	store    *store
+	apps     []*process // in start order
+	window   window
 }
 
 // process is an application process, with facts about it that it cannot record itself.
 type process struct {
 	*stage.Process
 	clock, started time.Duration
-	suspended      stretch
+	suspended      span
 	// caught is its last record before it was suspended.
 	caught stage.Record
 }
 
 const (
-	// lastMinutes is the time allowed for applications to stop, and for a fault that waits for a suitable moment.
-	lastMinutes = 30 * time.Second
-	// auditTime is the time allowed for querying the servers for their record of every firing.
-	auditTime = 30 * time.Second
+	// stopTimeout is the time allowed for applications to stop, and for a fault that waits for a suitable moment.
+	stopTimeout = 30 * time.Second
+	// auditTimeout is the time allowed for querying the servers for their record of every firing.
+	auditTimeout = 30 * time.Second
 )
 
 // Flags defines the scenario's flags.
-func (s *Story) Flags(f *flag.FlagSet) {
+func (s *Scenario) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
 	f.DurationVar(&s.Length, "for", 40*time.Second, "length of the scenario")
 	f.IntVar(&s.jobs, "jobs", 50, "number of jobs in the schedule")
@@ -60,14 +60,14 @@ func (s *Story) Flags(f *flag.FlagSet) {
 }
 
 // Play runs the scenario.
-func (s *Story) Play(ctx context.Context) error {
+func (s *Scenario) Play(ctx context.Context) error {
 	if s.Length < 10*time.Second || s.Duration < time.Second || s.jobs < 6 {
 		return errors.New("the scenario requires -for 10s or more, a -duration of 1s or more, and -jobs 6 or more")
 	}
 	return s.Run(ctx, s.play)
 }
 
-func (s *Story) play(ctx context.Context) error {
+func (s *Scenario) play(ctx context.Context) error {
 	defs, err := s.define()
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func (s *Story) play(ctx context.Context) error {
 
 // define creates the schedule and its real definitions. In every other definition, a firing that was cut short may run
 // again.
-func (s *Story) define() ([]*gatekeeperv1.Definition, error) {
-	timetable, sample, err := timetableOf(s.jobs)
+func (s *Scenario) define() ([]*gatekeeperv1.Definition, error) {
+	schedule, sample, err := sampleJobs(s.jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -107,35 +107,35 @@ func (s *Story) define() ([]*gatekeeperv1.Definition, error) {
 		byName[def.Name] = def
 	}
 	var defs []*gatekeeperv1.Definition
-	for i, j := range timetable {
+	for i, j := range schedule {
 		def := byName[j.Name]
 		def.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_SPENT
 		if j.free = i%2 == 0; j.free {
 			def.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
 		}
 		defs = append(defs, def)
-		s.timetable = append(s.timetable, j)
+		s.schedule = append(s.schedule, j)
 	}
 	return defs, nil
 }
 
 // work starts the applications, injects the faults, and stops the applications.
-func (s *Story) work(ctx context.Context) (*faults, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Length+lastMinutes)
+func (s *Scenario) work(ctx context.Context) (*faults, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Length+stopTimeout)
 	defer cancel()
-	for i, off := range []time.Duration{0, 0, s.skew} {
-		if _, err := s.startApp(ctx, fmt.Sprintf("app%d", i+1), off); err != nil {
+	for i, skew := range []time.Duration{0, 0, s.skew} {
+		if _, err := s.startApp(ctx, fmt.Sprintf("app%d", i+1), skew); err != nil {
 			return nil, err
 		}
 	}
 	for _, p := range s.apps {
-		if err := p.scheduling(ctx); err != nil {
+		if err := p.awaitScheduler(ctx); err != nil {
 			return nil, err
 		}
 	}
 	s.Epoch = boottime.Now()
 	s.window = window{from: time.Now(), wall: time.Now(), boot: s.Epoch}
-	fmt.Fprintf(s.Out, "three applications, each a separate process with the same schedule of %d jobs; the clock of app3 is off by %v\n", len(s.timetable), s.skew)
+	fmt.Fprintf(s.Out, "three applications, each a separate process with the same schedule of %d jobs; the clock of app3 is off by %v\n", len(s.schedule), s.skew)
 
 	f, err := s.faults(ctx)
 	if err != nil {
@@ -146,34 +146,34 @@ func (s *Story) work(ctx context.Context) (*faults, error) {
 	}
 	// Applications with a slow clock may not have reached later firings.
 	s.window.until = time.Now().Add(-max(s.skew, -s.skew))
-	return f, s.End(ctx, syscall.SIGTERM, lastMinutes)
+	return f, s.End(ctx, syscall.SIGTERM, stopTimeout)
 }
 
-func (s *Story) startApp(ctx context.Context, name string, off time.Duration) (*process, error) {
+func (s *Scenario) startApp(ctx context.Context, name string, skew time.Duration) (*process, error) {
 	started := boottime.Now()
-	p, err := s.Start(ctx, Part, name, app{Name: name, Endpoints: s.Cluster.Endpoints(), Store: s.store.address, Jobs: s.jobs, Clock: off})
+	p, err := s.Start(ctx, Part, name, app{Name: name, Endpoints: s.Cluster.Endpoints(), Store: s.store.address, Jobs: s.jobs, Clock: skew})
 	if err != nil {
 		return nil, err
 	}
-	s.apps = append(s.apps, &process{Process: p, clock: off, started: started})
+	s.apps = append(s.apps, &process{Process: p, clock: skew, started: started})
 	return s.apps[len(s.apps)-1], nil
 }
 
-// scheduling waits until the application's scheduler is running.
-func (p *process) scheduling(ctx context.Context) error {
-	_, err := p.Await(ctx, "the start of its scheduler", func(r stage.Record) bool { return r.Event == schedulerRuns })
+// awaitScheduler waits until the application's scheduler is running.
+func (p *process) awaitScheduler(ctx context.Context) error {
+	_, err := p.Await(ctx, "the start of its scheduler", func(r stage.Record) bool { return r.Event == schedulerStarted })
 	return err
 }
 
 // evidence waits until no application holds a permit, and then queries the servers for their record of every firing.
-func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
-	ctx, cancel := context.WithTimeout(ctx, auditTime)
+func (s *Scenario) evidence(ctx context.Context, f *faults) (*evidence, error) {
+	ctx, cancel := context.WithTimeout(ctx, auditTimeout)
 	defer cancel()
 	var lives []*life
 	for _, p := range s.apps {
 		lives = append(lives, &life{*p.Life(), p.clock, p.started, p.suspended})
 	}
-	e := &evidence{history: newHistory(lives), jobs: s.timetable, writes: s.store.history(), window: s.window, leaderless: f.leader.without}
+	e := &evidence{history: newHistory(lives), jobs: s.schedule, writes: s.store.history(), window: s.window, leaderless: f.leader.leaderless}
 	if _, err := s.freed(ctx, func(acquirer string) bool { return strings.HasPrefix(acquirer, "app") }); err != nil {
 		return nil, err
 	}
@@ -183,19 +183,19 @@ func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
 			firings[firing{j.Name, due}] = true
 		}
 	}
-	for claimed := range e.by {
+	for claimed := range e.byFiring {
 		firings[claimed] = true
 	}
 	var err error
-	e.asked = len(firings)
-	e.claims, err = askClaims(ctx, s.Client, firings)
+	e.queried = len(firings)
+	e.claims, err = queryClaims(ctx, s.Client, firings)
 	return e, err
 }
 
 // freed waits until the chosen acquirers hold no permits, according to the servers, and returns the current time.
-func (s *Story) freed(ctx context.Context, chosen func(acquirer string) bool) (time.Duration, error) {
+func (s *Scenario) freed(ctx context.Context, match func(acquirer string) bool) (time.Duration, error) {
 	err := stage.Await(ctx, "the end of the applications' permits", func() (bool, error) {
-		n, err := s.Held(ctx, chosen)
+		n, err := s.Held(ctx, match)
 		return n == 0, err
 	})
 	return boottime.Now(), err

@@ -32,32 +32,32 @@ type job struct {
 // stepTime is how long a run works before each of its writes.
 const stepTime = 150 * time.Millisecond
 
-// timetableOf returns n of the group's real jobs, the same in every process. Intervals and cron lines are sped up so
+// sampleJobs returns n of the group's real jobs, the same in every process. Intervals and cron lines are sped up so
 // that each job is due every 5 to 10 seconds and runs for at most a third of that.
-func timetableOf(n int) ([]job, []samples.Job, error) {
-	ours, err := samples.Of(group)
+func sampleJobs(n int) ([]job, []samples.Job, error) {
+	groupJobs, err := samples.InCluster(group)
 	if err != nil {
 		return nil, nil, err
 	}
-	if n < 1 || n > len(ours) {
-		return nil, nil, fmt.Errorf("the schedule of %s can have 1 to %d jobs, not %d", group, len(ours), n)
+	if n < 1 || n > len(groupJobs) {
+		return nil, nil, fmt.Errorf("the schedule of %s can have 1 to %d jobs, not %d", group, len(groupJobs), n)
 	}
 	var jobs []job
-	var real []samples.Job
+	var originals []samples.Job
 	for i := range n {
-		sample := ours[i*len(ours)/n]
-		j, err := spedUp(sample)
+		sample := groupJobs[i*len(groupJobs)/n]
+		j, err := speedUp(sample)
 		if err != nil {
 			return nil, nil, err
 		}
-		jobs, real = append(jobs, j), append(real, sample)
+		jobs, originals = append(jobs, j), append(originals, sample)
 	}
-	return jobs, real, nil
+	return jobs, originals, nil
 }
 
-// spedUp returns the job with a short interval, or with a short period between the runs of its cron line. Periods
+// speedUp returns the job with a short interval, or with a short period between the runs of its cron line. Periods
 // divide a minute, so that a cron line can express them.
-func spedUp(sample samples.Job) (job, error) {
+func speedUp(sample samples.Job) (job, error) {
 	schedule, err := sample.Schedule()
 	if err != nil {
 		return job{}, err
@@ -68,11 +68,11 @@ func spedUp(sample samples.Job) (job, error) {
 	periods := []time.Duration{5 * time.Second, 6 * time.Second, 10 * time.Second}
 	period := periods[sort.Search(len(limits), func(i int) bool { return interval <= limits[i] })]
 
-	number := samples.Hash(sample.Name)
-	most := uint64(period / 3 / stepTime)
-	j := job{Name: sample.Name, Period: period, Steps: int(2 + number%(most-1))}
+	hash := samples.Hash(sample.Name)
+	maxSteps := uint64(period / 3 / stepTime)
+	j := job{Name: sample.Name, Period: period, Steps: int(2 + hash%(maxSteps-1))}
 	if sample.Cron != "" {
-		j.Offset = time.Duration(number%uint64(period/time.Second)) * time.Second
+		j.Offset = time.Duration(hash%uint64(period/time.Second)) * time.Second
 		j.Cron = fmt.Sprintf("%d-59/%d * * * * *", j.Offset/time.Second, period/time.Second)
 	}
 	return j, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *testing.T) {
-	jobs, real, err := timetableOf(50)
+func TestSampleJobs_FiftyRealJobs_AreDueEveryFewSecondsAndRunBriefly(t *testing.T) {
+	jobs, originals, err := sampleJobs(50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,8 +19,8 @@ func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *tes
 	for i, j := range jobs {
 		names[j.Name] = true
 		kinds[j.Cron != ""]++
-		if j.Name != real[i].Name || real[i].Cluster != group {
-			t.Errorf("job %s was made from the wrong job: %+v", j.Name, real[i])
+		if j.Name != originals[i].Name || originals[i].Cluster != group {
+			t.Errorf("job %s was made from the wrong job: %+v", j.Name, originals[i])
 		}
 		if j.Period < 5*time.Second || j.Period > 10*time.Second || j.Steps < 2 || time.Duration(j.Steps)*stepTime > j.Period/3+stepTime {
 			t.Errorf("job %s is due every %v and makes %d writes, want 5 s to 10 s and writes for a third of that", j.Name, j.Period, j.Steps)
@@ -31,9 +31,9 @@ func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *tes
 	}
 }
 
-func TestTimetable_TooManyJobs_IsAnError(t *testing.T) {
+func TestSampleJobs_BadCount_IsAnError(t *testing.T) {
 	for _, n := range []int{0, 100000} {
-		if _, _, err := timetableOf(n); err == nil || !strings.Contains(err.Error(), group) {
+		if _, _, err := sampleJobs(n); err == nil || !strings.Contains(err.Error(), group) {
 			t.Errorf("timetableOf(%d) = %v, want an error that names the group", n, err)
 		}
 	}
@@ -41,7 +41,7 @@ func TestTimetable_TooManyJobs_IsAnError(t *testing.T) {
 
 // The due times that the report expects agree with the cron schedule.
 func TestDue_CronLine_MatchesItsSchedule(t *testing.T) {
-	jobs, _, err := timetableOf(50)
+	jobs, _, err := sampleJobs(50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +67,11 @@ func TestDue_CronLine_MatchesItsSchedule(t *testing.T) {
 	}
 }
 
-func TestClock_WrongTime_TimersRunNormally(t *testing.T) {
-	c := wrongClock{clockwork.NewRealClock(), -time.Hour}
+func TestSkewedClock_TimersRunNormally(t *testing.T) {
+	c := skewedClock{clockwork.NewRealClock(), -time.Hour}
 	now := time.Now()
-	if off := c.Now().Sub(now); off > -59*time.Minute || off < -61*time.Minute {
-		t.Errorf("Now() is off by %v, want -1h", off)
+	if skew := c.Now().Sub(now); skew > -59*time.Minute || skew < -61*time.Minute {
+		t.Errorf("Now() is off by %v, want -1h", skew)
 	}
 	if left := c.Until(now); left < 59*time.Minute {
 		t.Errorf("Until() = %v, want an hour", left)

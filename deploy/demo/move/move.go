@@ -25,8 +25,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Story is a run of the scenario: a move and its undo.
-type Story struct {
+// Scenario is a run of the scenario: a move and its undo.
+type Scenario struct {
 	stage.Stage
 	from, to string
 	tasks    int
@@ -41,7 +41,7 @@ type Story struct {
 const stepTimeout = 45 * time.Second
 
 // Flags defines the scenario's flags.
-func (s *Story) Flags(f *flag.FlagSet) {
+func (s *Scenario) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
 	f.StringVar(&s.from, "from", "eks-prow-build-cluster", "build cluster to move the tasks from")
 	f.StringVar(&s.to, "to", "k8s-infra-prow-build", "build cluster to move the tasks to")
@@ -51,7 +51,7 @@ func (s *Story) Flags(f *flag.FlagSet) {
 }
 
 // Play runs the scenario.
-func (s *Story) Play(ctx context.Context) error {
+func (s *Scenario) Play(ctx context.Context) error {
 	if s.Duration < time.Second || s.drain < time.Second || s.tasks < 0 || s.tasks == 1 {
 		return errors.New("the scenario requires a -duration and a -drain of 1s or more, and -tasks 2 or more")
 	}
@@ -59,7 +59,7 @@ func (s *Story) Play(ctx context.Context) error {
 }
 
 // play moves the tasks to the other zone and back.
-func (s *Story) play(ctx context.Context) error {
+func (s *Scenario) play(ctx context.Context) error {
 	var err error
 	if s.names, err = tasksOf(s.from, s.tasks); err != nil {
 		return err
@@ -72,17 +72,17 @@ func (s *Story) play(ctx context.Context) error {
 		return err
 	}
 	s.Epoch = boottime.Now()
-	deaf := s.names[len(s.names)/2]
-	old, err := s.startZone(ctx, &zone{Group: s.from, Deaf: deaf}, stage.Granted)
+	stubborn := s.names[len(s.names)/2]
+	old, err := s.startZone(ctx, &zone{Group: s.from, Stubborn: stubborn}, stage.Granted)
 	if err != nil {
 		return err
 	}
-	s.Say("%d hosts in %s hold %d tasks", hosts, s.from, len(s.names))
+	s.Logf("%d hosts in %s hold %d tasks", hosts, s.from, len(s.names))
 	next, err := s.startZone(ctx, &zone{Group: s.to}, waits)
 	if err != nil {
 		return err
 	}
-	s.Say("%d hosts in %s wait for the same tasks", hosts, s.to)
+	s.Logf("%d hosts in %s wait for the same tasks", hosts, s.to)
 	before, err := s.patterns(ctx)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *Story) play(ctx context.Context) error {
 	if err := json.Unmarshal(moved, &output); err != nil {
 		return fmt.Errorf("the output of gkctl move is not JSON: %w\n%s", err, moved)
 	}
-	s.Break(output.judge(deaf)...)
+	s.AddViolations(output.judge(stubborn)...)
 	s.leg(ctx, "undo", next, old, false, "undo", output.Revision, "--drain", s.drain.String(), "--yes")
 	after, err := s.patterns(ctx)
 	if err != nil {
@@ -103,18 +103,18 @@ func (s *Story) play(ctx context.Context) error {
 	}
 	for name, pattern := range before {
 		if after[name] != pattern {
-			s.Breakf("%s admits %q after the undo, but admitted %q before the move", name, after[name], pattern)
+			s.Violationf("%s admits %q after the undo, but admitted %q before the move", name, after[name], pattern)
 		}
 	}
 	if err := s.End(ctx, syscall.SIGTERM, stepTimeout); err != nil {
 		return err
 	}
-	s.judge(s.Lives(), deaf)
+	s.judge(s.Lives(), stubborn)
 	return nil
 }
 
 // startZone starts the hosts in a zone and waits until they have recorded the event e for every task.
-func (s *Story) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.Process, error) {
+func (s *Scenario) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.Process, error) {
 	z.Tasks, z.Endpoints, z.Slow = s.names, s.Cluster.Endpoints(), s.drain/2
 	p, err := s.Start(ctx, Part, "the hosts in "+z.Group, z)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Story) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.P
 }
 
 // leg runs gkctl and measures how the tasks move between the zones. It returns gkctl's output.
-func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, kill bool, args ...string) []byte {
+func (s *Scenario) leg(ctx context.Context, name string, from, to *stage.Process, kill bool, args ...string) []byte {
 	gkctl := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, "gkctl"), args...)
 		cmd.Env = append(os.Environ(), "GK_ENDPOINTS="+strings.Join(s.Cluster.Endpoints(), ","))
@@ -136,38 +136,38 @@ func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, k
 	// Servers record new callers with a short delay, and gkctl refuses to move tasks to a zone that no caller has
 	// used.
 	await(ctx, func() bool { return gkctl(append(slices.Clone(args), "--dry-run")...).Run() == nil })
-	began := boottime.Now()
+	start := boottime.Now()
 	cmd := gkctl(args...)
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	ended := make(chan error, 1)
-	s.Say("gkctl %s", strings.Join(args, " "))
-	go func() { ended <- cmd.Run() }()
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	exited := make(chan error, 1)
+	s.Logf("gkctl %s", strings.Join(args, " "))
+	go func() { exited <- cmd.Run() }()
 
 	killed := ""
 	if kill {
-		await(ctx, func() bool { return len(from.Life().Since(ordered, began)) > 0 })
+		await(ctx, func() bool { return len(from.Life().Since(ordered, start)) > 0 })
 		if leader, _, err := s.KillLeader(ctx); err != nil {
-			s.Breakf("no leader to kill: %v", err)
+			s.Violationf("no leader to kill: %v", err)
 		} else {
 			killed = leader.ID
 		}
 	}
-	await(ctx, func() bool { return len(to.Life().Since(stage.Granted, began)) >= len(s.names) })
+	await(ctx, func() bool { return len(to.Life().Since(stage.Granted, start)) >= len(s.names) })
 	select {
-	case err := <-ended:
+	case err := <-exited:
 		if err != nil {
-			s.Breakf("gkctl %s: %v\n%s", name, err, said.String())
+			s.Violationf("gkctl %s: %v\n%s", name, err, stderr.String())
 		}
 	case <-time.After(stepTimeout):
-		s.Breakf("gkctl %s did not exit", name)
+		s.Violationf("gkctl %s did not exit", name)
 	}
-	l := newLeg(began, from.Life(), to.Life())
+	l := newLeg(start, from.Life(), to.Life())
 	if len(l.started) < len(s.names) {
-		s.Breakf("%s: only %d of %d tasks started", name, len(l.started), len(s.names))
+		s.Violationf("%s: only %d of %d tasks started", name, len(l.started), len(s.names))
 	}
 	s.legs = append(s.legs, l)
-	s.Say("%d tasks have moved", len(l.started))
+	s.Logf("%d tasks have moved", len(l.started))
 	l.report(&s.Report, name)
 	if killed != "" {
 		s.Row("leader killed", "%s, partway through the move", killed)
@@ -176,7 +176,7 @@ func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, k
 }
 
 // patterns returns the group patterns of the tasks.
-func (s *Story) patterns(ctx context.Context) (map[string]string, error) {
+func (s *Scenario) patterns(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	for rec, err := range s.Client.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{}) {
 		if err != nil {

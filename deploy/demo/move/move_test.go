@@ -18,13 +18,13 @@ var bin string
 // TestMain is also the main function of the zones, which run as instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Zone)) }
 
-func TestDemo_LeaderKilledInTheMiddle_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
+func TestDemo_LeaderKilledDuringMove_ReportsNoViolations(t *testing.T) {
 	if _, err := servers.Build(bin, "cmd/gkctl"); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
 	file := filepath.Join(t.TempDir(), "report.json")
-	s := Story{
+	s := Scenario{
 		Stage: stage.Stage{Out: &out, Bin: bin, Duration: 8 * time.Second, Profile: "fast", Dir: t.TempDir(), JSON: file},
 		from:  "eks-prow-build-cluster", to: "k8s-infra-prow-build", tasks: 40, drain: 2 * time.Second, kill: true,
 	}
@@ -56,7 +56,7 @@ func TestDemo_LeaderKilledInTheMiddle_EndsWithItsReportAndNoBrokenPromise(t *tes
 }
 
 // Overlaps and losses in the records are reported as violations.
-func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
+func TestJudge_OverlapAndLoss_AreViolations(t *testing.T) {
 	granted := func(at time.Duration, token uint64) stage.Record {
 		return stage.Record{Event: stage.Granted, Semaphore: "job", At: at * time.Second, Token: token}
 	}
@@ -65,7 +65,7 @@ func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		old, other []stage.Record
-		broken     string
+		violations string
 	}{
 		"handed over":   {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, ""},
 		"both believed": {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(4, 2), ended(7, 2, false)}, "overlap: "},
@@ -74,15 +74,15 @@ func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
 		"lower token":   {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "falling token"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Story{drain: time.Second, legs: []*leg{{}}}
-			deaf := []stage.Record{
+			s := &Scenario{drain: time.Second, legs: []*leg{{}}}
+			stubborn := []stage.Record{
 				{Event: stage.Granted, Semaphore: "stubborn", At: time.Second, Token: 9},
 				{Event: ordered, Semaphore: "stubborn", At: 2 * time.Second, Token: 9},
 				{Event: stage.Ended, Semaphore: "stubborn", At: 9 * time.Second, Until: 9 * time.Second, Token: 9, Lost: true},
 			}
-			s.judge([]*stage.Life{{Records: append(c.old, deaf...)}, {Records: c.other}}, "stubborn")
-			if all := strings.Join(s.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") || (s.Verdict() == nil) != (c.broken == "") {
-				t.Errorf("got violations %q, want %q", s.Broken, c.broken)
+			s.judge([]*stage.Life{{Records: append(c.old, stubborn...)}, {Records: c.other}}, "stubborn")
+			if all := strings.Join(s.Violations, "\n"); !strings.Contains(all, c.violations) || (all == "") != (c.violations == "") || (s.Verdict() == nil) != (c.violations == "") {
+				t.Errorf("got violations %q, want %q", s.Violations, c.violations)
 			}
 		})
 	}

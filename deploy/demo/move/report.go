@@ -12,31 +12,31 @@ import (
 
 // leg is a move of all tasks from one zone to the other. Times are relative to the first event about the edit.
 type leg struct {
-	// handOver holds the times from the end of the old holder's belief to the start of the new holder's.
-	ordered, stopped, handOver []time.Duration
-	started                    map[string]time.Duration
+	// handovers holds the times from the end of the old holder's belief to the start of the new holder's.
+	ordered, stopped, handovers []time.Duration
+	started                     map[string]time.Duration
 }
 
-func newLeg(began time.Duration, from, to *stage.Life) *leg {
+func newLeg(start time.Duration, from, to *stage.Life) *leg {
 	l := &leg{started: map[string]time.Duration{}}
-	orders := from.Since(ordered, began)
-	heard := slices.Concat(from.Since(edited, began), to.Since(edited, began), orders)
-	if len(heard) == 0 {
+	orders := from.Since(ordered, start)
+	events := slices.Concat(from.Since(edited, start), to.Since(edited, start), orders)
+	if len(events) == 0 {
 		return l // no host received an event, so no task was started either
 	}
-	edit := slices.MinFunc(heard, func(a, b stage.Record) int { return cmp.Compare(a.At, b.At) }).At
+	edit := slices.MinFunc(events, func(a, b stage.Record) int { return cmp.Compare(a.At, b.At) }).At
 	for _, r := range orders {
 		l.ordered = append(l.ordered, r.At-edit)
 	}
 	ended := map[string]time.Duration{}
-	for _, r := range from.Since(stage.Ended, began) {
+	for _, r := range from.Since(stage.Ended, start) {
 		ended[r.Semaphore] = r.Until
 		l.stopped = append(l.stopped, r.Until-edit)
 	}
-	for _, r := range to.Since(stage.Granted, began) {
+	for _, r := range to.Since(stage.Granted, start) {
 		l.started[r.Semaphore] = r.At - edit
 		if until, ok := ended[r.Semaphore]; ok {
-			l.handOver = append(l.handOver, r.At-until)
+			l.handovers = append(l.handovers, r.At-until)
 		}
 	}
 	return l
@@ -52,7 +52,7 @@ func (l *leg) report(r *stage.Report, name string) {
 		name  string
 		times []time.Duration
 	}{
-		{"  ordered to stop", l.ordered}, {"  old holders stopped", l.stopped}, {"  new holders started", started}, {"  handover", l.handOver},
+		{"  ordered to stop", l.ordered}, {"  old holders stopped", l.stopped}, {"  new holders started", started}, {"  handover", l.handovers},
 	} {
 		s := stage.SpreadOf(row.times)
 		r.Row(row.name, "%d, median %.3fs, maximum %.3fs", s.N, s.Median.Seconds(), s.Max.Seconds())
@@ -72,7 +72,7 @@ type moveOutput struct {
 }
 
 // judge compares gkctl's output with what actually happened.
-func (m *moveOutput) judge(deaf string) (broken []string) {
+func (m *moveOutput) judge(stubborn string) (violations []string) {
 	var overran []string
 	for _, task := range m.Tasks {
 		for _, s := range task.Stopped {
@@ -81,17 +81,17 @@ func (m *moveOutput) judge(deaf string) (broken []string) {
 			}
 		}
 	}
-	if !slices.Contains(overran, deaf) {
-		broken = append(broken, fmt.Sprintf("gkctl reports overruns for %[2]q, but not for %[1]s, whose holder ignored its drain", deaf, overran))
+	if !slices.Contains(overran, stubborn) {
+		violations = append(violations, fmt.Sprintf("gkctl reports overruns for %[2]q, but not for %[1]s, whose holder ignored its drain", stubborn, overran))
 	}
 	if m.Left > 0 {
-		broken = append(broken, fmt.Sprintf("gkctl reports that %d old holders remain", m.Left))
+		violations = append(violations, fmt.Sprintf("gkctl reports that %d old holders remain", m.Left))
 	}
-	return broken
+	return violations
 }
 
 // judge finds overlaps and losses in the hosts' records. The stubborn holder is in the first zone.
-func (s *Story) judge(lives []*stage.Life, deaf string) {
+func (s *Scenario) judge(lives []*stage.Life, stubborn string) {
 	permits := map[string]uint32{}
 	var beliefs []overlap.Belief
 	var lost int
@@ -102,30 +102,30 @@ func (s *Story) judge(lives []*stage.Life, deaf string) {
 			beliefs = append(beliefs, g.Belief(stage.Granted))
 			switch {
 			case !g.Has(stage.Ended):
-				s.Breakf("no record of how the belief in token %d ended", g.Token)
-			case g.Said(stage.Ended).Lost && g.Semaphore == deaf && kept == nil:
+				s.Violationf("no record of how the belief in token %d ended", g.Token)
+			case g.Last(stage.Ended).Lost && g.Semaphore == stubborn && kept == nil:
 				kept = g
-			case g.Said(stage.Ended).Lost:
+			case g.Last(stage.Ended).Lost:
 				lost++
-				s.Breakf("%s was lost by %s", g.Semaphore, g.Holder)
+				s.Violationf("%s was lost by %s", g.Semaphore, g.Holder)
 			}
 		}
 	}
-	s.judgeDeaf(kept, deaf)
-	s.Row("overlaps", "%d among %d beliefs", s.Break(stage.Overlaps(beliefs, permits)...), len(beliefs))
+	s.judgeStubborn(kept, stubborn)
+	s.Row("overlaps", "%d among %d beliefs", s.AddViolations(stage.Overlaps(beliefs, permits)...), len(beliefs))
 	s.Row("lost permits", "%d", lost)
 }
 
-// judgeDeaf reports how long the holder that ignored its drain kept its slot after the order to stop.
-func (s *Story) judgeDeaf(kept *stage.Grant, deaf string) {
+// judgeStubborn reports how long the holder that ignored its drain kept its slot after the order to stop.
+func (s *Scenario) judgeStubborn(kept *stage.Grant, stubborn string) {
 	if kept == nil || !kept.Has(ordered) || len(s.legs) == 0 {
-		s.Breakf("the holder of %s did not keep its permit until the deadline", deaf)
+		s.Violationf("the holder of %s did not keep its permit until the deadline", stubborn)
 		return
 	}
-	span := kept.Until() - kept.Said(ordered).At
+	held := kept.Until() - kept.Last(ordered).At
 	s.Row("drain ignored", "%s: its holder kept it for %.2fs, until its deadline; the next holder started at %.2fs",
-		deaf, span.Seconds(), s.legs[0].started[deaf].Seconds())
-	if span < s.drain*9/10 {
-		s.Breakf("the holder of %s lost its permit before the drain was over, after %v", deaf, span)
+		stubborn, held.Seconds(), s.legs[0].started[stubborn].Seconds())
+	if held < s.drain*9/10 {
+		s.Violationf("the holder of %s lost its permit before the drain was over, after %v", stubborn, held)
 	}
 }

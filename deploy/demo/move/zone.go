@@ -36,15 +36,15 @@ type zone struct {
 	Tasks     []string
 	Endpoints []string
 	Slow      time.Duration // the longest time that a slow holder takes to stop
-	Deaf      string        // the task whose holder ignores the first order to stop
+	Stubborn  string        // the task whose holder ignores the first order to stop
 
 	account stage.Account
-	kicks   map[string]chan struct{} // by task; signalled after its definition is edited
+	wakeups map[string]chan struct{} // by task; signalled after its definition is edited
 }
 
 // tasksOf returns the names of the first n tasks of a build cluster, or of all tasks if n is 0.
 func tasksOf(cluster string, n int) ([]string, error) {
-	jobs, err := samples.Of(cluster)
+	jobs, err := samples.InCluster(cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func tasksOf(cluster string, n int) ([]string, error) {
 
 // Zone runs the zone described by args. When ctx ends, it releases everything and returns.
 func Zone(ctx context.Context, args []string) (err error) {
-	z := zone{kicks: map[string]chan struct{}{}}
+	z := zone{wakeups: map[string]chan struct{}{}}
 	if z.account, err = stage.Begin(args, &z); err != nil {
 		return err
 	}
@@ -74,14 +74,14 @@ func Zone(ctx context.Context, args []string) (err error) {
 		clients = append(clients, c)
 	}
 	for _, task := range z.Tasks {
-		z.kicks[task] = make(chan struct{}, 1)
+		z.wakeups[task] = make(chan struct{}, 1)
 	}
-	now, err := clients[0].Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
+	resp, err := clients[0].Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
 		return err
 	}
 	var working sync.WaitGroup
-	working.Go(func() { z.listen(ctx, clients[0], now.GetRevision()+1) })
+	working.Go(func() { z.listen(ctx, clients[0], resp.GetRevision()+1) })
 	for i, task := range z.Tasks {
 		working.Go(func() { z.keep(ctx, clients[i%hosts], task) })
 	}
@@ -96,13 +96,13 @@ func (z *zone) listen(ctx context.Context, c *client.Client, from uint64) {
 			return // each task also has a fallback timer
 		}
 		for _, e := range r.GetEvents() {
-			kick, ok := z.kicks[e.GetSemaphore()]
+			wakeup, ok := z.wakeups[e.GetSemaphore()]
 			if !ok || e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_REPLACED {
 				continue
 			}
 			z.account.Write(stage.Record{Event: edited, Semaphore: e.GetSemaphore()})
 			select {
-			case kick <- struct{}{}:
+			case wakeup <- struct{}{}:
 			default: // an acquire is already pending
 			}
 		}
@@ -111,11 +111,11 @@ func (z *zone) listen(ctx context.Context, c *client.Client, from uint64) {
 
 // keep holds a task whenever it can.
 func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
-	deaf := task == z.Deaf
+	stubborn := task == z.Stubborn
 	for waiting := false; ctx.Err() == nil; {
 		p, err := c.Semaphore(task).Acquire(ctx)
 		if err == nil {
-			deaf = z.hold(ctx, p, deaf) && deaf
+			stubborn = z.hold(ctx, p, stubborn) && stubborn
 			waiting = false
 			continue
 		}
@@ -124,7 +124,7 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 			z.account.Write(stage.Record{Event: waits, Semaphore: task})
 		}
 		select {
-		case <-z.kicks[task]:
+		case <-z.wakeups[task]:
 		case <-time.After(3 * time.Second):
 		case <-ctx.Done():
 		}
@@ -133,32 +133,32 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 
 // hold holds a permit until the order to stop. It reports whether the holder will also ignore the next order. A
 // stubborn holder ignores only one order.
-func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
+func (z *zone) hold(ctx context.Context, p *client.Permit, stubborn bool) bool {
 	watch := z.account.Hold(p, stage.Granted, stage.Record{})
 	select {
 	case <-p.Context().Done():
 		z.account.Write(stage.Record{Event: ordered, Semaphore: p.Semaphore(), Holder: p.Acquirer(), Token: p.Token(), Text: context.Cause(p.Context()).Error()})
-		z.finish(ctx, p, deaf)
-		deaf = false
+		z.finish(ctx, p, stubborn)
+		stubborn = false
 	case <-ctx.Done():
 	}
 	watch.Stop()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
-	_ = p.Release(last) // if the release fails, the permit expires
-	return deaf
+	_ = p.Release(releaseCtx) // if the release fails, the permit expires
+	return stubborn
 }
 
 // finish simulates a holder after the order to stop. Most holders stop soon, every fifth has work to finish, and a
 // stubborn one continues for as long as its permit lasts.
-func (z *zone) finish(ctx context.Context, p *client.Permit, deaf bool) {
+func (z *zone) finish(ctx context.Context, p *client.Permit, stubborn bool) {
 	n := time.Duration(samples.Hash(p.Semaphore()) % 1000)
 	takes := n * 200 * time.Millisecond / 1000
 	if n%5 == 0 {
 		takes = n * z.Slow / 1000
 	}
 	var ready <-chan time.Time // nil: never ready
-	if !deaf {
+	if !stubborn {
 		ready = time.After(takes)
 	}
 	select {

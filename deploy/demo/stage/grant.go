@@ -57,8 +57,8 @@ func (l *Life) Grants() []*Grant {
 	return all
 }
 
-// Said returns the last record of the given kind about the grant, or the zero Record.
-func (g *Grant) Said(e Event) Record { return g.records[e] }
+// Last returns the last record of the given kind about the grant, or the zero Record.
+func (g *Grant) Last(e Event) Record { return g.records[e] }
 
 // Has reports whether there is a record of the given kind about the grant.
 func (g *Grant) Has(e Event) bool { return g.records[e].Event == e }
@@ -67,7 +67,7 @@ func (g *Grant) Has(e Event) bool { return g.records[e].Event == e }
 // is still alive, the belief has no end.
 func (g *Grant) Until() time.Duration {
 	if g.Has(Ended) {
-		return g.Said(Ended).Until
+		return g.Last(Ended).Until
 	}
 	return g.Life.End()
 }
@@ -79,21 +79,21 @@ func (g *Grant) Belief(from Event) overlap.Belief {
 		b.Holder = g.Holder
 	}
 	if g.Has(from) {
-		b.From, b.Until = g.Said(from).At, g.Until()
+		b.From, b.Until = g.Last(from).At, g.Until()
 	}
 	return b
 }
 
 // Overlaps returns the periods in which the holders of a semaphore relied on more permits than it has, and falling
 // tokens.
-func Overlaps(beliefs []overlap.Belief, permits map[string]uint32) (broken []string) {
+func Overlaps(beliefs []overlap.Belief, permits map[string]uint32) (violations []string) {
 	for _, o := range overlap.Find(beliefs, permits) {
-		broken = append(broken, "overlap: "+o.String())
+		violations = append(violations, "overlap: "+o.String())
 	}
-	for _, b := range overlap.FallingTokens(beliefs, permits) {
-		broken = append(broken, fmt.Sprintf("falling token: %s held %s with token %d after a holder with a higher one", b.Holder, b.Semaphore, b.Token))
+	for _, b := range overlap.DecreasingTokens(beliefs, permits) {
+		violations = append(violations, fmt.Sprintf("falling token: %s held %s with token %d after a holder with a higher one", b.Holder, b.Semaphore, b.Token))
 	}
-	return broken
+	return violations
 }
 
 // NextGrant returns the time of the next leader's first grant after a leader's death, or zero if there was none.

@@ -36,12 +36,12 @@ type Record struct {
 	Weight    uint32        `json:"weight,omitempty"`
 	// Due is the firing that was claimed with the grant.
 	Due time.Time `json:"due,omitzero"`
-	// Asked is when the acquisition began.
-	Asked time.Duration `json:"asked,omitempty"`
-	Step  int           `json:"step,omitempty"`
-	Until time.Duration `json:"until,omitempty"`
-	Lost  bool          `json:"lost,omitempty"`
-	Text  string        `json:"text,omitempty"`
+	// RequestedAt is when the acquisition began.
+	RequestedAt time.Duration `json:"asked,omitempty"`
+	Step        int           `json:"step,omitempty"`
+	Until       time.Duration `json:"until,omitempty"`
+	Lost        bool          `json:"lost,omitempty"`
+	Text        string        `json:"text,omitempty"`
 	// Job is the id of a job. The record is about its task with index Step.
 	Job string `json:"job,omitempty"`
 	// Revision is the revision of the last change to the job that the process has seen.
@@ -72,7 +72,7 @@ func (a Account) Write(r Record) {
 func (a Account) Hold(p *client.Permit, e Event, what Record) *belief.Watch {
 	what.Event, what.Semaphore, what.Holder, what.Token = e, p.Semaphore(), p.Acquirer(), p.Token()
 	a.Write(what)
-	return belief.Of(p, func(until time.Duration, lost bool) {
+	return belief.Start(p, func(until time.Duration, lost bool) {
 		a.Write(Record{Event: Ended, Semaphore: what.Semaphore, Holder: what.Holder, Token: what.Token, Until: until, Lost: lost})
 	})
 }

@@ -9,9 +9,9 @@ import (
 
 // Report is the result of a scenario: tables and violations.
 type Report struct {
-	Rows   []Row    `json:"rows"`
-	Tables []Table  `json:"tables,omitempty"`
-	Broken []string `json:"broken_promises"`
+	Rows       []Row    `json:"rows"`
+	Tables     []Table  `json:"tables,omitempty"`
+	Violations []string `json:"broken_promises"`
 }
 
 // Row is a line of the report. Text is for people. Figures are the values in Text, for programs. Durations are in ns.
@@ -32,22 +32,24 @@ func (r *Report) Row(name, format string, figures ...any) {
 	r.Rows = append(r.Rows, Row{name, fmt.Sprintf(format, figures...), figures})
 }
 
-// Break adds violations, and returns how many.
-func (r *Report) Break(broken ...string) int {
-	r.Broken = append(r.Broken, broken...)
-	return len(broken)
+// AddViolations adds violations, and returns how many.
+func (r *Report) AddViolations(violations ...string) int {
+	r.Violations = append(r.Violations, violations...)
+	return len(violations)
 }
 
-// Breakf adds one violation.
-func (r *Report) Breakf(format string, args ...any) { r.Break(fmt.Sprintf(format, args...)) }
+// Violationf adds one violation.
+func (r *Report) Violationf(format string, args ...any) {
+	r.AddViolations(fmt.Sprintf(format, args...))
+}
 
 // Verdict returns an error that lists the violations, or nil if there are none.
 func (r *Report) Verdict() error {
-	const most = 20
+	const maxShown = 20
 	var errs []error
-	for i, what := range r.Broken {
-		if i == most {
-			errs = append(errs, fmt.Errorf("and %d more", len(r.Broken)-most))
+	for i, what := range r.Violations {
+		if i == maxShown {
+			errs = append(errs, fmt.Errorf("and %d more", len(r.Violations)-maxShown))
 			break
 		}
 		errs = append(errs, errors.New(what))
@@ -62,7 +64,7 @@ func (r *Report) print(out io.Writer) {
 	for _, row := range r.Rows {
 		fmt.Fprintf(w, "%s\t%s\n", row.Name, row.Text)
 	}
-	fmt.Fprintf(w, "violations\t%d\n", len(r.Broken))
+	fmt.Fprintf(w, "violations\t%d\n", len(r.Violations))
 	_ = w.Flush()
 	for _, t := range r.Tables {
 		fmt.Fprintf(w, "\n%s:\n", t.Title)

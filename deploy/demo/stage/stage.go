@@ -87,7 +87,7 @@ func (s *Stage) close() {
 	for _, p := range s.Processes {
 		p.Kill()
 	}
-	s.keep()
+	s.saveAccounts()
 	if s.Client != nil {
 		_ = s.Client.Close() // it holds no permits
 	}
@@ -110,9 +110,9 @@ func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) erro
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
-	starting, cancel := context.WithTimeout(ctx, time.Minute)
+	startCtx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	s.Cluster, err = servers.Start(starting, servers.Options{
+	s.Cluster, err = servers.Start(startCtx, servers.Options{
 		Binary: filepath.Join(s.Bin, "gatekeeperd"), Dir: s.Dir, Count: 3, Profile: s.Profile, Definitions: file,
 	})
 	if err != nil {
@@ -167,26 +167,26 @@ func (s *Stage) KillLeader(ctx context.Context) (*servers.Server, time.Duration,
 		return nil, 0, err
 	}
 	leader.Kill()
-	s.Say("killed the leader, %s (kill -9)", leader.ID)
+	s.Logf("killed the leader, %s (kill -9)", leader.ID)
 	return leader, boottime.Now(), nil
 }
 
 // Held returns the number of permits that the chosen acquirers hold, according to the servers.
-func (s *Stage) Held(ctx context.Context, chosen func(acquirer string) bool) (int, error) {
+func (s *Stage) Held(ctx context.Context, match func(acquirer string) bool) (int, error) {
 	var n int
 	for p, err := range s.Client.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{}) {
 		if err != nil {
 			return 0, err
 		}
-		if chosen(p.GetIdentity().GetAcquirer()) {
+		if match(p.GetIdentity().GetAcquirer()) {
 			n++
 		}
 	}
 	return n, nil
 }
 
-// Say prints an event with the time since Epoch.
-func (s *Stage) Say(format string, args ...any) {
+// Logf prints an event with the time since Epoch.
+func (s *Stage) Logf(format string, args ...any) {
 	fmt.Fprintf(s.Out, "%5.1fs  %s\n", (boottime.Now() - s.Epoch).Seconds(), fmt.Sprintf(format, args...))
 }
 
@@ -221,8 +221,8 @@ func Await(ctx context.Context, what string, cond func() (bool, error)) error {
 	}
 }
 
-// keep writes the processes' accounts next to the servers' logs.
-func (s *Stage) keep() {
+// saveAccounts writes the processes' accounts next to the servers' logs.
+func (s *Stage) saveAccounts() {
 	for i, p := range s.Processes {
 		var lines bytes.Buffer
 		out := json.NewEncoder(&lines)
@@ -231,8 +231,8 @@ func (s *Stage) keep() {
 		}
 		file := filepath.Join(s.Dir, fmt.Sprintf("%s-%d", p.Name, i))
 		err := os.WriteFile(file+".jsonl", lines.Bytes(), 0o600)
-		if said := p.Said(); said != "" {
-			err = errors.Join(err, os.WriteFile(file+".log", []byte(said), 0o600))
+		if stderr := p.Stderr(); stderr != "" {
+			err = errors.Join(err, os.WriteFile(file+".log", []byte(stderr), 0o600))
 		}
 		if err != nil {
 			fmt.Fprintln(s.Out, err)

@@ -10,8 +10,8 @@ import (
 
 // change is a change to the cluster, made once the submitter has the given fraction of the results.
 type change struct {
-	part float64
-	make func(context.Context) error
+	part  float64
+	apply func(context.Context) error
 }
 
 // changes returns the scenario's changes in order.
@@ -22,7 +22,7 @@ func (s *Words) changes() []change {
 		{0.1, func(ctx context.Context) error { return s.join(ctx, s.workers+1) }},
 		{0.2, func(context.Context) error { return s.kill(worker(1)) }},
 		{0.3, func(context.Context) error {
-			s.Say("%s leaves after finishing its current tasks", worker(2).Name)
+			s.Logf("%s leaves after finishing its current tasks", worker(2).Name)
 			return worker(2).Signal(syscall.SIGTERM)
 		}},
 		{0.4, func(ctx context.Context) (err error) {
@@ -30,7 +30,7 @@ func (s *Words) changes() []change {
 			return err
 		}},
 		{0.5, func(context.Context) error {
-			s.Say("restarting %s", leader.ID)
+			s.Logf("restarting %s", leader.ID)
 			return leader.Start()
 		}},
 		{0.6, func(ctx context.Context) error { return s.join(ctx, s.workers+2) }},
@@ -52,7 +52,7 @@ func (s *Words) faults(ctx context.Context, tasks int) error {
 		if err != nil {
 			return err
 		}
-		if err := c.make(ctx); err != nil {
+		if err := c.apply(ctx); err != nil {
 			return err
 		}
 	}
@@ -60,9 +60,9 @@ func (s *Words) faults(ctx context.Context, tasks int) error {
 }
 
 func (s *Words) join(ctx context.Context, number int) error {
-	p, err := s.hire(ctx, number)
+	p, err := s.startWorker(ctx, number)
 	if err == nil {
-		s.Say("%s joins", p.Name)
+		s.Logf("%s joins", p.Name)
 	}
 	return err
 }
@@ -70,7 +70,7 @@ func (s *Words) join(ctx context.Context, number int) error {
 func (s *Words) kill(p *stage.Process) error {
 	p.Kill()
 	s.killed = append(s.killed, p)
-	s.Say("killed %s (kill -9)", p.Name)
+	s.Logf("killed %s (kill -9)", p.Name)
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (s *Words) restartSubmitter(ctx context.Context) (err error) {
 	for _, r := range s.submitter.Life().Since(seen, 0) {
 		after = r.Revision
 	}
-	s.Say("killed the submitter (kill -9); its successor requests the missing results")
+	s.Logf("killed the submitter (kill -9); its successor requests the missing results")
 	s.submitter, err = s.submit(ctx, &submitter{Name: "submitter", Files: s.files, After: after})
 	return err
 }

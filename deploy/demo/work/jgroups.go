@@ -16,7 +16,7 @@ import (
 // share short tasks, and the worker running a long task is killed partway through. Another worker takes the task over,
 // and the submitter gets its result.
 type JGroups struct {
-	shop
+	sharedWork
 	long time.Duration
 }
 
@@ -40,7 +40,7 @@ func (s *JGroups) play(ctx context.Context) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	if err := s.hireAll(ctx); err != nil {
+	if err := s.startWorkers(ctx); err != nil {
 		return err
 	}
 	sleeps := append(make([]time.Duration, 2*s.workers), s.long)
@@ -97,7 +97,7 @@ func (s *JGroups) result(ctx context.Context, sub *stage.Process, job string) er
 			by = l.Name
 		}
 	}
-	s.Say("%s <== result = %s, by %s", job, r.Text, by)
+	s.Logf("%s <== result = %s, by %s", job, r.Text, by)
 	return nil
 }
 
@@ -107,22 +107,22 @@ func (s *JGroups) takeOver(ctx context.Context, job string) error {
 	if err != nil {
 		return err
 	}
-	s.Say("%s ==> %s works for %v", job, victim.Name, s.long)
+	s.Logf("%s ==> %s works for %v", job, victim.Name, s.long)
 	if err := stage.SleepUntil(ctx, first.At+s.long/3); err != nil {
 		return err
 	}
 	victim.Kill()
-	s.Say("killed %s (kill -9) partway through %s", victim.Name, job)
-	heir, second, err := s.granted(ctx, job, first.Token)
+	s.Logf("killed %s (kill -9) partway through %s", victim.Name, job)
+	successor, second, err := s.granted(ctx, job, first.Token)
 	if err != nil {
 		return err
 	}
-	if heir.Name == victim.Name {
-		s.Breakf("%s was handed to %s again, even though that worker is dead", job, victim.Name)
+	if successor.Name == victim.Name {
+		s.Violationf("%s was handed to %s again, even though that worker is dead", job, victim.Name)
 	}
 	after := second.At - victim.Killed()
-	s.Say("%s ==> taken over by %s", job, heir.Name)
-	s.Row("taken over", "%s, from %s by %s, %.2fs after the kill; the permits' duration is %v", job, victim.Name, heir.Name, after.Seconds(), s.Duration)
+	s.Logf("%s ==> taken over by %s", job, successor.Name)
+	s.Row("taken over", "%s, from %s by %s, %.2fs after the kill; the permits' duration is %v", job, victim.Name, successor.Name, after.Seconds(), s.Duration)
 	return nil
 }
 
@@ -138,7 +138,7 @@ func (s *JGroups) spread(e *evidence, short []string) {
 	s.Row("spread", "%d short tasks over %d workers", len(short), len(by))
 	for i := range s.workers {
 		if name := fmt.Sprintf("worker-%d", i+1); by[name] == 0 {
-			s.Breakf("%s got none of the short tasks", name)
+			s.Violationf("%s got none of the short tasks", name)
 		}
 	}
 }

@@ -37,7 +37,7 @@ type evidence struct {
 }
 
 // evidence queries the servers for jobs with the given number of tasks each.
-func (s *shop) evidence(ctx context.Context, jobs []string, tasks int) (*evidence, error) {
+func (s *sharedWork) evidence(ctx context.Context, jobs []string, tasks int) (*evidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	e := &evidence{semaphore: s.semaphore, permits: uint32(s.permits), stored: map[task]*gatekeeperv1.Task{}}
@@ -76,8 +76,8 @@ func (e *evidence) add(lives []*stage.Life) {
 	}
 }
 
-// gaveUp reports whether a worker learned that it had lost a task. It may get the task again and be killed later.
-func gaveUp(g *stage.Grant) bool { return g.Said(stage.Ended).Lost || g.Has(unrecorded) }
+// noticedLoss reports whether a worker learned that it had lost a task. It may get the task again and be killed later.
+func noticedLoss(g *stage.Grant) bool { return g.Last(stage.Ended).Lost || g.Has(unrecorded) }
 
 // judge reports on the tasks and the violations.
 func (e *evidence) judge(r *stage.Report) {
@@ -85,7 +85,7 @@ func (e *evidence) judge(r *stage.Report) {
 	var beliefs []overlap.Belief
 	permits := map[string]uint32{e.semaphore: e.permits}
 	for _, t := range e.tasks {
-		bad += min(1, r.Break(e.judgeResult(t)...))
+		bad += min(1, r.AddViolations(e.judgeResult(t)...))
 		attempts := e.attempts[t]
 		executions += len(attempts)
 		permits[t.String()] = 1
@@ -96,30 +96,30 @@ func (e *evidence) judge(r *stage.Report) {
 			beliefs = append(beliefs, b)
 			switch {
 			case i == len(attempts)-1:
-			case gaveUp(g):
+			case noticedLoss(g):
 				afterLoss++
 			case g.Life.Killed > 0:
 				afterKill++
 			default:
-				r.Breakf("%s was handed out again even though %s had neither lost nor returned it", t, g.Life.Name)
+				r.Violationf("%s was handed out again even though %s had neither lost nor returned it", t, g.Life.Name)
 			}
 		}
 	}
 	r.Row("results", "%d of %d tasks have exactly one correct result, matching both the recorded result and the worker's", len(e.tasks)-bad, len(e.tasks))
 	r.Row("executions", "%d: %d repeated because a worker was killed, %d because a permit was lost", executions, afterKill, afterLoss)
-	r.Row("overlaps", "%d among %d worker beliefs", r.Break(stage.Overlaps(beliefs, permits)...), executions)
+	r.Row("overlaps", "%d among %d worker beliefs", r.AddViolations(stage.Overlaps(beliefs, permits)...), executions)
 	e.table(r)
 }
 
 // judgeResult compares the results that submitters got for a task with the servers' and the workers' records.
-func (e *evidence) judgeResult(t task) (broken []string) {
+func (e *evidence) judgeResult(t task) (violations []string) {
 	breakf := func(format string, args ...any) {
-		broken = append(broken, t.String()+fmt.Sprintf(format, args...))
+		violations = append(violations, t.String()+fmt.Sprintf(format, args...))
 	}
 	results, stored := e.returned[t], e.stored[t]
 	if len(results) == 0 {
 		breakf(" has no result")
-		return broken
+		return violations
 	}
 	first := results[0]
 	for _, r := range results { // a submitter may receive a result twice
@@ -131,27 +131,27 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 		breakf(": the submitter got %q under token %d, but the servers have %s %q under token %d",
 			first.Text, first.Token, stored.GetState(), stored.GetResult(), stored.GetToken())
 	}
-	known := false
+	confirmed := false
 	for _, g := range e.attempts[t] {
 		switch {
 		case g.Token != first.Token && g.Has(recorded):
 			breakf(" was also recorded for %s with token %d", g.Life.Name, g.Token)
 		case g.Token != first.Token:
-		case !g.Has(worked) || g.Said(worked).Text != first.Text:
-			breakf(": %s returned %q, but %q was recorded", g.Life.Name, g.Said(worked).Text, first.Text)
+		case !g.Has(worked) || g.Last(worked).Text != first.Text:
+			breakf(": %s returned %q, but %q was recorded", g.Life.Name, g.Last(worked).Text, first.Text)
 		case g.Has(recorded) || g.Life.Killed > 0:
-			known = true
+			confirmed = true
 		default:
-			breakf(" was recorded for %s, which got no confirmation: %s", g.Life.Name, g.Said(unrecorded).Text)
+			breakf(" was recorded for %s, which got no confirmation: %s", g.Life.Name, g.Last(unrecorded).Text)
 		}
 	}
-	if !known && len(broken) == 0 {
+	if !confirmed && len(violations) == 0 {
 		breakf(" has a result under token %d, which no worker ever held", first.Token)
 	}
 	if wrong := e.wrong(t, first.Text); wrong != "" {
 		breakf(": %s", wrong)
 	}
-	return broken
+	return violations
 }
 
 // table adds a table of the workers.
@@ -162,9 +162,9 @@ func (e *evidence) table(r *stage.Report) {
 		if len(grants) == 0 {
 			continue // this process is a submitter
 		}
-		fate, results, cut := "stopped normally", 0, 0
+		outcome, results, cut := "stopped normally", 0, 0
 		if l.Killed > 0 {
-			fate = "killed"
+			outcome = "killed"
 		}
 		for _, g := range grants {
 			stored := e.stored[task{g.Job, g.Step}]
@@ -175,22 +175,22 @@ func (e *evidence) table(r *stage.Report) {
 				cut++
 			}
 		}
-		lines = append(lines, []string{l.Name, fate, strconv.Itoa(len(grants)), strconv.Itoa(results), strconv.Itoa(cut)})
+		lines = append(lines, []string{l.Name, outcome, strconv.Itoa(len(grants)), strconv.Itoa(results), strconv.Itoa(cut)})
 	}
 	r.Tables = append(r.Tables, stage.Table{Title: "workers", Lines: lines})
 }
 
-// heirs checks that other workers took over the tasks of killed workers.
-func (e *evidence) heirs(r *stage.Report, killed int) {
+// checkTakeovers checks that other workers took over the tasks of killed workers.
+func (e *evidence) checkTakeovers(r *stage.Report, killed int) {
 	cut := 0
 	for t, attempts := range e.attempts {
 		for _, g := range attempts {
-			if g.Life.Killed == 0 || gaveUp(g) || g.Token == e.stored[t].GetToken() {
+			if g.Life.Killed == 0 || noticedLoss(g) || g.Token == e.stored[t].GetToken() {
 				continue
 			}
 			cut++
 			if last := attempts[len(attempts)-1]; last.Life == g.Life {
-				r.Breakf("%s was interrupted when %s was killed, and no other worker got it", t, g.Life.Name)
+				r.Violationf("%s was interrupted when %s was killed, and no other worker got it", t, g.Life.Name)
 			}
 		}
 	}

@@ -29,30 +29,30 @@ func got(token uint64, result string) stage.Record {
 }
 
 // Each kind of violation is detected and reported.
-func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
+func TestJudge_Violation_IsReported(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	for name, c := range map[string]struct {
 		one, other []stage.Record
 		oneKilled  time.Duration
 		got        []stage.Record
 		stored     uint64
-		broken     string
+		violations string
 	}{
 		"done":                  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 1},
 		"received twice":        {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(1, "7")}, stored: 1},
 		"taken over":            {one: attempt(1, 1, 2, ""), oneKilled: 2, other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2},
 		"recorded, then killed": {one: attempt(1, 1, 2, "7", worked, stage.Ended), oneKilled: 2, got: []stage.Record{got(1, "7")}, stored: 1},
-		"no result":             {one: attempt(1, 1, 2, "7", whole...), stored: 1, broken: "has no result"},
-		"wrong":                 {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, broken: "is wrong"},
-		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, broken: "and also returned"},
-		"recorded differently":  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, broken: "but the servers have"},
-		"another result":        {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, broken: `returned "6"`},
-		"unknown token":         {got: []stage.Record{got(1, "7")}, stored: 1, broken: "which no worker ever held"},
-		"recorded for both":     {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "was also recorded for one"},
-		"no confirmation":       {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, broken: "got no confirmation"},
-		"executed again":        {one: attempt(1, 1, 2, "", stage.Ended), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "handed out again"},
-		"under two permits":     {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "overlap: task 0 of job j"},
-		"more than the permits": {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "overlap: tasks"},
+		"no result":             {one: attempt(1, 1, 2, "7", whole...), stored: 1, violations: "has no result"},
+		"wrong":                 {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, violations: "is wrong"},
+		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, violations: "and also returned"},
+		"recorded differently":  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, violations: "but the servers have"},
+		"another result":        {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, violations: `returned "6"`},
+		"unknown token":         {got: []stage.Record{got(1, "7")}, stored: 1, violations: "which no worker ever held"},
+		"recorded for both":     {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "was also recorded for one"},
+		"no confirmation":       {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, violations: "got no confirmation"},
+		"executed again":        {one: attempt(1, 1, 2, "", stage.Ended), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "handed out again"},
+		"under two permits":     {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: task 0 of job j"},
+		"more than the permits": {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := evidence{
@@ -70,8 +70,8 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 			e.add([]*stage.Life{{Name: "one", Records: c.one, Killed: c.oneKilled * time.Second}, {Name: "other", Records: c.other}, {Records: c.got}})
 			var r stage.Report
 			e.judge(&r)
-			if all := strings.Join(r.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") {
-				t.Errorf("got violations %q, want %q", r.Broken, c.broken)
+			if all := strings.Join(r.Violations, "\n"); !strings.Contains(all, c.violations) || (all == "") != (c.violations == "") {
+				t.Errorf("got violations %q, want %q", r.Violations, c.violations)
 			}
 		})
 	}
@@ -79,28 +79,28 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 
 // A worker may lose a task, get it again and finish it, and then be killed. Only the tasks that it held when it was
 // killed must be taken over by other workers.
-func TestHeirs_WorkerIsKilled_ItsUnfinishedTasksAreGivenToOthers(t *testing.T) {
+func TestTakeovers_WorkerKilled_OthersGetItsUnfinishedTasks(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	lost := attempt(1, 1, 2, "", stage.Ended)
 	lost[1].Lost = true
 	for name, c := range map[string]struct {
 		killed, other []stage.Record
-		broken        bool
+		violations    bool
 	}{
 		"cut off and taken over":   {killed: attempt(1, 1, 2, ""), other: attempt(2, 3, 4, "7", whole...)},
 		"lost, and finished later": {killed: append(slices.Clone(lost), attempt(2, 3, 4, "7", whole...)...)},
-		"cut off":                  {killed: attempt(1, 1, 2, ""), broken: true},
+		"cut off":                  {killed: attempt(1, 1, 2, ""), violations: true},
 	} {
 		e := evidence{stored: map[task]*gatekeeperv1.Task{{"j", 0}: {Token: 2}}}
 		e.add([]*stage.Life{{Name: "killed", Records: c.killed, Killed: 9 * time.Second}, {Name: "other", Records: c.other}})
 		var r stage.Report
-		if e.heirs(&r, 1); (len(r.Broken) > 0) != c.broken {
-			t.Errorf("%s: got violations %q", name, r.Broken)
+		if e.checkTakeovers(&r, 1); (len(r.Violations) > 0) != c.violations {
+			t.Errorf("%s: got violations %q", name, r.Violations)
 		}
 	}
 }
 
-func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
+func TestOddjobJudge_Violation_IsReported(t *testing.T) {
 	due := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	const done = gatekeeperv1.FiringState_FIRING_STATE_DONE
 	run := func(round int, token uint64) []stage.Record { // each round takes 15 s and is due every 10 s
@@ -114,9 +114,9 @@ func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
 		return stage.Record{Event: lost, Due: due.Add(time.Duration(round) * 10 * time.Second)}
 	}
 	for name, c := range map[string]struct {
-		a, b, c []stage.Record
-		state   gatekeeperv1.FiringState // state of the second round
-		broken  string
+		a, b, c    []stage.Record
+		state      gatekeeperv1.FiringState // state of the second round
+		violations string
 	}{
 		"shared":       {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, done, ""},
 		"none idle":    {run(0, 1), run(1, 2), []stage.Record{lose(0)}, done, "round 2 left idle"},
@@ -127,13 +127,13 @@ func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
 		"not run":      {run(0, 1), nil, []stage.Record{lose(0), lose(1)}, done, `round 2 was done by ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Oddjob{dues: []time.Time{due, due.Add(10 * time.Second)}, claims: map[time.Time]*gatekeeperv1.FiringClaim{
+			s := Oddjob{dueTimes: []time.Time{due, due.Add(10 * time.Second)}, claims: map[time.Time]*gatekeeperv1.FiringClaim{
 				due:                       {State: done, Winner: &gatekeeperv1.Identity{Acquirer: "a"}},
 				due.Add(10 * time.Second): {State: c.state, Winner: &gatekeeperv1.Identity{Acquirer: "b"}},
 			}}
 			s.judge([]*stage.Life{{Name: "a", Records: c.a}, {Name: "b", Records: c.b}, {Name: "c", Records: slices.Clone(c.c)}})
-			if all := strings.Join(s.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") {
-				t.Errorf("got violations %q, want %q", s.Broken, c.broken)
+			if all := strings.Join(s.Violations, "\n"); !strings.Contains(all, c.violations) || (all == "") != (c.violations == "") {
+				t.Errorf("got violations %q, want %q", s.Violations, c.violations)
 			}
 		})
 	}

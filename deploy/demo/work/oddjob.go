@@ -23,13 +23,13 @@ type Oddjob struct {
 	period time.Duration
 	rounds int
 
-	dues   []time.Time
-	claims map[time.Time]*gatekeeperv1.FiringClaim
-	killed string
+	dueTimes []time.Time
+	claims   map[time.Time]*gatekeeperv1.FiringClaim
+	killed   string
 }
 
-// oddjobs is the number of Oddjob workers. The semaphore has the same number of permits, because firings overlap.
-const oddjobs = 3
+// oddjobWorkers is the number of Oddjob workers. The semaphore has the same number of permits, because firings overlap.
+const oddjobWorkers = 3
 
 const oddjobWork = "work"
 
@@ -52,14 +52,14 @@ func (s *Oddjob) Play(ctx context.Context) error {
 }
 
 func (s *Oddjob) play(ctx context.Context) error {
-	permits := uint32(oddjobs)
+	permits := uint32(oddjobWorkers)
 	if err := s.Serve(ctx, []*gatekeeperv1.Definition{{
 		Name: oddjobWork, Permits: &permits, FiringOnLoss: gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE,
 	}}); err != nil {
 		return err
 	}
 	s.Epoch = boottime.Now()
-	for i := range oddjobs {
+	for i := range oddjobWorkers {
 		name := fmt.Sprintf("oddjob-%d", i+1)
 		p, err := s.Start(ctx, Part, name, role{Oddjob: &oddjob{
 			Name: name, Semaphore: oddjobWork, Endpoints: s.Cluster.Endpoints(), Period: s.period, Takes: s.takes(),
@@ -71,23 +71,23 @@ func (s *Oddjob) play(ctx context.Context) error {
 			return err
 		}
 	}
-	s.Say("%d workers have the same timer: work that takes %v is due every %v", oddjobs, s.takes(), s.period)
+	s.Logf("%d workers have the same timer: work that takes %v is due every %v", oddjobWorkers, s.takes(), s.period)
 	first := time.Now().Truncate(s.period).Add(s.period)
 	for i := range s.rounds {
-		s.dues = append(s.dues, first.Add(time.Duration(i)*s.period))
+		s.dueTimes = append(s.dueTimes, first.Add(time.Duration(i)*s.period))
 	}
-	for i, due := range s.dues {
+	for i, due := range s.dueTimes {
 		if err := s.round(ctx, i, due); err != nil {
 			return err
 		}
 	}
-	if err := s.killTheLast(ctx); err != nil {
+	if err := s.killLastWorker(ctx); err != nil {
 		return err
 	}
 	if err := s.End(ctx, syscall.SIGTERM, stepTimeout); err != nil {
 		return err
 	}
-	if err := s.ask(ctx); err != nil {
+	if err := s.queryClaims(ctx); err != nil {
 		return err
 	}
 	s.judge(s.Lives())
@@ -100,17 +100,17 @@ func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 	defer cancel()
 	var by, idle []string
 	err := stage.Await(ctx, fmt.Sprintf("a worker running round %d, and an idle one", i+1), func() (bool, error) {
-		by, idle = with(s.Lives(), stage.Granted, due), with(s.Lives(), lost, due)
+		by, idle = processesWith(s.Lives(), stage.Granted, due), processesWith(s.Lives(), lost, due)
 		return len(by) > 0 && len(idle) > 0, nil
 	})
 	if err == nil {
-		s.Say("round %d: %s works; idle: %s", i+1, strings.Join(by, ", "), strings.Join(idle, ", "))
+		s.Logf("round %d: %s works; idle: %s", i+1, strings.Join(by, ", "), strings.Join(idle, ", "))
 	}
 	return err
 }
 
-// with returns the names of the processes that have a record of the given kind about a firing.
-func with(lives []*stage.Life, e stage.Event, due time.Time) (names []string) {
+// processesWith returns the names of the processes that have a record of the given kind about a firing.
+func processesWith(lives []*stage.Life, e stage.Event, due time.Time) (names []string) {
 	for _, l := range lives {
 		if slices.ContainsFunc(l.Records, func(r stage.Record) bool { return r.Event == e && r.Due.Equal(due) }) {
 			names = append(names, l.Name)
@@ -119,9 +119,9 @@ func with(lives []*stage.Life, e stage.Event, due time.Time) (names []string) {
 	return names
 }
 
-// killTheLast kills the worker of the last round partway through its work, and stops the others' timers.
-func (s *Oddjob) killTheLast(ctx context.Context) error {
-	due := s.dues[len(s.dues)-1]
+// killLastWorker kills the worker of the last round partway through its work, and stops the others' timers.
+func (s *Oddjob) killLastWorker(ctx context.Context) error {
+	due := s.dueTimes[len(s.dueTimes)-1]
 	var victim *stage.Process
 	var grant stage.Record
 	for _, p := range s.Processes {
@@ -141,13 +141,13 @@ func (s *Oddjob) killTheLast(ctx context.Context) error {
 			_ = p.Signal(syscall.SIGTERM)
 		}
 	}
-	s.Say("killed %s (kill -9) partway through round %d; the others' timers stop", s.killed, s.rounds)
+	s.Logf("killed %s (kill -9) partway through round %d; the others' timers stop", s.killed, s.rounds)
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	return stage.Await(ctx, "another worker in the last round", func() (bool, error) {
-		for _, name := range with(s.Lives(), stage.Granted, due) {
+		for _, name := range processesWith(s.Lives(), stage.Granted, due) {
 			if name != s.killed {
-				s.Say("%s was notified that round %d is open again, and takes over", name, s.rounds)
+				s.Logf("%s was notified that round %d is open again, and takes over", name, s.rounds)
 				return true, nil
 			}
 		}
@@ -155,12 +155,12 @@ func (s *Oddjob) killTheLast(ctx context.Context) error {
 	})
 }
 
-// ask queries the servers for their record of each round.
-func (s *Oddjob) ask(ctx context.Context) error {
+// queryClaims queries the servers for their record of each round.
+func (s *Oddjob) queryClaims(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	s.claims = map[time.Time]*gatekeeperv1.FiringClaim{}
-	for _, due := range s.dues {
+	for _, due := range s.dueTimes {
 		for claim, err := range s.Client.Semaphore(oddjobWork).WatchFiring(ctx, oddjobWork, due, 0) {
 			if err != nil {
 				return err

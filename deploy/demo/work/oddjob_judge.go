@@ -25,55 +25,55 @@ func (s *Oddjob) judge(lives []*stage.Life) {
 		}
 	}
 	lines, good := [][]string{{"round", "due", "done by", "idle", "idle worker notified of"}}, 0
-	for i, due := range s.dues {
-		idle, claim := with(lives, lost, due), s.claims[due]
-		if s.Break(s.judgeRound(i, runs[due.UnixNano()], idle)...) == 0 {
+	for i, due := range s.dueTimes {
+		idle, claim := processesWith(lives, lost, due), s.claims[due]
+		if s.AddViolations(s.judgeRound(i, runs[due.UnixNano()], idle)...) == 0 {
 			good++
 		}
 		lines = append(lines, []string{
-			strconv.Itoa(i + 1), due.Format(time.TimeOnly), claim.GetWinner().GetAcquirer(), strings.Join(idle, ", "), strings.Join(news(lives, due), ", "),
+			strconv.Itoa(i + 1), due.Format(time.TimeOnly), claim.GetWinner().GetAcquirer(), strings.Join(idle, ", "), strings.Join(notifications(lives, due), ", "),
 		})
 	}
-	s.Row("rounds", "%d of %d were done once, by the recorded worker, and left a worker idle", good, len(s.dues))
-	s.Row("overlaps", "%d among %d worker beliefs", s.Break(stage.Overlaps(byFiring, permits)...), len(byFiring))
-	busy := overlap.Find(all, map[string]uint32{oddjobWork: oddjobs - 1})
+	s.Row("rounds", "%d of %d were done once, by the recorded worker, and left a worker idle", good, len(s.dueTimes))
+	s.Row("overlaps", "%d among %d worker beliefs", s.AddViolations(stage.Overlaps(byFiring, permits)...), len(byFiring))
+	busy := overlap.Find(all, map[string]uint32{oddjobWork: oddjobWorkers - 1})
 	for _, o := range busy {
-		s.Breakf("no worker was idle for %v", o.Until-o.From)
+		s.Violationf("no worker was idle for %v", o.Until-o.From)
 	}
-	s.Row("always idle", "1 of %d workers; times when all worked simultaneously: %d", oddjobs, len(busy))
+	s.Row("always idle", "1 of %d workers; times when all worked simultaneously: %d", oddjobWorkers, len(busy))
 	s.Tables = append(s.Tables, stage.Table{Title: "rounds", Lines: lines})
 }
 
 // judgeRound compares the runs of a round with the servers' record.
-func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (broken []string) {
-	round, claim := "round "+strconv.Itoa(i+1), s.claims[s.dues[i]]
+func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (violations []string) {
+	round, claim := "round "+strconv.Itoa(i+1), s.claims[s.dueTimes[i]]
 	if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE {
-		broken = append(broken, round+" is recorded as "+stateName(claim.GetState()))
+		violations = append(violations, round+" is recorded as "+stateName(claim.GetState()))
 	}
 	var by []string // excludes the worker that was killed
 	for _, g := range runs {
-		if g.Life.Name != s.killed || i < len(s.dues)-1 {
+		if g.Life.Name != s.killed || i < len(s.dueTimes)-1 {
 			by = append(by, g.Life.Name)
 		}
 	}
 	if winner := claim.GetWinner().GetAcquirer(); !slices.Equal(by, []string{winner}) {
-		broken = append(broken, round+" was done by "+strconv.Quote(strings.Join(by, ", "))+" and recorded for "+winner)
+		violations = append(violations, round+" was done by "+strconv.Quote(strings.Join(by, ", "))+" and recorded for "+winner)
 	}
 	// In the first round no worker is still busy with a previous round.
 	if len(idle) == 0 || len(idle) > 1 && i > 0 {
-		broken = append(broken, round+" left idle: "+strconv.Quote(strings.Join(idle, ", ")))
+		violations = append(violations, round+" left idle: "+strconv.Quote(strings.Join(idle, ", ")))
 	}
-	return broken
+	return violations
 }
 
-// news returns the notifications that idle workers received about a firing.
-func news(lives []*stage.Life, due time.Time) (heardOf []string) {
+// notifications returns the notifications that idle workers received about a firing.
+func notifications(lives []*stage.Life, due time.Time) (texts []string) {
 	for _, l := range lives {
-		for _, r := range l.Since(heard, 0) {
+		for _, r := range l.Since(notified, 0) {
 			if r.Due.Equal(due) {
-				heardOf = append(heardOf, r.Text)
+				texts = append(texts, r.Text)
 			}
 		}
 	}
-	return heardOf
+	return texts
 }

@@ -17,7 +17,7 @@ const (
 	// lost: another Oddjob has claimed the firing Due, so this one is idle.
 	lost stage.Event = "lost"
 	// heard: this Oddjob, which had lost the firing Due, was notified that the firing's state is now Text.
-	heard stage.Event = "notified"
+	notified stage.Event = "notified"
 )
 
 // oddjob is one Oddjob, as in the article. All Oddjobs have the same timer, and each does one thing at a time. It tries
@@ -45,10 +45,10 @@ func (o *oddjob) run(ctx context.Context, account stage.Account) error {
 	o.account, o.sem = account, c.Semaphore(o.Semaphore)
 	o.watched, o.opened = map[time.Time]bool{}, make(chan time.Time, 100)
 	runner := client.NewRunner(o.sem, o.work, client.WithHooks(client.Hooks{Denied: o.lose}))
-	lasting := context.WithoutCancel(ctx) // finish the current run
+	runCtx := context.WithoutCancel(ctx) // finish the current run
 	grab := func(due time.Time) {
 		o.due = due
-		_ = runner.RunDue(lasting, due) // the outcome is recorded elsewhere
+		_ = runner.RunDue(runCtx, due) // the outcome is recorded elsewhere
 	}
 	account.Write(stage.Record{Event: scheduling})
 	for ctx.Err() == nil {
@@ -99,14 +99,14 @@ func (o *oddjob) lose(ctx context.Context, d *client.DeniedError) {
 	o.watching.Go(func() {
 		for claim, err := range o.sem.WatchFiring(ctx, o.Semaphore, due, 0) {
 			if err != nil {
-				o.account.Write(stage.Record{Event: heard, Due: due, Text: err.Error()})
+				o.account.Write(stage.Record{Event: notified, Due: due, Text: err.Error()})
 				return
 			}
 			state := claim.GetState()
 			if state == gatekeeperv1.FiringState_FIRING_STATE_CLAIMED {
 				continue
 			}
-			o.account.Write(stage.Record{Event: heard, Due: due, Text: stateName(state), Token: claim.GetToken()})
+			o.account.Write(stage.Record{Event: notified, Due: due, Text: stateName(state), Token: claim.GetToken()})
 			if state == gatekeeperv1.FiringState_FIRING_STATE_OPEN {
 				o.opened <- due
 			}

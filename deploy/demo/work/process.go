@@ -50,8 +50,8 @@ func Process(ctx context.Context, args []string) error {
 // stepTimeout bounds each step of a scenario.
 const stepTimeout = time.Minute
 
-// shop is a stage whose workers share the tasks of one semaphore.
-type shop struct {
+// sharedWork is a stage whose workers share the tasks of one semaphore.
+type sharedWork struct {
 	stage.Stage
 	semaphore string
 	workers   int
@@ -61,7 +61,7 @@ type shop struct {
 }
 
 // open starts the servers with the scenario's semaphore.
-func (s *shop) open(ctx context.Context) error {
+func (s *sharedWork) open(ctx context.Context) error {
 	n := uint32(s.permits)
 	if err := s.Serve(ctx, []*gatekeeperv1.Definition{{Name: s.semaphore, Permits: &n}}); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (s *shop) open(ctx context.Context) error {
 	return nil
 }
 
-// hire starts the worker with the given number and waits until the servers know it.
-func (s *shop) hire(ctx context.Context, number int) (*stage.Process, error) {
+// startWorker starts the worker with the given number and waits until the servers know it.
+func (s *sharedWork) startWorker(ctx context.Context, number int) (*stage.Process, error) {
 	name := fmt.Sprintf("worker-%d", number)
 	p, err := s.Start(ctx, Part, name, role{Worker: &worker{
 		Name: name, Semaphore: s.semaphore, Endpoints: s.Cluster.Endpoints(), Parallel: s.parallel, Root: s.root,
@@ -92,14 +92,14 @@ func (s *shop) hire(ctx context.Context, number int) (*stage.Process, error) {
 	})
 }
 
-// hireAll starts the initial workers.
-func (s *shop) hireAll(ctx context.Context) error {
+// startWorkers starts the initial workers.
+func (s *sharedWork) startWorkers(ctx context.Context) error {
 	for i := range s.workers {
-		if _, err := s.hire(ctx, i+1); err != nil {
+		if _, err := s.startWorker(ctx, i+1); err != nil {
 			return err
 		}
 	}
-	s.Say("%d workers have joined, each with up to %d tasks at a time", s.workers, s.parallel)
+	s.Logf("%d workers have joined, each with up to %d tasks at a time", s.workers, s.parallel)
 	return nil
 }
 
@@ -112,32 +112,32 @@ func ignoreOutage(err error) error {
 }
 
 // submit starts a submitter.
-func (s *shop) submit(ctx context.Context, sub *submitter) (*stage.Process, error) {
+func (s *sharedWork) submit(ctx context.Context, sub *submitter) (*stage.Process, error) {
 	sub.Semaphore, sub.Endpoints, sub.Root = s.semaphore, s.Cluster.Endpoints(), s.root
 	return s.Start(ctx, Part, sub.Name, role{Submitter: sub})
 }
 
 // await waits for a matching record from the process, and returns it.
-func await(ctx context.Context, p *stage.Process, what string, like func(stage.Record) bool) (stage.Record, error) {
+func await(ctx context.Context, p *stage.Process, what string, match func(stage.Record) bool) (stage.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	return p.Await(ctx, what, like)
+	return p.Await(ctx, what, match)
 }
 
 // granted waits until a worker holds one of the job's tasks with a token above the given one, and returns the worker.
-func (s *shop) granted(ctx context.Context, job string, above uint64) (by *stage.Process, grant stage.Record, err error) {
+func (s *sharedWork) granted(ctx context.Context, job string, above uint64) (holder *stage.Process, grant stage.Record, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	err = stage.Await(ctx, "a worker for job "+job, func() (bool, error) {
 		for _, p := range s.Processes {
 			for _, r := range p.Life().Since(stage.Granted, 0) {
 				if r.Job == job && r.Token > above {
-					by, grant = p, r
+					holder, grant = p, r
 					return true, nil
 				}
 			}
 		}
 		return false, nil
 	})
-	return by, grant, err
+	return holder, grant, err
 }

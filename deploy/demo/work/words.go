@@ -19,7 +19,7 @@ import (
 // Words counts the words in the files under GOROOT, with one task per file. During the run, workers join, leave and are
 // killed, and the leader and the submitter are killed and restarted. The results are compared with a direct count.
 type Words struct {
-	shop
+	sharedWork
 	files int
 
 	submitter *stage.Process
@@ -59,7 +59,7 @@ func (s *Words) play(ctx context.Context) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	if err := s.hireAll(ctx); err != nil {
+	if err := s.startWorkers(ctx); err != nil {
 		return err
 	}
 	if s.submitter, err = s.submit(ctx, &submitter{Name: "submitter", Files: len(files)}); err != nil {
@@ -69,7 +69,7 @@ func (s *Words) play(ctx context.Context) error {
 		return err
 	}
 	began := boottime.Now()
-	s.Say("submitted a job of %d tasks, each counting the words in a file in %s", len(files), s.root)
+	s.Logf("submitted a job of %d tasks, each counting the words in a file in %s", len(files), s.root)
 	if err := s.faults(ctx, len(files)); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Words) play(ctx context.Context) error {
 		return err
 	}
 	took := boottime.Now() - began
-	s.Say("the job is done")
+	s.Logf("the job is done")
 	counts, total, err := s.count(files)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *Words) play(ctx context.Context) error {
 		return ""
 	}
 	e.judge(&s.Report)
-	e.heirs(&s.Report, len(s.killed))
+	e.checkTakeovers(&s.Report, len(s.killed))
 	return nil
 }
 

@@ -17,19 +17,19 @@ var bin string
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Process)) }
 
 // play runs a scenario with the given flags, and checks that its report has the given rows.
-func play(t *testing.T, story interface {
+func play(t *testing.T, scenario interface {
 	Flags(*flag.FlagSet)
 	Play(context.Context) error
 }, s *stage.Stage, rows []string, args ...string) {
 	t.Helper()
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	story.Flags(flags)
+	scenario.Flags(flags)
 	if err := flags.Parse(append(args, "-bin", bin, "-profile", "fast", "-dir", t.TempDir())); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
 	s.Out = &out
-	if err := story.Play(t.Context()); err != nil {
+	if err := scenario.Play(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	for _, row := range append(rows, "overlaps", "violations") {
@@ -40,7 +40,7 @@ func play(t *testing.T, story interface {
 	t.Log(&out)
 }
 
-func TestJGroups_WorkerKilledInALongTask_IsTakenOver(t *testing.T) {
+func TestJGroups_WorkerKilledDuringLongTask_TaskIsTakenOver(t *testing.T) {
 	var s JGroups
 	play(t, &s, &s.Stage, []string{"taken over", "spread", "results", "executions"}, "-duration", "2s", "-long", "3s")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// look is the interval at which a Watch checks whether the process still holds the permit.
-const look = 10 * time.Millisecond
+// checkInterval is the interval at which a Watch checks whether the process still holds the permit.
+const checkInterval = 10 * time.Millisecond
 
 // Watch follows a permit and checks it regularly. The belief ends at the release, or at the deadline known at the last
 // check. If the process is suspended past that deadline, the belief still ends at the deadline, even though the process
@@ -21,9 +21,9 @@ type Watch struct {
 	stopped chan struct{} // closed after ended has returned
 }
 
-// Of follows the permit p until the belief ends or Stop is called. It then calls ended once, with the time when the
+// Start follows the permit p until the belief ends or Stop is called. It then calls ended once, with the time when the
 // belief ended on the shared clock and with whether the permit was lost.
-func Of(p *client.Permit, ended func(until time.Duration, lost bool)) *Watch {
+func Start(p *client.Permit, ended func(until time.Duration, lost bool)) *Watch {
 	w := &Watch{permit: p, ended: ended, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go w.believe()
 	return w
@@ -38,15 +38,15 @@ func (w *Watch) Stop() {
 
 func (w *Watch) believe() {
 	defer close(w.stopped)
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	var safe time.Duration
 	for {
 		safe = w.safeUntil(safe)
-		given := false
+		released := false
 		select {
 		case <-w.stop:
-			given = true
+			released = true
 		case <-w.permit.Done():
 		case <-tick.C:
 		}
@@ -55,7 +55,7 @@ func (w *Watch) believe() {
 			w.ended(min(now, safe), true)
 			return
 		}
-		if given {
+		if released {
 			w.ended(now, false)
 			return
 		}
@@ -64,10 +64,10 @@ func (w *Watch) believe() {
 
 // safeUntil returns the permit's local deadline on the shared clock. If the permit no longer has a deadline, safeUntil
 // returns the previous one.
-func (w *Watch) safeUntil(before time.Duration) time.Duration {
+func (w *Watch) safeUntil(previous time.Duration) time.Duration {
 	until := w.permit.SafeUntil()
 	if until.IsZero() {
-		return before
+		return previous
 	}
 	return boottime.Now() + time.Until(until)
 }

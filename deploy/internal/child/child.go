@@ -75,8 +75,8 @@ func (p *Process[R]) Records() []R {
 	return p.records[:len(p.records):len(p.records)]
 }
 
-// Said returns the process's standard error. It is complete once the process has exited.
-func (p *Process[R]) Said() string {
+// Stderr returns the process's standard error. It is complete once the process has exited.
+func (p *Process[R]) Stderr() string {
 	<-p.done
 	return p.stderr.String()
 }
@@ -111,13 +111,13 @@ func (p *Process[R]) Wait(within time.Duration) error {
 }
 
 // Await waits for a matching record, and returns the first one. It fails if the process exits first.
-func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) (R, error) {
+func (p *Process[R]) Await(ctx context.Context, what string, match func(R) bool) (R, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for seen, ended := 0, false; ; {
 		records := p.Records()
 		for _, r := range records[seen:] {
-			if like(r) {
+			if match(r) {
 				return r, nil
 			}
 		}

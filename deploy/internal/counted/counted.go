@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Words formats counts as "12 a, 3 b" with the given separator, most frequent first. It returns "none" if there are no
+// Format formats counts as "12 a, 3 b" with the given separator, most frequent first. It returns "none" if there are no
 // counts.
-func Words(counts map[string]int, separator string) string {
+func Format(counts map[string]int, separator string) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		if counts[a] != counts[b] {
 			return counts[b] - counts[a]

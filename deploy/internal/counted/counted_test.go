@@ -2,11 +2,11 @@ package counted
 
 import "testing"
 
-func TestWords_MostFrequentFirst_ThenByName(t *testing.T) {
-	if got := Words(map[string]int{"b": 3, "a": 3, "c": 12}, ", "); got != "12 c, 3 a, 3 b" {
+func TestFormat_MostFrequentFirst_ThenByName(t *testing.T) {
+	if got := Format(map[string]int{"b": 3, "a": 3, "c": 12}, ", "); got != "12 c, 3 a, 3 b" {
 		t.Error(got)
 	}
-	if got := Words(nil, ", "); got != "none" {
+	if got := Format(nil, ", "); got != "none" {
 		t.Error(got)
 	}
 }

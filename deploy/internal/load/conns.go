@@ -28,8 +28,8 @@ func DialWith(address string, creds credentials.TransportCredentials) (Conns, er
 	return c, nil
 }
 
-// Of returns a caller's connection.
-func (c Conns) Of(caller int) *grpc.ClientConn { return c[caller%len(c)] }
+// ForCaller returns a caller's connection.
+func (c Conns) ForCaller(caller int) *grpc.ClientConn { return c[caller%len(c)] }
 
 // Interfaces returns the connections as interface values.
 func (c Conns) Interfaces() []grpc.ClientConnInterface {

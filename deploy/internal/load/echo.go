@@ -81,7 +81,7 @@ func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
 // Call makes one echo call, about the size of a TryAcquire call.
 func (e *Echo) Call(ctx context.Context, caller int) (int, error) {
 	payload := &wrapperspb.BytesValue{Value: make([]byte, 100)}
-	return 1, e.conns.Of(caller).Invoke(ctx, echoMethod, payload, &wrapperspb.BytesValue{})
+	return 1, e.conns.ForCaller(caller).Invoke(ctx, echoMethod, payload, &wrapperspb.BytesValue{})
 }
 
 // PID returns the id of the process.

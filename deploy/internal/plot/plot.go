@@ -69,21 +69,21 @@ func (p *Plot) SVG() []byte {
 }
 
 func (p *Plot) panel(b *strings.Builder, panel Panel, at int) {
-	most := 0.0
+	highest := 0.0
 	for _, c := range panel.Curves {
 		for _, point := range c.Points {
 			if !math.IsNaN(point.Value) {
-				most = max(most, point.Value)
+				highest = max(highest, point.Value)
 			}
 		}
 	}
-	most = max(most*1.1, 1e-9)
+	highest = max(highest*1.1, 1e-9)
 	bottom := at + 20 + panelHeight
 	fmt.Fprintf(b, `<text x="%d" y="%d" font-weight="bold">%s</text>`+"\n", left, at+14, html.EscapeString(panel.Title))
-	for _, part := range []float64{0, 0.5, 1} {
-		y := float64(bottom) - part*panelHeight
+	for _, fraction := range []float64{0, 0.5, 1} {
+		y := float64(bottom) - fraction*panelHeight
 		fmt.Fprintf(b, `<line class="grid" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/><text x="%d" y="%.1f" text-anchor="end">%.4g</text>`+"\n",
-			left, y, left+width, y, left-6, y+4, part*most)
+			left, y, left+width, y, left-6, y+4, fraction*highest)
 	}
 	for i, c := range panel.Curves {
 		var points []string
@@ -91,7 +91,7 @@ func (p *Plot) panel(b *strings.Builder, panel Panel, at int) {
 			if math.IsNaN(point.Value) {
 				continue
 			}
-			x, y := left+width*point.At, float64(bottom)-point.Value/most*panelHeight
+			x, y := left+width*point.At, float64(bottom)-point.Value/highest*panelHeight
 			points = append(points, fmt.Sprintf("%.1f,%.1f", x, y))
 			if c.Dots {
 				fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`+"\n", x, y, colour(i))

@@ -33,7 +33,7 @@ func elements(t *testing.T, svg []byte) (counts map[string]int, points []string)
 	}
 }
 
-func TestSVG_DrawsEveryCurve_WithoutNaN(t *testing.T) {
+func TestSVG_DrawsEveryCurve_OmitsNaN(t *testing.T) {
 	p := Plot{Names: []string{"<a>", "b"}, From: "0", To: "1", Panels: []Panel{
 		{Title: "one & only", Curves: []Curve{{Points: []Point{{0, 1}, {0.5, math.NaN()}, {1, 10}}, Dots: true}}},
 		{Title: "two", Curves: []Curve{{Points: []Point{{0, 5}}}, {}}},

@@ -23,19 +23,19 @@ type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Bytes   float64 `json:"bytes"`
 	// The latencies of grants in ms, during the snapshot and in an equally long period before it.
-	LongestWithin float64 `json:"longest_within_ms"`
+	LongestDuring float64 `json:"longest_within_ms"`
 	LongestBefore float64 `json:"longest_before_ms"`
-	P99Within     float64 `json:"p99_within_ms"`
+	P99During     float64 `json:"p99_within_ms"`
 	P99Before     float64 `json:"p99_before_ms"`
 	Grants        int     `json:"grants_within"`
 }
 
 // Added returns the increase in the longest latency, in ms.
-func (d *Delay) Added() float64 { return max(d.LongestWithin-d.LongestBefore, 0) }
+func (d *Delay) Added() float64 { return max(d.LongestDuring-d.LongestBefore, 0) }
 
-// within is how long a server may take to finish a snapshot. The server checks every 30 to 60 s whether its log is long
+// timeLimit is how long a server may take to finish a snapshot. The server checks every 30 to 60 s whether its log is long
 // enough for one, and a slow machine may take just as long to write it.
-const within = 5 * time.Minute
+const timeLimit = 5 * time.Minute
 
 // Acquire acquires a permit and returns a function that releases it.
 type Acquire func(ctx context.Context) (release func(ctx context.Context) error, err error)
@@ -43,52 +43,52 @@ type Acquire func(ctx context.Context) (release func(ctx context.Context) error,
 // Measure acquires and releases permits until the server has taken a snapshot. Each grant and each release is a log
 // entry, so the server eventually takes a snapshot automatically.
 func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Delay, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%s took no snapshot within %v", server.ID, within))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("%s took no snapshot within %v", server.ID, timeLimit))
 	defer cancel()
-	probing, stop := context.WithCancel(ctx)
-	var shots []shot
-	var failed error
+	probeCtx, stop := context.WithCancel(ctx)
+	var grants []grant
+	var probeErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { shots, failed = probe(probing, stop, acquire) })
-	span, err := await(probing, filepath.Join(server.Data(), "snapshots"))
+	wg.Go(func() { grants, probeErr = probe(probeCtx, stop, acquire) })
+	span, err := await(probeCtx, filepath.Join(server.Data(), "snapshots"))
 	if err == nil {
 		select {
 		case <-time.After(time.Second / 2): // let the last grant during the snapshot finish
-		case <-probing.Done():
-			err = probing.Err()
+		case <-probeCtx.Done():
+			err = probeCtx.Err()
 		}
 	}
 	stop()
 	wg.Wait()
-	if failed != nil {
-		return nil, failed
+	if probeErr != nil {
+		return nil, probeErr
 	}
 	if err != nil {
 		return nil, context.Cause(ctx)
 	}
-	return span.of(shots), nil
+	return span.compare(grants), nil
 }
 
-// shot is the time and latency of one grant.
-type shot struct {
+// grant is the time and latency of one grant.
+type grant struct {
 	at   time.Time // when it was requested
 	took time.Duration
 }
 
 // probe acquires and releases permits until ctx is done. It calls stop when it returns.
-func probe(ctx context.Context, stop func(), acquire Acquire) (shots []shot, err error) {
+func probe(ctx context.Context, stop func(), acquire Acquire) (grants []grant, err error) {
 	defer stop()
 	for {
 		begin := time.Now()
 		release, err := acquire(ctx)
 		took := time.Since(begin)
 		if err == nil {
-			shots = append(shots, shot{begin, took})
+			grants = append(grants, grant{begin, took})
 			err = release(ctx)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return shots, nil
+			return grants, nil
 		case err != nil:
 			return nil, err
 		}
@@ -106,8 +106,8 @@ type span struct {
 func await(ctx context.Context, dir string) (span, error) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	var had []string
-	var begun string
+	var existing []string
+	var inProgress string
 	var seen span
 	for first := true; ; first = false {
 		names, err := Names(dir)
@@ -116,22 +116,22 @@ func await(ctx context.Context, dir string) (span, error) {
 		}
 		now := time.Now()
 		for _, name := range names {
-			whole, making := strings.CutSuffix(name, Unfinished)
+			base, ongoing := strings.CutSuffix(name, Unfinished)
 			switch {
 			case first:
-				had = append(had, whole)
-			case slices.Contains(had, whole):
-			case making && begun == "":
-				begun, seen.from = whole, now
-			case !making && name == begun:
+				existing = append(existing, base)
+			case slices.Contains(existing, base):
+			case ongoing && inProgress == "":
+				inProgress, seen.from = base, now
+			case !ongoing && name == inProgress:
 				seen.to = now
 				info, err := os.Stat(filepath.Join(dir, name, "state.bin"))
 				if err == nil {
 					seen.bytes = float64(info.Size())
 				}
 				return seen, err
-			case !making && begun == "": // it started and finished between two polls
-				had = append(had, whole)
+			case !ongoing && inProgress == "": // it started and finished between two polls
+				existing = append(existing, base)
 			}
 		}
 		select {
@@ -155,21 +155,21 @@ func Names(dir string) ([]string, error) {
 	return names, nil
 }
 
-// of compares the grants in progress during the snapshot with those in an equally long period before it.
-func (s span) of(shots []shot) *Delay {
+// compare compares the grants in progress during the snapshot with those in an equally long period before it.
+func (s span) compare(grants []grant) *Delay {
 	length := s.to.Sub(s.from)
-	during := between(shots, s.from, s.to)
-	before := between(shots, s.from.Add(-max(length, time.Second)), s.from)
+	during := between(grants, s.from, s.to)
+	before := between(grants, s.from.Add(-max(length, time.Second)), s.from)
 	r := &Delay{Seconds: length.Seconds(), Bytes: s.bytes, Grants: len(during)}
-	r.LongestWithin, r.P99Within = longest(during)
-	r.LongestBefore, r.P99Before = longest(before)
+	r.LongestDuring, r.P99During = maxAndP99(during)
+	r.LongestBefore, r.P99Before = maxAndP99(before)
 	return r
 }
 
 // between returns the durations of the grants that overlap the period.
-func between(shots []shot, from, to time.Time) []time.Duration {
+func between(grants []grant, from, to time.Time) []time.Duration {
 	var took []time.Duration
-	for _, s := range shots {
+	for _, s := range grants {
 		if s.at.Before(to) && s.at.Add(s.took).After(from) {
 			took = append(took, s.took)
 		}
@@ -177,8 +177,8 @@ func between(shots []shot, from, to time.Time) []time.Duration {
 	return took
 }
 
-// longest returns the maximum and the 99th percentile, in ms.
-func longest(took []time.Duration) (most, p99 float64) {
+// maxAndP99 returns the maximum and the 99th percentile, in ms.
+func maxAndP99(took []time.Duration) (highest, p99 float64) {
 	if len(took) == 0 {
 		return 0, 0
 	}

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-func TestAwait_ReturnsTheTimesOfASnapshot(t *testing.T) {
+func TestAwait_ReturnsSnapshotTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "snapshots")
-		make := func(name string, size int) {
+		createSnapshot := func(name string, size int) {
 			if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 				t.Error(err)
 			}
@@ -21,8 +21,8 @@ func TestAwait_ReturnsTheTimesOfASnapshot(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		make("2-10-1", 5)
-		make("2-20-2.tmp", 5) // its start was not observed
+		createSnapshot("2-10-1", 5)
+		createSnapshot("2-20-2.tmp", 5) // its start was not observed
 		begin := time.Now()
 		go func() {
 			<-time.After(time.Second)
@@ -30,7 +30,7 @@ func TestAwait_ReturnsTheTimesOfASnapshot(t *testing.T) {
 				t.Error(err)
 			}
 			<-time.After(time.Second)
-			make("2-30-3.tmp", 7)
+			createSnapshot("2-30-3.tmp", 7)
 			<-time.After(3 * time.Second)
 			if err := os.Rename(filepath.Join(dir, "2-30-3.tmp"), filepath.Join(dir, "2-30-3")); err != nil {
 				t.Error(err)
@@ -40,15 +40,15 @@ func TestAwait_ReturnsTheTimesOfASnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const glance = 4 * time.Millisecond
-		if from, took := got.from.Sub(begin), got.to.Sub(got.from); from < 2*time.Second || from > 2*time.Second+glance ||
-			took < 3*time.Second-glance || took > 3*time.Second+glance || got.bytes != 7 {
+		const tolerance = 4 * time.Millisecond
+		if from, took := got.from.Sub(begin), got.to.Sub(got.from); from < 2*time.Second || from > 2*time.Second+tolerance ||
+			took < 3*time.Second-tolerance || took > 3*time.Second+tolerance || got.bytes != 7 {
 			t.Errorf("await() found a snapshot that began after %v, took %v and has %v bytes; want 2s, 3s and 7", from, took, got.bytes)
 		}
 	})
 }
 
-func TestAwait_NoSnapshot_EndsWithItsContext(t *testing.T) {
+func TestAwait_NoSnapshot_StopsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -61,15 +61,15 @@ func TestAwait_NoSnapshot_EndsWithItsContext(t *testing.T) {
 func TestSpan_ComparesGrantsDuringAndBefore(t *testing.T) {
 	t0 := time.Unix(1_000_000, 0)
 	after := func(d time.Duration) time.Time { return t0.Add(d) }
-	shots := []shot{
+	grants := []grant{
 		{after(-3 * time.Second), 900 * time.Millisecond},      // long before the snapshot
 		{after(-time.Second), 2 * time.Millisecond},            // shortly before
 		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // in progress at the start: counts for both periods
 		{after(time.Second), 45 * time.Millisecond},            // during the snapshot
 		{after(2*time.Second + time.Millisecond), time.Second}, // after the snapshot
 	}
-	got := span{from: t0, to: after(2 * time.Second), bytes: 9}.of(shots)
-	if got.Seconds != 2 || got.Grants != 2 || got.LongestWithin != 45 || got.LongestBefore != 30 || got.Added() != 15 || got.Bytes != 9 {
+	got := span{from: t0, to: after(2 * time.Second), bytes: 9}.compare(grants)
+	if got.Seconds != 2 || got.Grants != 2 || got.LongestDuring != 45 || got.LongestBefore != 30 || got.Added() != 15 || got.Bytes != 9 {
 		t.Errorf("compare() = %+v, want only the grants during and shortly before the snapshot", got)
 	}
 }

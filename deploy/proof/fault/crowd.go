@@ -15,8 +15,8 @@ const (
 	ClockSteps = "clock-steps"
 )
 
-// crowded is the number of waiters in a crowd.
-const crowded = 10_000
+// crowdSize is the number of waiters in a crowd.
+const crowdSize = 10_000
 
 // crowd adds ten thousand waiters for a small number of semaphores, and watchers that do not read. Once most of the
 // waiters are in the queues, the leader is killed, transfers its leadership, or continues undisturbed. The crowd stays
@@ -24,16 +24,16 @@ const crowded = 10_000
 func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.Note(Crowd, "")
 	a.Clients.Watch(ctx, 50)
-	if err := a.Clients.Crowd(ctx, crowded, a.Endpoints(), load.CrowdWorld(a.Seed)); err != nil {
+	if err := a.Clients.Crowd(ctx, crowdSize, a.Endpoints(), load.CrowdWorld(a.Seed)); err != nil {
 		return err
 	}
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
-	var most float64
-	for most < crowded*9/10 && ctx.Err() == nil {
-		asking, cancel := context.WithTimeout(ctx, time.Second)
-		if numbers, err := a.leader(ctx, random).Metrics(asking); err == nil {
-			most = max(most, numbers["gatekeeper_waiters"])
+	var maxWaiting float64
+	for maxWaiting < crowdSize*9/10 && ctx.Err() == nil {
+		callCtx, cancel := context.WithTimeout(ctx, time.Second)
+		if numbers, err := a.leader(ctx, random).Metrics(callCtx); err == nil {
+			maxWaiting = max(maxWaiting, numbers["gatekeeper_waiters"])
 		}
 		cancel()
 		select {
@@ -41,8 +41,8 @@ func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 		case <-ctx.Done():
 		}
 	}
-	a.Note(fmt.Sprintf("%.0f waiting", most), "")
-	rest(ctx, between(random, 0, 2*time.Second))
+	a.Note(fmt.Sprintf("%.0f waiting", maxWaiting), "")
+	sleep(ctx, between(random, 0, 2*time.Second))
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 
 // clockSteps steps the clock that a client uses for its permits.
 func clockSteps(_ context.Context, a *Arena, random *rand.Rand) error {
-	name, by := a.Clients.Step(random)
-	a.Note(fmt.Sprintf("%s: %v", ClockSteps, by), name)
+	name, step := a.Clients.Step(random)
+	a.Note(fmt.Sprintf("%s: %v", ClockSteps, step), name)
 	return nil
 }

@@ -16,9 +16,9 @@ import (
 
 // Exit codes of gatekeeperd, see docs/gatekeeperd.md.
 const (
-	leftByFault    = 70
-	refusedDataDir = 73
-	foreignDataDir = 78
+	exitFault   = 70
+	exitDamaged = 73
+	exitForeign = 78
 )
 
 // FullDisk requires a separate disk for each server.
@@ -32,20 +32,20 @@ const (
 	logDir   = "wal"
 )
 
-// ofTheLog reports whether a file in a data directory is part of the log.
-func ofTheLog(file string) bool {
+// isLogFile reports whether a file in a data directory is part of the log.
+func isLogFile(file string) bool {
 	return file == logFile || file == markFile || filepath.Dir(file) == logDir
 }
 
 // damage kills a follower, truncates one of its files or flips bytes in it, and restarts the server. The server must
 // refuse the damaged file (see checkExit). A new member then replaces it.
 func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
-	a.hurting.Lock() // a cluster does not survive damage to a majority
-	defer a.hurting.Unlock()
+	a.damageMu.Lock() // a cluster does not survive damage to a majority
+	defer a.damageMu.Unlock()
 	s := a.follower(ctx, random)
 	a.mu.Lock()
 	s.Kill()
-	file, what, err := hurt(s.Data(), random)
+	file, what, err := damageFile(s.Data(), random)
 	a.mu.Unlock()
 	if err != nil {
 		return err
@@ -59,8 +59,8 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		if err := a.start(s); err != nil {
 			return err
 		}
-		ready, cancel := context.WithTimeout(ctx, 5*time.Second)
-		err := s.Ready(ready)
+		readyCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := s.Ready(readyCtx)
 		cancel()
 		if err == nil || s.Running() {
 			return nil // it runs normally, or waits for other faults to end
@@ -68,7 +68,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		code, ok = s.Exited()
 	}
 	a.Note(fmt.Sprintf("damage was refused, exit code %d", code), s.ID)
-	if err := refused(file, code, ok, s.LogTail()); err != nil {
+	if err := checkExit(file, code, ok, s.LogTail()); err != nil {
 		return fmt.Errorf("%s, %s%s: %w", s.ID, file, what, err)
 	}
 	if err := a.join(ctx); err != nil {
@@ -77,24 +77,24 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.remove(ctx, random, s)
 }
 
-// refused checks that a server started on a damaged file exited with the code for a damaged directory. Damage to files
+// checkExit checks that a server started on a damaged file exited with the code for a damaged directory. Damage to files
 // other than the log may also be reported as another server's directory. exited is false if a signal killed the
 // process.
-func refused(file string, code int, exited bool, log string) error {
+func checkExit(file string, code int, exited bool, log string) error {
 	switch {
 	case !exited:
 		return fmt.Errorf("a signal killed the server with a damaged file:\n%s", log)
-	case code == refusedDataDir:
-	case code == foreignDataDir && !ofTheLog(file):
-	case (code == leftByFault || code == foreignDataDir) && !strings.Contains(log, "damaged: "): // caused by another fault
+	case code == exitDamaged:
+	case code == exitForeign && !isLogFile(file):
+	case (code == exitFault || code == exitForeign) && !strings.Contains(log, "damaged: "): // caused by another fault
 	default:
-		return fmt.Errorf("the server with a damaged file exited with %d, want %d:\n%s", code, refusedDataDir, log)
+		return fmt.Errorf("the server with a damaged file exited with %d, want %d:\n%s", code, exitDamaged, log)
 	}
 	return nil
 }
 
-// hurt damages a file of the log, the stable store or a snapshot, and returns the file and the kind of damage.
-func hurt(dir string, random *rand.Rand) (file, how string, err error) {
+// damageFile damages a file of the log, the stable store or a snapshot, and returns the file and the kind of damage.
+func damageFile(dir string, random *rand.Rand) (file, how string, err error) {
 	var files []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && filepath.Ext(path) != ".lock" {
@@ -152,16 +152,16 @@ func fullDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 
 func (a *Arena) fill(ctx context.Context, random *rand.Rand, s *servers.Server) error {
 	a.Note(FullDisk, s.ID)
-	empty, err := a.Full(s)
+	freeSpace, err := a.Full(s)
 	if err != nil {
 		return err
 	}
-	rest(ctx, between(random, 500*time.Millisecond, 3*time.Second))
-	empty()
+	sleep(ctx, between(random, 500*time.Millisecond, 3*time.Second))
+	freeSpace()
 	// A server whose disk is full may take seconds to exit. Until then it does not respond.
-	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
+	readyCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exitTimeout)
 	defer cancel()
-	_ = s.Ready(settling)
+	_ = s.Ready(readyCtx)
 	if code, ok := s.Exited(); ok {
 		a.Note(fmt.Sprintf("exited with code %d", code), s.ID)
 	}

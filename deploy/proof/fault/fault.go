@@ -48,12 +48,12 @@ type Arena struct {
 	// Note records a fault.
 	Note func(kind, on string)
 
-	mu     sync.Mutex // guards the fields below; locked while servers are started and stopped
-	joined int
-	gone   map[string]bool // servers that were removed from the cluster
+	mu      sync.Mutex // guards the fields below; locked while servers are started and stopped
+	joined  int
+	removed map[string]bool // servers that were removed from the cluster
 
-	hurting sync.Mutex // locked while a fault damages a server
-	holding sync.Mutex // locked while a fault acts on a holder
+	damageMu sync.Mutex // locked while a fault damages a server
+	holderMu sync.Mutex // locked while a fault acts on a holder
 }
 
 // Network is the network between servers and clients.
@@ -114,19 +114,19 @@ func Names() []string { return slices.Sorted(maps.Keys(kinds())) }
 // Run injects one fault of a kind after another until the context is done. It returns the number of faults by name.
 func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]int, error) {
 	all := kinds()
-	choice, lines := []string{name}, 1
+	choice, lanes := []string{name}, 1
 	if name == Mixed {
-		choice, lines = slices.DeleteFunc(Names(), func(kind string) bool { return !a.can(kind) }), 2
+		choice, lanes = slices.DeleteFunc(Names(), func(kind string) bool { return !a.can(kind) }), 2
 	}
 	counts := map[string]int{}
 	var mu sync.Mutex // guards counts and failed
 	var failed error
 	var wg sync.WaitGroup
-	for line := range lines {
-		random := rand.New(rand.NewPCG(seed, uint64(100+line)))
+	for lane := range lanes {
+		random := rand.New(rand.NewPCG(seed, uint64(100+lane)))
 		wg.Go(func() {
 			for {
-				rest(ctx, time.Duration(300+random.IntN(1200))*time.Millisecond)
+				sleep(ctx, time.Duration(300+random.IntN(1200))*time.Millisecond)
 				if ctx.Err() != nil {
 					return
 				}
@@ -137,9 +137,9 @@ func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]in
 				if err != nil && ctx.Err() == nil && failed == nil {
 					failed = fmt.Errorf("%s: %w", kind, err)
 				}
-				over := failed != nil
+				stopped := failed != nil
 				mu.Unlock()
-				if over {
+				if stopped {
 					return
 				}
 			}
@@ -191,7 +191,7 @@ func (a *Arena) Mend() error {
 
 // Members returns the servers that are members of the cluster.
 func (a *Arena) Members() []*servers.Server {
-	return slices.DeleteFunc(slices.Clone(a.Cluster.Servers), func(s *servers.Server) bool { return a.gone[s.ID] })
+	return slices.DeleteFunc(slices.Clone(a.Cluster.Servers), func(s *servers.Server) bool { return a.removed[s.ID] })
 }
 
 // Endpoints returns the API addresses of the members.
@@ -205,8 +205,8 @@ func (a *Arena) Endpoints() []string {
 	return endpoints
 }
 
-// rest waits for the given time or until the context is done.
-func rest(ctx context.Context, d time.Duration) {
+// sleep waits for the given time or until the context is done.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
@@ -214,18 +214,18 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 // between returns a random duration in [lo, hi).
-func between(random *rand.Rand, least, most time.Duration) time.Duration {
-	return least + time.Duration(random.Int64N(int64(most-least)))
+func between(random *rand.Rand, lo, hi time.Duration) time.Duration {
+	return lo + time.Duration(random.Int64N(int64(hi-lo)))
 }
 
 // leader returns the leader, or a random member if no leader is found for a few seconds.
 func (a *Arena) leader(ctx context.Context, random *rand.Rand) *servers.Server {
-	asking, cancel := context.WithTimeout(ctx, 3*time.Second)
+	callCtx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	a.mu.Lock()
 	all := a.Members()
 	a.mu.Unlock()
-	if s, err := (&servers.Cluster{Servers: all}).Leader(asking); err == nil {
+	if s, err := (&servers.Cluster{Servers: all}).Leader(callCtx); err == nil {
 		return s
 	}
 	return all[random.IntN(len(all))]

@@ -15,11 +15,11 @@ const (
 	DiskError = "disk-error"
 )
 
-// hangs exceeds the ten seconds after which a server assumes that its disk is hung. leavesIn is how long the server may
+// hangDelay exceeds the ten seconds after which a server assumes that its disk is hung. exitTimeout is how long the server may
 // take to exit.
 const (
-	hangs    = 11 * time.Second
-	leavesIn = 15 * time.Second
+	hangDelay   = 11 * time.Second
+	exitTimeout = 15 * time.Second
 )
 
 // victims returns either the leader, a follower, or a majority.
@@ -54,7 +54,7 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	delay, length := between(random, 5*time.Millisecond, a.Lease/2), between(random, time.Second, 4*time.Second)
 	switch random.IntN(8) {
 	case 0:
-		delay, length = hangs, 0
+		delay, length = hangDelay, 0
 	case 1, 2, 3:
 		delay, length = between(random, a.Lease, 3*a.Lease), between(random, 100*time.Millisecond, 2*time.Second)
 	}
@@ -64,10 +64,10 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	if err := a.disks(all, "delay "+delay.String()); err != nil {
 		return err
 	}
-	if delay == hangs {
-		return a.leave(ctx, random, all)
+	if delay == hangDelay {
+		return a.awaitExit(ctx, random, all)
 	}
-	rest(ctx, length)
+	sleep(ctx, length)
 	if err := a.disks(all, ""); err != nil {
 		return err
 	}
@@ -91,27 +91,27 @@ func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	if err := a.disks(all, state); err != nil {
 		return err
 	}
-	return a.leave(ctx, random, all)
+	return a.awaitExit(ctx, random, all)
 }
 
-// leave waits until the servers with failing disks have exited, as they must, repairs the disks, and restarts the
+// awaitExit waits until the servers with failing disks have exited, as they must, repairs the disks, and restarts the
 // servers. It does so even if fault injection is over, because a server that does not exit is exactly the bug to find.
-func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
+func (a *Arena) awaitExit(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
 	for _, s := range all {
 		// A follower whose leader has a hung disk may have nothing to write until the leader exits, so each server has
 		// a separate time limit.
-		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
-		code, err := s.Ended(leaving)
+		exitCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exitTimeout)
+		code, err := s.WaitExit(exitCtx)
 		cancel()
 		if err != nil {
 			return fmt.Errorf("even though its disk is failing, %w", err)
 		}
 		a.Note(fmt.Sprintf("exited with code %d", code), s.ID)
-		if code != leftByFault {
-			return fmt.Errorf("%s exited with code %d when its disk failed, want %d\n%s", s.ID, code, leftByFault, s.LogTail())
+		if code != exitFault {
+			return fmt.Errorf("%s exited with code %d when its disk failed, want %d\n%s", s.ID, code, exitFault, s.LogTail())
 		}
 	}
-	rest(ctx, between(random, 0, time.Second))
+	sleep(ctx, between(random, 0, time.Second))
 	if err := a.disks(all, ""); err != nil {
 		return err
 	}

@@ -26,23 +26,23 @@ type Holder struct {
 	// Start starts the next process, given its number.
 	Start func(n int) (*child.Process[history.Entry], error)
 
-	lives []*child.Process[history.Entry]
+	processes []*child.Process[history.Entry]
 }
 
-// Begin starts the next process.
-func (h *Holder) Begin() error {
-	p, err := h.Start(len(h.lives))
+// StartNext starts the next process.
+func (h *Holder) StartNext() error {
+	p, err := h.Start(len(h.processes))
 	if err == nil {
-		h.lives = append(h.lives, p)
+		h.processes = append(h.processes, p)
 	}
 	return err
 }
 
-// End stops the current process, and returns the records of all processes.
-func (h *Holder) End() ([]history.Entry, error) {
+// Stop stops the current process, and returns the records of all processes.
+func (h *Holder) Stop() ([]history.Entry, error) {
 	var entries []history.Entry
-	for i, p := range h.lives {
-		if i == len(h.lives)-1 {
+	for i, p := range h.processes {
+		if i == len(h.processes)-1 {
 			h.resume()
 			_ = p.Signal(syscall.SIGTERM)
 			if err := p.Wait(10 * time.Second); err != nil {
@@ -57,34 +57,34 @@ func (h *Holder) End() ([]history.Entry, error) {
 	return entries, nil
 }
 
-func (h *Holder) last() *child.Process[history.Entry] { return h.lives[len(h.lives)-1] }
+func (h *Holder) last() *child.Process[history.Entry] { return h.processes[len(h.processes)-1] }
 
 // atTask reports whether the worker has been handed a task whose outcome it has not reported yet.
 func (h *Holder) atTask() bool {
-	begun := map[uint64]bool{}
+	inProgress := map[uint64]bool{}
 	for _, e := range h.last().Records() {
 		switch {
 		case e.Handed != nil:
-			begun[e.Handed.Token] = true
+			inProgress[e.Handed.Token] = true
 		case e.Call != nil && e.Call.Request.Kind == history.EndTask:
-			delete(begun, e.Call.Request.Token)
+			delete(inProgress, e.Call.Request.Token)
 		}
 	}
-	return len(begun) > 0
+	return len(inProgress) > 0
 }
 
 func (h *Holder) resume() { _ = h.last().Signal(syscall.SIGCONT) }
 
-// one returns a random holder. The returned function must be called when the fault is over, because faults that act on
+// pickHolder returns a random holder. The returned function must be called when the fault is over, because faults that act on
 // holders must not overlap.
-func (a *Arena) one(random *rand.Rand) (*Holder, func()) {
+func (a *Arena) pickHolder(random *rand.Rand) (*Holder, func()) {
 	h := a.Holders[random.IntN(len(a.Holders))]
-	a.holding.Lock()
-	return h, a.holding.Unlock
+	a.holderMu.Lock()
+	return h, a.holderMu.Unlock
 }
 
 func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
-	h, done := a.one(random)
+	h, done := a.pickHolder(random)
 	defer done()
 	a.Note("client-killed", h.last().Name)
 	_, err := h.kill(ctx, random)
@@ -94,31 +94,31 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 // kill kills the process, and starts its successor. If the process is a worker, kill first waits up to a second for it
 // to get a task. It reports whether the killed worker had a task.
 func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err error) {
-	waiting, cancel := context.WithTimeout(ctx, time.Second)
+	waitCtx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	for h.Kind == Worker && !h.atTask() && waiting.Err() == nil {
-		rest(waiting, 5*time.Millisecond)
+	for h.Kind == Worker && !h.atTask() && waitCtx.Err() == nil {
+		sleep(waitCtx, 5*time.Millisecond)
 	}
 	h.last().Kill()
 	atTask = h.atTask() // the process is dead, so its records are complete
-	rest(ctx, between(random, 0, time.Second))
-	return atTask, h.Begin()
+	sleep(ctx, between(random, 0, time.Second))
+	return atTask, h.StartNext()
 }
 
 // clientStopped suspends a client for less or for more than the duration of its permits.
 func clientStopped(ctx context.Context, a *Arena, random *rand.Rand) error {
-	h, done := a.one(random)
+	h, done := a.pickHolder(random)
 	defer done()
 	a.Note("client-stopped", h.last().Name)
-	return h.stop(ctx, random)
+	return h.suspend(ctx, random)
 }
 
-// stop suspends the process temporarily.
-func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
+// suspend suspends the process temporarily.
+func (h *Holder) suspend(ctx context.Context, random *rand.Rand) error {
 	if err := h.last().Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	rest(ctx, between(random, 100*time.Millisecond, 5*time.Second))
+	sleep(ctx, between(random, 100*time.Millisecond, 5*time.Second))
 	h.resume()
 	return nil
 }
@@ -133,11 +133,11 @@ func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 	var mu sync.Mutex // guards counts and failed
 	var failed error
 	var all sync.WaitGroup
-	for line, group := range [][]*Holder{a.Workers, a.Submitters} {
-		random := rand.New(rand.NewPCG(a.Seed, uint64(200+line)))
+	for lane, group := range [][]*Holder{a.Workers, a.Submitters} {
+		random := rand.New(rand.NewPCG(a.Seed, uint64(200+lane)))
 		all.Go(func() {
 			for failing := false; !failing; {
-				rest(ctx, between(random, 100*time.Millisecond, 1500*time.Millisecond))
+				sleep(ctx, between(random, 100*time.Millisecond, 1500*time.Millisecond))
 				if ctx.Err() != nil {
 					return
 				}
@@ -152,7 +152,7 @@ func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 				if kills {
 					atTask, err = h.kill(ctx, random)
 				} else {
-					err = h.stop(ctx, random)
+					err = h.suspend(ctx, random)
 				}
 				mu.Lock()
 				counts[what]++
@@ -184,12 +184,12 @@ func (a *Arena) LoseWorker(ctx context.Context) error {
 
 // storm adds several clients that make requests as fast as they can, and watchers that do not read.
 func storm(ctx context.Context, a *Arena, random *rand.Rand) error {
-	raging, cancel := context.WithTimeout(ctx, between(random, 200*time.Millisecond, time.Second))
+	stormCtx, cancel := context.WithTimeout(ctx, between(random, 200*time.Millisecond, time.Second))
 	defer cancel()
 	a.Note("storm", "")
 	a.Clients.Watch(ctx, 4)
-	a.Clients.Storm(raging, 8)
-	<-raging.Done()
+	a.Clients.Storm(stormCtx, 8)
+	<-stormCtx.Done()
 	return nil
 }
 
@@ -205,7 +205,7 @@ func strangers(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.mu.Lock()
 	all := a.Members()
 	a.mu.Unlock()
-	words := []string{"", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "PRI * HT", "gkpeer\x00\x01\x00", "GET / HTTP/1.1\r\nHost: x\r\n", "\x16\x03\x01\x02\x00\x01\x00"}
+	prefixes := []string{"", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "PRI * HT", "gkpeer\x00\x01\x00", "GET / HTTP/1.1\r\nHost: x\r\n", "\x16\x03\x01\x02\x00\x01\x00"}
 	for _, s := range all {
 		for _, address := range []string{s.API, s.Peer, s.Admin} {
 			for range 5 {
@@ -215,7 +215,7 @@ func strangers(ctx context.Context, a *Arena, random *rand.Rand) error {
 				}
 				conns = append(conns, c)
 				w := bufio.NewWriter(c)
-				fmt.Fprint(w, words[random.IntN(len(words))])
+				fmt.Fprint(w, prefixes[random.IntN(len(prefixes))])
 				for range random.IntN(200) {
 					_ = w.WriteByte(byte(random.IntN(256)))
 				}
@@ -223,6 +223,6 @@ func strangers(ctx context.Context, a *Arena, random *rand.Rand) error {
 			}
 		}
 	}
-	rest(ctx, between(random, 500*time.Millisecond, 3*time.Second))
+	sleep(ctx, between(random, 500*time.Millisecond, 3*time.Second))
 	return nil
 }

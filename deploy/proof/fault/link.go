@@ -45,7 +45,7 @@ func (a *Arena) cut(ctx context.Context, random *rand.Rand, kind string, links [
 		a.Network.Set(l, network.State{Down: true})
 	}
 	broken := random.IntN(3) == 0
-	rest(ctx, between(random, 200*time.Millisecond, 4*time.Second))
+	sleep(ctx, between(random, 200*time.Millisecond, 4*time.Second))
 	for _, l := range links {
 		if broken {
 			a.Network.Reset(l)
@@ -56,8 +56,8 @@ func (a *Arena) cut(ctx context.Context, random *rand.Rand, kind string, links [
 	return nil
 }
 
-// others returns the links between a member and all other members.
-func (a *Arena) others(s *servers.Server) (to, from []network.Link) {
+// peerLinks returns the links between a member and all other members.
+func (a *Arena) peerLinks(s *servers.Server) (to, from []network.Link) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, o := range a.Members() {
@@ -71,7 +71,7 @@ func (a *Arena) others(s *servers.Server) (to, from []network.Link) {
 // isolate cuts the leader off from the other members. Clients can still reach it.
 func isolate(ctx context.Context, a *Arena, random *rand.Rand) error {
 	s := a.leader(ctx, random)
-	to, from := a.others(s)
+	to, from := a.peerLinks(s)
 	links := append(to, from...)
 	if random.IntN(2) == 0 {
 		links = append(links, network.Link{From: Clients, To: s.ID + API}, network.Link{From: s.ID + API, To: Clients})
@@ -81,7 +81,7 @@ func isolate(ctx context.Context, a *Arena, random *rand.Rand) error {
 
 // oneWay cuts the leader's links in one direction.
 func oneWay(ctx context.Context, a *Arena, random *rand.Rand) error {
-	to, from := a.others(a.leader(ctx, random))
+	to, from := a.peerLinks(a.leader(ctx, random))
 	if random.IntN(2) == 0 {
 		to = from
 	}
@@ -91,11 +91,11 @@ func oneWay(ctx context.Context, a *Arena, random *rand.Rand) error {
 // bridge cuts the links between two members, both of which can still reach the others. Usually one of the two is the
 // leader.
 func bridge(ctx context.Context, a *Arena, random *rand.Rand) error {
-	one := a.leader(ctx, random)
+	member := a.leader(ctx, random)
 	if random.IntN(4) == 0 {
-		one = a.follower(ctx, random)
+		member = a.follower(ctx, random)
 	}
-	to, from := a.others(one)
+	to, from := a.peerLinks(member)
 	i := random.IntN(len(to))
 	return a.cut(ctx, random, "bridge", []network.Link{to[i], from[i]})
 }
@@ -119,31 +119,31 @@ func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
 		Delay: between(random, time.Millisecond, 150*time.Millisecond), Jitter: between(random, time.Millisecond, 150*time.Millisecond),
 		Loss: random.Float64() / 5,
 	}
-	return a.worse(ctx, random, state, SlowNetwork+": "+state.Delay.String())
+	return a.degrade(ctx, random, state, SlowNetwork+": "+state.Delay.String())
 }
 
 // narrow limits the bandwidth to less than the demand, and drops the excess.
 func narrow(ctx context.Context, a *Arena, random *rand.Rand) error {
 	state := network.State{Rate: 10_000 << random.IntN(6)}
-	return a.worse(ctx, random, state, fmt.Sprintf("%s: %d bytes per second", Narrow, state.Rate))
+	return a.degrade(ctx, random, state, fmt.Sprintf("%s: %d bytes per second", Narrow, state.Rate))
 }
 
-// worse temporarily puts all links into a degraded state.
-func (a *Arena) worse(ctx context.Context, random *rand.Rand, state network.State, name string) error {
+// degrade temporarily puts all links into a degraded state.
+func (a *Arena) degrade(ctx context.Context, random *rand.Rand, state network.State, name string) error {
 	a.Note(name, "")
 	set := func(state network.State) {
 		a.mu.Lock()
 		all := a.Members()
 		a.mu.Unlock()
 		for _, s := range all {
-			to, _ := a.others(s)
+			to, _ := a.peerLinks(s)
 			for _, l := range append(to, network.Link{From: Clients, To: s.ID + API}, network.Link{From: s.ID + API, To: Clients}) {
 				a.Network.Set(l, state)
 			}
 		}
 	}
 	set(state)
-	rest(ctx, between(random, time.Second, 4*time.Second))
+	sleep(ctx, between(random, time.Second, 4*time.Second))
 	set(network.State{})
 	return nil
 }
@@ -152,12 +152,12 @@ func (a *Arena) worse(ctx context.Context, random *rand.Rand, state network.Stat
 func reset(ctx context.Context, a *Arena, random *rand.Rand) error {
 	for range 1 + random.IntN(5) {
 		s := a.leader(ctx, random)
-		to, from := a.others(s)
+		to, from := a.peerLinks(s)
 		a.Note("reset", s.ID)
 		for _, l := range append(append(to, from...), network.Link{From: Clients, To: s.ID + API}) {
 			a.Network.Reset(l)
 		}
-		rest(ctx, between(random, 10*time.Millisecond, 500*time.Millisecond))
+		sleep(ctx, between(random, 10*time.Millisecond, 500*time.Millisecond))
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (a *Arena) join(ctx context.Context) error {
 	for {
 		status, err := s.Status(ctx)
 		if err == nil && voter(status, id) {
-			return a.Clients.Serve(a.Endpoints())
+			return a.Clients.SetEndpoints(a.Endpoints())
 		}
 		if !s.Running() { // it was not admitted because of other faults: try again
 			if err := a.start(s); err != nil {
@@ -71,20 +71,20 @@ func (a *Arena) remove(ctx context.Context, random *rand.Rand, victim *servers.S
 		if err != nil {
 			return err
 		}
-		asking, cancel := context.WithTimeout(ctx, 3*time.Second)
-		answer, err := gatekeeperv1.NewClusterServiceClient(conn).RemoveMember(asking, &gatekeeperv1.RemoveMemberRequest{Id: victim.ID})
+		callCtx, cancel := context.WithTimeout(ctx, 3*time.Second)
+		resp, err := gatekeeperv1.NewClusterServiceClient(conn).RemoveMember(callCtx, &gatekeeperv1.RemoveMemberRequest{Id: victim.ID})
 		cancel()
-		if err == nil && len(answer.Members) > 0 {
+		if err == nil && len(resp.Members) > 0 {
 			a.mu.Lock()
-			if a.gone == nil {
-				a.gone = map[string]bool{}
+			if a.removed == nil {
+				a.removed = map[string]bool{}
 			}
-			a.gone[victim.ID] = true
+			a.removed[victim.ID] = true
 			victim.Kill()
 			a.mu.Unlock()
-			return a.Clients.Serve(a.Endpoints())
+			return a.Clients.SetEndpoints(a.Endpoints())
 		}
-		rest(ctx, 100*time.Millisecond)
+		sleep(ctx, 100*time.Millisecond)
 	}
 	return nil
 }

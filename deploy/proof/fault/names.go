@@ -18,8 +18,8 @@ const Hop = "/hop"
 
 // Addresses redirects servers' addresses to other servers.
 type Addresses interface {
-	// Lead redirects an endpoint's address to a target. An empty target restores the original address.
-	Lead(end, target string)
+	// Redirect redirects an endpoint's address to a target. An empty target restores the original address.
+	Redirect(endpoint, target string)
 }
 
 // misdirected redirects the addresses at which other members reach a member to another server: another member, or a
@@ -30,30 +30,30 @@ func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 	if random.IntN(3) == 0 {
 		victim = a.follower(ctx, random)
 	}
-	to, from := a.others(victim)
-	var elsewhere *servers.Server
+	to, from := a.peerLinks(victim)
+	var target *servers.Server
 	if random.IntN(3) == 0 {
 		other := to[random.IntN(len(to))].From
 		for _, s := range a.Cluster.Servers {
 			if s.ID == other {
-				elsewhere = s
+				target = s
 			}
 		}
 	} else {
-		asking, cancel := context.WithTimeout(ctx, 3*time.Second)
+		callCtx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
 		var err error
-		if elsewhere, err = a.Foreign.Leader(asking); err != nil {
+		if target, err = a.Foreign.Leader(callCtx); err != nil {
 			return err
 		}
 		// The foreign leader would grant permits. The foreign member with the victim's id, if there is one, would
 		// impersonate the victim.
 		if i := random.IntN(2 * len(a.Foreign.Servers)); i < len(a.Foreign.Servers) {
-			elsewhere = a.Foreign.Servers[i]
+			target = a.Foreign.Servers[i]
 		}
-		a.Note("to another cluster", elsewhere.ID)
+		a.Note("to another cluster", target.ID)
 	}
-	a.Note(Misdirected+" to "+elsewhere.ID, victim.ID)
+	a.Note(Misdirected+" to "+target.ID, victim.ID)
 	breakAll := func() {
 		for _, l := range append(append(to, from...), network.Link{From: Members, To: victim.ID + Hop}) {
 			a.Network.Reset(l)
@@ -61,15 +61,15 @@ func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 	}
 	what := random.IntN(3) // the peer address, the API address, or both
 	if what != 1 {
-		a.Names.Lead(victim.ID, elsewhere.Peer)
+		a.Names.Redirect(victim.ID, target.Peer)
 	}
 	if what != 0 {
-		a.Names.Lead(victim.ID+Hop, elsewhere.API)
+		a.Names.Redirect(victim.ID+Hop, target.API)
 	}
 	breakAll()
-	rest(ctx, between(random, 500*time.Millisecond, 4*time.Second))
-	a.Names.Lead(victim.ID, "")
-	a.Names.Lead(victim.ID+Hop, "")
+	sleep(ctx, between(random, 500*time.Millisecond, 4*time.Second))
+	a.Names.Redirect(victim.ID, "")
+	a.Names.Redirect(victim.ID+Hop, "")
 	breakAll()
 	a.Note("healed", Misdirected)
 	return nil

@@ -25,7 +25,7 @@ const (
 // regardless of the response. In the meantime, other clients' calls are refused. The history check verifies that
 // refused calls were not executed.
 func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
-	raging, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))
+	overloadCtx, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))
 	defer cancel()
 	var permits []gatekeeperv1.PermitServiceClient
 	a.mu.Lock()
@@ -47,20 +47,20 @@ func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 	var callers sync.WaitGroup
 	for i := range 10 * MaxCalls {
 		callers.Go(func() {
-			mine := 0
-			for raging.Err() == nil {
-				_, err := permits[i%len(permits)].TryAcquire(raging, &gatekeeperv1.TryAcquireRequest{
+			local := 0
+			for overloadCtx.Err() == nil {
+				_, err := permits[i%len(permits)].TryAcquire(overloadCtx, &gatekeeperv1.TryAcquireRequest{
 					Semaphore: "undefined", Identity: &gatekeeperv1.Identity{Group: Overload, Acquirer: fmt.Sprint("flood-", i)},
 				})
 				switch status.Code(err) {
 				case codes.ResourceExhausted:
-					mine++
+					local++
 				case codes.Unavailable: // another fault has stopped the server
-					rest(raging, 10*time.Millisecond)
+					sleep(overloadCtx, 10*time.Millisecond)
 				}
 			}
 			mu.Lock()
-			refused += mine
+			refused += local
 			mu.Unlock()
 		})
 	}

@@ -22,7 +22,7 @@ func (a *Arena) kill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	a.mu.Lock()
 	s.Kill()
 	a.mu.Unlock()
-	rest(ctx, between(random, 0, 3*time.Second))
+	sleep(ctx, between(random, 0, 3*time.Second))
 	return a.start(s)
 }
 
@@ -30,7 +30,7 @@ func (a *Arena) kill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 func (a *Arena) start(s *servers.Server) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s.Running() || a.gone[s.ID] {
+	if s.Running() || a.removed[s.ID] {
 		return nil
 	}
 	a.Note("start", s.ID)
@@ -46,26 +46,26 @@ func killAll(ctx context.Context, a *Arena, random *rand.Rand) error {
 		s.Kill()
 	}
 	a.mu.Unlock()
-	rest(ctx, between(random, 0, time.Second))
+	sleep(ctx, between(random, 0, time.Second))
 	for _, s := range all {
 		if err := a.start(s); err != nil {
 			return err
 		}
-		rest(ctx, between(random, 0, 300*time.Millisecond))
+		sleep(ctx, between(random, 0, 300*time.Millisecond))
 	}
 	return nil
 }
 
 func stopLeader(ctx context.Context, a *Arena, random *rand.Rand) error {
-	return a.stop(ctx, random, a.leader(ctx, random))
+	return a.suspend(ctx, random, a.leader(ctx, random))
 }
 
 func stopFollower(ctx context.Context, a *Arena, random *rand.Rand) error {
-	return a.stop(ctx, random, a.follower(ctx, random))
+	return a.suspend(ctx, random, a.follower(ctx, random))
 }
 
-// stop suspends a server, either for less than the duration of a permit or for longer than any permit lasts.
-func (a *Arena) stop(ctx context.Context, random *rand.Rand, s *servers.Server) error {
+// suspend suspends a server, either for less than the duration of a permit or for longer than any permit lasts.
+func (a *Arena) suspend(ctx context.Context, random *rand.Rand, s *servers.Server) error {
 	length := between(random, 50*time.Millisecond, 500*time.Millisecond)
 	if random.IntN(2) == 0 {
 		length = between(random, time.Second, 4*time.Second)
@@ -74,7 +74,7 @@ func (a *Arena) stop(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	if s.Suspend() != nil {
 		return nil // another fault has killed it
 	}
-	rest(ctx, length)
+	sleep(ctx, length)
 	a.Note("resume", s.ID)
 	_ = s.Resume() // another fault may have killed it
 	return nil
@@ -87,9 +87,9 @@ func transfer(ctx context.Context, a *Arena, random *rand.Rand) error {
 		return err
 	}
 	a.Note("transfer", s.ID)
-	asking, cancel := context.WithTimeout(ctx, 3*time.Second)
+	callCtx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	_, _ = gatekeeperv1.NewClusterServiceClient(conn).TransferLeadership(asking, &gatekeeperv1.TransferLeadershipRequest{}) // a refusal is fine
+	_, _ = gatekeeperv1.NewClusterServiceClient(conn).TransferLeadership(callCtx, &gatekeeperv1.TransferLeadershipRequest{}) // a refusal is fine
 	return nil
 }
 
@@ -114,8 +114,8 @@ func rollingRestart(ctx context.Context, a *Arena, random *rand.Rand) error {
 		if err := a.start(s); err != nil {
 			return err
 		}
-		ready, cancel := context.WithTimeout(ctx, 5*time.Second)
-		_ = s.Ready(ready) // another fault may delay this
+		readyCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		_ = s.Ready(readyCtx) // another fault may delay this
 		cancel()
 	}
 	return nil

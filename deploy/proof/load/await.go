@@ -32,25 +32,25 @@ func (p *pending) take() []history.Request {
 	return all
 }
 
-// lostClaim sometimes makes a client await the outcome of a firing that another holder has claimed.
-func (b *bare) lostClaim(ctx context.Context, r history.Request, denied history.Response) {
+// awaitLostClaim sometimes makes a client await the outcome of a firing that another holder has claimed.
+func (b *bare) awaitLostClaim(ctx context.Context, r history.Request, denied history.Response) {
 	if denied.Result != history.Denied || denied.Token == 0 || !b.chance(0.1) {
 		return
 	}
 	r = history.Request{Kind: history.Await, Semaphore: r.Semaphore, Firing: r.Firing, Token: denied.Token}
 	random := rand.New(rand.NewPCG(b.random.Uint64(), 0))
-	b.late.Go(func() { b.await(ctx, r, random) })
+	b.delayed.Go(func() { b.await(ctx, r, random) })
 }
 
 // await follows the claim with the given token until it ends, on one server after another.
 func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) {
 	done := b.Call(r)
 	for ctx.Err() == nil {
-		call, cancel := context.WithTimeout(ctx, 3*time.Second) // a server that is cut off does not respond
-		claim, ended := follow(call, b.servers.any(random), r)
+		callCtx, cancel := context.WithTimeout(ctx, 3*time.Second) // a server that is cut off does not respond
+		claim, ended := follow(callCtx, b.servers.randomServer(random), r)
 		cancel()
 		if ended {
-			done(history.Known, ending(claim), nil)
+			done(history.Known, claimResponse(claim), nil)
 			return
 		}
 		pause(ctx, 50*time.Millisecond)
@@ -58,8 +58,8 @@ func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) 
 	b.pending.add(r)
 }
 
-// awaits awaits the outcome of a firing with the client library.
-func (l *library) awaits(ctx context.Context, r history.Request) {
+// awaitFiring awaits the outcome of a firing with the client library.
+func (l *library) awaitFiring(ctx context.Context, r history.Request) {
 	f, due := firing(r.Firing)
 	done := l.Call(r)
 	l.awaiting.Go(func() {
@@ -68,14 +68,14 @@ func (l *library) awaits(ctx context.Context, r history.Request) {
 			case err != nil:
 				done(outcome(err), history.Response{}, err)
 				return
-			case isEnd(claim):
-				done(history.Known, ending(claim), nil)
+			case hasEnded(claim):
+				done(history.Known, claimResponse(claim), nil)
 			}
 		}
 	})
 }
 
-func isEnd(c *gatekeeperv1.FiringClaim) bool {
+func hasEnded(c *gatekeeperv1.FiringClaim) bool {
 	s := c.GetState()
 	return s != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED && s != gatekeeperv1.FiringState_FIRING_STATE_OPEN
 }
@@ -85,9 +85,9 @@ func follow(ctx context.Context, on stubs, r history.Request) (claim *gatekeeper
 	f, _ := firing(r.Firing)
 	stream, err := on.permits.AwaitFiring(ctx, &gatekeeperv1.AwaitFiringRequest{Semaphore: r.Semaphore, Firing: f, Token: r.Token})
 	for err == nil {
-		var answer *gatekeeperv1.AwaitFiringResponse
-		if answer, err = stream.Recv(); err == nil {
-			if claim = answer.GetClaim(); isEnd(claim) {
+		var resp *gatekeeperv1.AwaitFiringResponse
+		if resp, err = stream.Recv(); err == nil {
+			if claim = resp.GetClaim(); hasEnded(claim) {
 				return claim, true
 			}
 		}
@@ -95,7 +95,7 @@ func follow(ctx context.Context, on stubs, r history.Request) (claim *gatekeeper
 	return claim, false
 }
 
-func ending(claim *gatekeeperv1.FiringClaim) history.Response {
+func claimResponse(claim *gatekeeperv1.FiringClaim) history.Response {
 	return history.Response{
 		Result: history.FiringEnded, Firing: strings.TrimPrefix(claim.GetState().String(), "FIRING_STATE_"), Token: claim.GetToken(),
 		Failure: claim.GetFailure(), Attempts: claim.GetAttempts(),
@@ -113,11 +113,11 @@ func (c *Clients) AwaitAll(ctx context.Context) {
 	record := c.recorder("awaiting")
 	var all sync.WaitGroup
 	for _, r := range c.pending.take() {
-		on := c.servers.any(c.operator.random)
+		on := c.servers.randomServer(c.operator.random)
 		all.Go(func() {
 			done := record.Call(r)
 			if claim, _ := follow(ctx, on, r); claim != nil {
-				done(history.Known, ending(claim), nil)
+				done(history.Known, claimResponse(claim), nil)
 			}
 		})
 	}

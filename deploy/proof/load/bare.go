@@ -13,38 +13,38 @@ import (
 // bare is a client that calls the API directly. It makes one call at a time, each to a random server.
 type bare struct {
 	caller
-	random  *rand.Rand
-	servers *endpoints
-	world   []Semaphore
-	held    *held
-	pending *pending
-	turns   int
-	self    self
-	waits   float64        // fraction of its acquires that wait in the queue
-	late    sync.WaitGroup // delayed calls
+	random       *rand.Rand
+	servers      *endpoints
+	world        []Semaphore
+	held         *held
+	pending      *pending
+	turns        int
+	identities   identities
+	waitFraction float64        // fraction of its acquires that wait in the queue
+	delayed      sync.WaitGroup // delayed calls
 }
 
 // run acquires and holds permits until the context is done.
 func (b *bare) run(ctx context.Context) {
-	defer b.late.Wait()
+	defer b.delayed.Wait()
 	for ctx.Err() == nil {
 		b.turn(ctx)
 		pause(ctx, time.Duration(b.random.IntN(15))*time.Millisecond)
 	}
 }
 
-func (b *bare) any() stubs { return b.servers.any(b.random) }
+func (b *bare) randomServer() stubs { return b.servers.randomServer(b.random) }
 
 func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
 
-// within returns a random duration below d.
-func (b *bare) within(d time.Duration) time.Duration { return time.Duration(b.random.Int64N(int64(d))) }
+// upTo returns a random duration below d.
+func (b *bare) upTo(d time.Duration) time.Duration { return time.Duration(b.random.Int64N(int64(d))) }
 
 // turn makes either one acquisition under a fresh identity, from its first to its last call, or a sequence of
 // acquisitions under a reused identity.
 func (b *bare) turn(ctx context.Context) {
 	if b.chance(0.6) {
-		b.lives(ctx)
+		b.runIncarnations(ctx)
 		return
 	}
 	s := b.world[b.random.IntN(len(b.world))]
@@ -53,11 +53,11 @@ func (b *bare) turn(ctx context.Context) {
 	if s.Weights {
 		r.Weight = uint32(1 + b.random.IntN(3))
 	}
-	answer, got := b.ask(ctx, r)
+	resp, got := b.attempt(ctx, r)
 	if !got {
 		return
 	}
-	b.hold(ctx, s, r, answer)
+	b.hold(ctx, s, r, resp)
 }
 
 // request returns a new acquisition.
@@ -68,20 +68,20 @@ func (b *bare) request(s Semaphore, id history.Identity) history.Request {
 	return r
 }
 
-// ask makes attempts until the outcome is known. Sometimes it gives up earlier.
-func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bool) {
-	wait := b.chance(b.waits) && r.RequestID != ""
+// attempt makes attempts until the outcome is known. Sometimes it gives up earlier.
+func (b *bare) attempt(ctx context.Context, r history.Request) (history.Response, bool) {
+	wait := b.chance(b.waitFraction) && r.RequestID != ""
 	for range 6 {
-		patience := time.Duration(20+b.random.IntN(800)) * time.Millisecond
-		call, cancel := context.WithTimeout(ctx, patience)
-		answer, what := b.acquire(call, b.any(), r, wait)
+		timeout := time.Duration(20+b.random.IntN(800)) * time.Millisecond
+		callCtx, cancel := context.WithTimeout(ctx, timeout)
+		resp, what := b.acquire(callCtx, b.randomServer(), r, wait)
 		cancel()
 		switch {
-		case what == history.Known && answer.Result == history.Granted:
-			return answer, true
+		case what == history.Known && resp.Result == history.Granted:
+			return resp, true
 		case what == history.Known || ctx.Err() != nil:
-			b.lostClaim(ctx, r, answer)
-			return answer, false
+			b.awaitLostClaim(ctx, r, resp)
+			return resp, false
 		}
 		pause(ctx, time.Duration(10+b.random.IntN(60))*time.Millisecond)
 		if b.chance(0.1) {
@@ -89,16 +89,16 @@ func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bo
 		}
 	}
 	if b.chance(0.5) && r.RequestID != "" {
-		call, cancel := context.WithTimeout(ctx, time.Second)
+		callCtx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		b.cancel(call, b.any(), r)
+		b.cancel(callCtx, b.randomServer(), r)
 	}
 	return history.Response{}, false
 }
 
 // hold uses a permit the way a holder does, and returns the time until which the holder believes it holds the permit.
-func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer history.Response) (until time.Duration) {
-	token, safe, from := answer.Token, answer.SafeUntil, b.Now()
+func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, resp history.Response) (until time.Duration) {
+	token, safe, from := resp.Token, resp.SafeUntil, b.Now()
 	believe := func(to time.Duration) {
 		until = to
 		b.Belief(history.Belief{Semaphore: s.Name, Token: token, Weight: r.Weight, From: from, Until: to})
@@ -120,15 +120,15 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		if b.Now() >= end {
 			break
 		}
-		call, cancel := context.WithTimeout(ctx, duration/2)
-		answer, what := b.keep(call, s, r, token)
+		callCtx, cancel := context.WithTimeout(ctx, duration/2)
+		resp, what := b.keepAlive(callCtx, s, r, token)
 		cancel()
 		if what != history.Known {
 			continue
 		}
-		switch answer.Result {
+		switch resp.Result {
 		case history.Refreshed:
-			safe = max(safe, answer.SafeUntil)
+			safe = max(safe, resp.SafeUntil)
 			believe(safe)
 		case history.Stopping:
 			if !ignores {
@@ -140,18 +140,18 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		}
 	}
 	if b.chance(0.1) {
-		call, cancel := context.WithTimeout(ctx, time.Second)
-		b.verify(call, b.any(), s.Name, token)
+		callCtx, cancel := context.WithTimeout(ctx, time.Second)
+		b.verify(callCtx, b.randomServer(), s.Name, token)
 		cancel()
 	}
 	if b.chance(0.03) {
 		return until // simulate a crash: the permit is not released, and the belief lasts until the deadline
 	}
 	believe(min(safe, b.Now()))
-	how := endOf(b.random)
+	how := randomOutcome(b.random)
 	for range 3 {
-		call, cancel := context.WithTimeout(ctx, time.Second)
-		what := b.release(call, b.any(), s.Name, token, how)
+		callCtx, cancel := context.WithTimeout(ctx, time.Second)
+		what := b.release(callCtx, b.randomServer(), s.Name, token, how)
 		cancel()
 		if what == history.Known || ctx.Err() != nil {
 			break
@@ -161,21 +161,21 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 	return until
 }
 
-// keep refreshes a permit, or retries the request that was granted the permit, which also refreshes it.
-func (b *bare) keep(ctx context.Context, s Semaphore, r history.Request, token uint64) (history.Response, history.Outcome) {
+// keepAlive refreshes a permit, or retries the request that was granted the permit, which also refreshes it.
+func (b *bare) keepAlive(ctx context.Context, s Semaphore, r history.Request, token uint64) (history.Response, history.Outcome) {
 	if r.RequestID == "" || b.chance(0.8) {
-		return b.refresh(ctx, b.any(), s.Name, token, s.Definition.Duration)
+		return b.refresh(ctx, b.randomServer(), s.Name, token, s.Definition.Duration)
 	}
-	answer, what := b.acquire(ctx, b.any(), r, false)
+	resp, what := b.acquire(ctx, b.randomServer(), r, false)
 	switch {
-	case answer.Result == history.Granted && answer.Token == token:
-		answer.Result = history.Refreshed
-	case answer.Result == history.Granted:
-		answer.Result = history.Lost // the checkers know that this is another permit
-	case answer.Result == history.Denied:
-		answer.Result = history.Stopping
+	case resp.Result == history.Granted && resp.Token == token:
+		resp.Result = history.Refreshed
+	case resp.Result == history.Granted:
+		resp.Result = history.Lost // the checkers know that this is another permit
+	case resp.Result == history.Denied:
+		resp.Result = history.Stopping
 	}
-	return answer, what
+	return resp, what
 }
 
 func pause(ctx context.Context, d time.Duration) {

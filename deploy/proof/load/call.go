@@ -19,24 +19,24 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// clockRates is the largest relative difference between the rates of two clocks.
-const clockRates = 0.01
+// maxClockDrift is the largest relative difference between the rates of two clocks.
+const maxClockDrift = 0.01
 
 // margin returns the time that a caller subtracts from a duration measured by the leader's clock.
-func margin(d time.Duration) time.Duration { return time.Duration(2 * clockRates * float64(d)) }
+func margin(d time.Duration) time.Duration { return time.Duration(2 * maxClockDrift * float64(d)) }
 
-// jobEnd is the outcome of a job, as named in the API.
-type jobEnd string
+// jobOutcome is the outcome of a job, as named in the API.
+type jobOutcome string
 
 const (
-	jobDone     jobEnd = "DONE"
-	jobNotRun   jobEnd = "NOT_RUN"
-	jobCutShort jobEnd = "CUT_SHORT"
-	jobFailed   jobEnd = "FAILED"
+	jobDone     jobOutcome = "DONE"
+	jobNotRun   jobOutcome = "NOT_RUN"
+	jobCutShort jobOutcome = "CUT_SHORT"
+	jobFailed   jobOutcome = "FAILED"
 )
 
-// endOf returns a random outcome of a permit's job.
-func endOf(random *rand.Rand) jobEnd {
+// randomOutcome returns a random outcome of a permit's job.
+func randomOutcome(random *rand.Rand) jobOutcome {
 	switch n := random.IntN(10); {
 	case n < 2:
 		return jobNotRun
@@ -147,12 +147,12 @@ func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wa
 			ReplacesToken: r.Replaces,
 		})
 	} else {
-		var answer *gatekeeperv1.TryAcquireResponse
-		answer, err = on.permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
+		var resp *gatekeeperv1.TryAcquireResponse
+		resp, err = on.permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 			Semaphore: r.Semaphore, Identity: identity(r.Identity), Weight: r.Weight, Firing: f, RequestId: r.RequestID,
 			ReplacesToken: r.Replaces,
 		})
-		grant, denial = answer.GetGrant(), answer.GetDenial()
+		grant, denial = resp.GetGrant(), resp.GetDenial()
 	}
 	response, what := history.Response{}, outcome(err)
 	switch {
@@ -176,12 +176,12 @@ func queue(ctx context.Context, on stubs, r *gatekeeperv1.AcquireRequest) (*gate
 		return nil, nil, err
 	}
 	for {
-		answer, err := stream.Recv()
+		resp, err := stream.Recv()
 		if err != nil {
 			return nil, nil, err
 		}
-		if answer.GetPlace() == nil || answer.GetPlace().Repeat {
-			return answer.GetGrant(), answer.GetDenial(), nil
+		if resp.GetPlace() == nil || resp.GetPlace().Repeat {
+			return resp.GetGrant(), resp.GetDenial(), nil
 		}
 	}
 }
@@ -199,11 +199,11 @@ func granted(g *gatekeeperv1.Grant, sent, now time.Duration) history.Response {
 func (c caller) refresh(ctx context.Context, on stubs, semaphore string, token uint64, duration time.Duration) (history.Response, history.Outcome) {
 	sent := c.Now()
 	done := c.Call(history.Request{Kind: history.Refresh, Semaphore: semaphore, Token: token})
-	answer, err := on.permits.Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: durationpb.New(duration)}}})
+	resp, err := on.permits.Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: durationpb.New(duration)}}})
 	response, what := history.Response{}, outcome(err)
 	if err == nil {
 		what = history.Unknown
-		for _, r := range answer.Results {
+		for _, r := range resp.Results {
 			if r.Token != token {
 				continue
 			}
@@ -225,14 +225,14 @@ func (c caller) refresh(ctx context.Context, on stubs, semaphore string, token u
 	return response, what
 }
 
-func (c caller) release(ctx context.Context, on stubs, semaphore string, token uint64, end jobEnd) history.Outcome {
+func (c caller) release(ctx context.Context, on stubs, semaphore string, token uint64, end jobOutcome) history.Outcome {
 	r := history.Releasing(semaphore, token, string(end))
 	done := c.Call(r)
-	answer, err := on.permits.Release(ctx, &gatekeeperv1.ReleaseRequest{
+	resp, err := on.permits.Release(ctx, &gatekeeperv1.ReleaseRequest{
 		Token: token, Failure: r.Failure, Outcome: gatekeeperv1.ReleaseOutcome(gatekeeperv1.ReleaseOutcome_value["RELEASE_OUTCOME_"+string(end)]),
 	})
 	response, what := history.Response{Result: history.Ended}, outcome(err)
-	if answer.GetReleased() {
+	if resp.GetReleased() {
 		response.Result = history.Released
 	}
 	done(what, response, err)
@@ -241,9 +241,9 @@ func (c caller) release(ctx context.Context, on stubs, semaphore string, token u
 
 func (c caller) verify(ctx context.Context, on stubs, semaphore string, token uint64) {
 	done := c.Call(history.Request{Kind: history.Verify, Semaphore: semaphore, Token: token})
-	answer, err := on.permits.Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: semaphore, Token: token})
+	resp, err := on.permits.Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: semaphore, Token: token})
 	result := history.Invalid
-	if answer.GetValid() {
+	if resp.GetValid() {
 		result = history.Valid
 	}
 	done(outcome(err), history.Response{Result: result}, err)

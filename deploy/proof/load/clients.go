@@ -46,14 +46,14 @@ type Clients struct {
 	operator *operator
 	all      sync.WaitGroup
 	storms   int
-	clocks   []*stepped   // clocks of the library clients
-	crowds   []*endpoints // connections of the crowds
+	clocks   []*steppedClock // clocks of the library clients
+	crowds   []*endpoints    // connections of the crowds
 }
 
 // New connects the clients and creates the semaphores.
 func New(ctx context.Context, opts Options) (*Clients, error) {
 	c := &Clients{opts: opts, servers: endpoints{credentials: opts.Credentials}}
-	if err := c.Serve(opts.Endpoints); err != nil {
+	if err := c.SetEndpoints(opts.Endpoints); err != nil {
 		return nil, err
 	}
 	c.operator = c.newOperator("operator")
@@ -64,17 +64,17 @@ func New(ctx context.Context, opts Options) (*Clients, error) {
 	return c, nil
 }
 
-// Serve sets the servers' addresses for later calls.
-func (c *Clients) Serve(endpoints []string) error { return c.servers.set(endpoints) }
+// SetEndpoints sets the servers' addresses for later calls.
+func (c *Clients) SetEndpoints(endpoints []string) error { return c.servers.set(endpoints) }
 
 func (c *Clients) recorder(name string) caller {
 	return caller{history.NewRecorder(name, boottime.Now, c.opts.Put)}
 }
 
 // random returns a client's random source, which depends only on the seed and the client's name.
-func (c *Clients) random(name string) *rand.Rand { return randomOf(c.opts.Seed, name) }
+func (c *Clients) random(name string) *rand.Rand { return newRandom(c.opts.Seed, name) }
 
-func randomOf(seed uint64, name string) *rand.Rand {
+func newRandom(seed uint64, name string) *rand.Rand {
 	h := seed
 	for _, b := range []byte(name) {
 		h = h*1099511628211 + uint64(b)
@@ -88,7 +88,7 @@ func (c *Clients) Start(ctx context.Context) error {
 		name := libraryName(i)
 		random := c.random(name)
 		// Clock rates differ by up to the permitted amount.
-		clock := &stepped{rate: 1 + (2*random.Float64()-1)*clockRates}
+		clock := &steppedClock{rate: 1 + (2*random.Float64()-1)*maxClockDrift}
 		c.clocks = append(c.clocks, clock)
 		l, err := newLibrary(ctx, c.opts, name, name, clock)
 		if err != nil {
@@ -101,12 +101,12 @@ func (c *Clients) Start(ctx context.Context) error {
 	}
 	for i := range c.opts.Bare {
 		b := c.bare(bareName(i), c.opts.World)
-		b.self = selfOf(b.Client(), i)
+		b.identities = newIdentities(b.Client(), i)
 		c.all.Go(func() { b.run(ctx) })
 	}
 	for i := range c.opts.Visitors {
-		b := c.bare(fmt.Sprintf("visitor-%d", i), worked(c.opts.Work))
-		b.waits = 0.5
+		b := c.bare(fmt.Sprintf("visitor-%d", i), withTasks(c.opts.Work))
+		b.waitFraction = 0.5
 		c.all.Go(func() { b.visit(ctx) })
 	}
 	for _, s := range slices.Concat(c.opts.World, c.opts.Work) {
@@ -129,7 +129,7 @@ func pairName(pair int) string { return fmt.Sprintf("bare-pair-%d", pair) }
 
 func (c *Clients) bare(name string, world []Semaphore) *bare {
 	return &bare{
-		caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: world, held: &c.held, pending: &c.pending, waits: 0.15,
+		caller: c.recorder(name), random: c.random(name), servers: &c.servers, world: world, held: &c.held, pending: &c.pending, waitFraction: 0.15,
 	}
 }
 
@@ -148,10 +148,10 @@ func (c *Clients) Storm(ctx context.Context, count int) {
 					continue
 				}
 				r := history.Request{Semaphore: s.Name, Identity: history.Identity{Group: "storm", Acquirer: b.Client()}, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1}
-				call, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-				on := b.any()
-				if answer, _ := b.acquire(call, on, r, false); answer.Result == history.Granted {
-					b.release(call, on, s.Name, answer.Token, jobDone)
+				callCtx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+				on := b.randomServer()
+				if resp, _ := b.acquire(callCtx, on, r, false); resp.Result == history.Granted {
+					b.release(callCtx, on, s.Name, resp.Token, jobDone)
 				}
 				cancel()
 			}
@@ -163,7 +163,7 @@ func (c *Clients) Storm(ctx context.Context, count int) {
 func (c *Clients) Watch(ctx context.Context, count int) {
 	random := c.random("watch")
 	for range count {
-		on := c.servers.any(random)
+		on := c.servers.randomServer(random)
 		c.all.Go(func() {
 			stream, err := on.watch.Watch(ctx, &gatekeeperv1.WatchRequest{Permits: true})
 			if err == nil {
@@ -195,7 +195,7 @@ func (c *Clients) Close() {
 // Hold runs a library client until the context is done. It is the main function of a separate process. If the process
 // is killed, its successor has a different name and the same host.
 func Hold(ctx context.Context, name, host string, opts Options) error {
-	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
+	l, err := newLibrary(ctx, opts, name, host, &steppedClock{rate: 1})
 	if err != nil {
 		return err
 	}
@@ -207,11 +207,11 @@ func Hold(ctx context.Context, name, host string, opts Options) error {
 	return err
 }
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func newLibrary(ctx context.Context, opts Options, name, host string, clock client.Clock) (*library, error) {
 	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(clock),
-		client.WithLogger(quiet())) // warnings about shared identities are expected
+		client.WithLogger(discardLogger())) // warnings about shared identities are expected
 	if err != nil {
 		return nil, err
 	}

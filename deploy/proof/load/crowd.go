@@ -35,26 +35,26 @@ func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, worl
 		c.all.Go(func() {
 			pause(ctx, time.Duration(b.random.IntN(2000))*time.Millisecond) // spread the arrivals
 			for ctx.Err() == nil {
-				b.stand(ctx, world[i%len(world)])
+				b.joinQueue(ctx, world[i%len(world)])
 			}
 		})
 	}
 	return nil
 }
 
-// stand makes one acquisition through the queue, with as many calls as necessary and the same request id.
-func (b *bare) stand(ctx context.Context, s Semaphore) {
+// joinQueue makes one acquisition through the queue, with as many calls as necessary and the same request id.
+func (b *bare) joinQueue(ctx context.Context, s Semaphore) {
 	r := b.request(s, history.Identity{Group: "crowd", Acquirer: b.Client()})
 	if b.chance(0.5) {
 		r.Identity.HolderID = fmt.Sprint(b.turns)
 	}
 	for ctx.Err() == nil {
-		call, cancel := context.WithTimeout(ctx, time.Minute)
-		answer, what := b.acquire(call, b.any(), r, true)
+		callCtx, cancel := context.WithTimeout(ctx, time.Minute)
+		resp, what := b.acquire(callCtx, b.randomServer(), r, true)
 		cancel()
 		switch {
-		case what == history.Known && answer.Result == history.Granted:
-			b.brief(ctx, s, answer)
+		case what == history.Known && resp.Result == history.Granted:
+			b.holdBriefly(ctx, s, resp)
 			return
 		case what == history.Known:
 			return
@@ -63,17 +63,17 @@ func (b *bare) stand(ctx context.Context, s Semaphore) {
 	}
 }
 
-// brief holds a permit briefly.
-func (b *bare) brief(ctx context.Context, s Semaphore, answer history.Response) {
-	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: 1, From: b.Now(), Until: answer.SafeUntil}
-	if line.Until <= line.From {
+// holdBriefly holds a permit briefly.
+func (b *bare) holdBriefly(ctx context.Context, s Semaphore, resp history.Response) {
+	record := history.Belief{Semaphore: s.Name, Token: resp.Token, Weight: 1, From: b.Now(), Until: resp.SafeUntil}
+	if record.Until <= record.From {
 		return // the response came too late
 	}
-	b.Belief(line)
+	b.Belief(record)
 	pause(ctx, time.Duration(b.random.IntN(10))*time.Millisecond)
-	line.Until = min(line.Until, b.Now())
-	b.Belief(line)
-	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	record.Until = min(record.Until, b.Now())
+	b.Belief(record)
+	releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	b.release(giving, b.any(), s.Name, answer.Token, jobDone)
+	b.release(releaseCtx, b.randomServer(), s.Name, resp.Token, jobDone)
 }

@@ -18,7 +18,7 @@ import (
 type endpoints struct {
 	mu      sync.Mutex // guards the fields below
 	conns   map[string]*grpc.ClientConn
-	serving []string
+	current []string
 	// credentials are used for all connections. nil means plaintext.
 	credentials credentials.TransportCredentials
 }
@@ -40,15 +40,15 @@ func (e *endpoints) set(addresses []string) error {
 		}
 		e.conns[address] = conn
 	}
-	e.serving = slices.Clone(addresses)
+	e.current = slices.Clone(addresses)
 	return nil
 }
 
-// any returns a random server.
-func (e *endpoints) any(random *rand.Rand) stubs {
+// randomServer returns a random server.
+func (e *endpoints) randomServer(random *rand.Rand) stubs {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	conn := e.conns[e.serving[random.IntN(len(e.serving))]]
+	conn := e.conns[e.current[random.IntN(len(e.current))]]
 	return stubs{
 		gatekeeperv1.NewPermitServiceClient(conn), gatekeeperv1.NewDefinitionServiceClient(conn), gatekeeperv1.NewOperatorServiceClient(conn),
 		gatekeeperv1.NewWatchServiceClient(conn), gatekeeperv1.NewWorkServiceClient(conn),
@@ -69,7 +69,7 @@ func (e *endpoints) dial(endpoint string) (*grpc.ClientConn, error) {
 	if creds == nil {
 		creds = insecure.NewCredentials()
 	}
-	soon := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, MaxDelay: 500 * time.Millisecond}
+	connectBackoff := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, MaxDelay: 500 * time.Millisecond}
 	return grpc.NewClient("passthrough:///"+endpoint, grpc.WithTransportCredentials(creds),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: time.Second}))
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: connectBackoff, MinConnectTimeout: time.Second}))
 }

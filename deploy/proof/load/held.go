@@ -11,7 +11,7 @@ import (
 type held struct {
 	mu     sync.Mutex // guards tokens
 	tokens map[string]map[uint64]bool
-	ended  []uint64 // the most recently removed tokens
+	recent []uint64 // the most recently removed tokens
 }
 
 func (h *held) add(semaphore string, token uint64) {
@@ -30,25 +30,25 @@ func (h *held) remove(semaphore string, token uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.tokens[semaphore], token)
-	h.ended = append(h.ended, token)
-	h.ended = h.ended[max(0, len(h.ended)-20):]
+	h.recent = append(h.recent, token)
+	h.recent = h.recent[max(0, len(h.recent)-20):]
 }
 
-// gone returns a token of any semaphore that was held recently but no longer is.
-func (h *held) gone(random *rand.Rand) (uint64, bool) {
+// recentToken returns a token of any semaphore that was held recently but no longer is.
+func (h *held) recentToken(random *rand.Rand) (uint64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.ended) == 0 {
+	if len(h.recent) == 0 {
 		return 0, false
 	}
-	return h.ended[random.IntN(len(h.ended))], true
+	return h.recent[random.IntN(len(h.recent))], true
 }
 
-// soon returns a held token, or briefly waits for the next one. Most tokens are held for only a few milliseconds, so
+// awaitToken returns a held token, or briefly waits for the next one. Most tokens are held for only a few milliseconds, so
 // occasional polling would rarely find one.
-func (h *held) soon(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
+func (h *held) awaitToken(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
 	for range 100 {
-		if token, ok = h.one(semaphore, random); ok || ctx.Err() != nil {
+		if token, ok = h.randomToken(semaphore, random); ok || ctx.Err() != nil {
 			break
 		}
 		pause(ctx, 2*time.Millisecond)
@@ -56,8 +56,8 @@ func (h *held) soon(ctx context.Context, semaphore string, random *rand.Rand) (t
 	return token, ok
 }
 
-// one returns a random token of a semaphore.
-func (h *held) one(semaphore string, random *rand.Rand) (uint64, bool) {
+// randomToken returns a random token of a semaphore.
+func (h *held) randomToken(semaphore string, random *rand.Rand) (uint64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := len(h.tokens[semaphore])

@@ -20,19 +20,19 @@ func (o *operator) exclusions(s Semaphore) []func(context.Context) {
 		func(ctx context.Context) { o.pause(ctx, s) },
 		func(ctx context.Context) {
 			version := o.edit(ctx, s, 0)
-			o.leave(ctx, s)
+			o.dwell(ctx, s)
 			o.restore(ctx, s, version)
 		},
 		func(ctx context.Context) {
 			o.move(ctx, s, home, away)
 			pause(ctx, time.Second) // by then, every worker in the other group has requested a permit again
-			o.leave(ctx, s)
+			o.dwell(ctx, s)
 			o.move(ctx, s, away, home)
 		},
 		func(ctx context.Context) {
-			acquirers := cordoned()[o.random.IntN(2)]
+			acquirers := cordonPatterns()[o.random.IntN(2)]
 			o.cordon(ctx, s, acquirers)
-			o.leave(ctx, s)
+			o.dwell(ctx, s)
 			_ = o.uncordon(ctx, s, acquirers)
 		},
 	}
@@ -53,9 +53,9 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	if version == 0 {
 		return
 	}
-	asked := &gatekeeperv1.MoveRequest{Selector: only(s), FromGroup: from, ToGroup: to, DryRun: true, Author: o.Client(), Drain: o.drain(true)}
-	planning, cancel := context.WithTimeout(ctx, time.Second)
-	plan, err := o.any().operator.Move(planning, asked)
+	req := &gatekeeperv1.MoveRequest{Selector: only(s), FromGroup: from, ToGroup: to, DryRun: true, Author: o.Client(), Drain: o.drain(true)}
+	planCtx, cancel := context.WithTimeout(ctx, time.Second)
+	plan, err := o.randomServer().operator.Move(planCtx, req)
 	cancel()
 	if err != nil || len(plan.GetMoves()) != 1 || plan.GetMoves()[0].GetVersion() != version {
 		return // the server did not respond, or an edit excludes the group
@@ -63,15 +63,15 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	o.edits++
 	moved := *def
 	moved.GroupPattern = plan.GetMoves()[0].GetGroupPattern()
-	asked.DryRun, asked.Expected, asked.RequestId = false, plan.GetDigest(), fmt.Sprintf("%s-edit-%d", o.Client(), o.edits)
+	req.DryRun, req.Expected, req.RequestId = false, plan.GetDigest(), fmt.Sprintf("%s-edit-%d", o.Client(), o.edits)
 	r := history.Request{
-		Kind: history.Edit, Semaphore: s.Name, Definition: &moved, ExpectedVersion: version, RequestID: asked.GetRequestId(),
-		Drain: asked.GetDrain() != nil, Move: true,
+		Kind: history.Edit, Semaphore: s.Name, Definition: &moved, ExpectedVersion: version, RequestID: req.GetRequestId(),
+		Drain: req.GetDrain() != nil, Move: true,
 	}
 	for range 10 {
-		err := o.act(ctx, r, func(ctx context.Context, on stubs) (uint64, error) {
-			made, err := on.operator.Move(ctx, asked)
-			return made.GetChange(), err
+		err := o.perform(ctx, r, func(ctx context.Context, on stubs) (uint64, error) {
+			resp, err := on.operator.Move(ctx, req)
+			return resp.GetChange(), err
 		})
 		if err == nil || ctx.Err() != nil || status.Code(err) != codes.Unavailable && outcome(err) == history.Refused {
 			return
@@ -80,17 +80,17 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	}
 }
 
-// cordoned returns acquirer patterns for cordons. Each matches every other worker process.
-func cordoned() []string { return []string{"worker-[02468]", "worker-[13579]"} }
+// cordonPatterns returns acquirer patterns for cordons. Each matches every other worker process.
+func cordonPatterns() []string { return []string{"worker-[02468]", "worker-[13579]"} }
 
-func cordonOf(s Semaphore, acquirers string) history.Request {
+func cordonRequest(s Semaphore, acquirers string) history.Request {
 	return history.Request{CordonID: s.Name + " " + acquirers, Acquirers: acquirers}
 }
 
 func (o *operator) cordon(ctx context.Context, s Semaphore, acquirers string) {
-	r, drain := cordonOf(s, acquirers), o.drain(true)
+	r, drain := cordonRequest(s, acquirers), o.drain(true)
 	r.Kind, r.Drain = history.Cordon, drain != nil
-	_ = o.act(ctx, r, func(ctx context.Context, on stubs) (uint64, error) {
+	_ = o.perform(ctx, r, func(ctx context.Context, on stubs) (uint64, error) {
 		_, err := on.operator.Cordon(ctx, &gatekeeperv1.CordonRequest{
 			Id: r.CordonID, AcquirerPattern: acquirers, Drain: drain, Author: o.Client(), Reason: "proof",
 		})
@@ -99,18 +99,18 @@ func (o *operator) cordon(ctx context.Context, s Semaphore, acquirers string) {
 }
 
 func (o *operator) uncordon(ctx context.Context, s Semaphore, acquirers string) error {
-	r := cordonOf(s, acquirers)
+	r := cordonRequest(s, acquirers)
 	r.Kind = history.Uncordon
-	return o.act(ctx, r, func(ctx context.Context, on stubs) (uint64, error) {
-		answer, err := on.operator.Uncordon(ctx, &gatekeeperv1.UncordonRequest{Id: r.CordonID, Author: o.Client()})
-		return answer.GetRevision(), err
+	return o.perform(ctx, r, func(ctx context.Context, on stubs) (uint64, error) {
+		resp, err := on.operator.Uncordon(ctx, &gatekeeperv1.UncordonRequest{Id: r.CordonID, Author: o.Client()})
+		return resp.GetRevision(), err
 	})
 }
 
 // open removes everything that excludes workers from a semaphore, and reports whether that succeeded.
 func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	ok := o.resume(ctx, s) == nil
-	for _, acquirers := range cordoned() {
+	for _, acquirers := range cordonPatterns() {
 		err := o.uncordon(ctx, s, acquirers)
 		ok = ok && (err == nil || status.Code(err) == codes.NotFound)
 	}
@@ -120,7 +120,7 @@ func (o *operator) open(ctx context.Context, s Semaphore) bool {
 // Open removes everything that operators left in place on the semaphores with tasks, so that every task can finish. The
 // operators must have stopped.
 func (c *Clients) Open(ctx context.Context) error {
-	for _, s := range worked(c.opts.Work) {
+	for _, s := range withTasks(c.opts.Work) {
 		for !c.operator.open(ctx, s) {
 			if ctx.Err() != nil {
 				return fmt.Errorf("cannot admit workers to %s: %w", s.Name, ctx.Err())
@@ -146,16 +146,16 @@ func (c *Clients) TakeOver(ctx context.Context) error {
 	return nil
 }
 
-// holding returns a random live permit of a semaphore, as listed by a server. It returns nil if there is none, or if
+// randomPermit returns a random live permit of a semaphore, as listed by a server. It returns nil if there is none, or if
 // the server does not respond.
-func holding(ctx context.Context, on stubs, s Semaphore, random *rand.Rand) *gatekeeperv1.Permit {
-	call, cancel := context.WithTimeout(ctx, time.Second)
+func randomPermit(ctx context.Context, on stubs, s Semaphore, random *rand.Rand) *gatekeeperv1.Permit {
+	callCtx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	answer, err := on.permits.ListHolders(call, &gatekeeperv1.ListHoldersRequest{
+	resp, err := on.permits.ListHolders(callCtx, &gatekeeperv1.ListHoldersRequest{
 		Names: []string{s.Name}, States: []gatekeeperv1.PermitState{gatekeeperv1.PermitState_PERMIT_STATE_LIVE},
 	})
-	if err != nil || len(answer.GetPermits()) == 0 {
+	if err != nil || len(resp.GetPermits()) == 0 {
 		return nil
 	}
-	return answer.GetPermits()[random.IntN(len(answer.GetPermits()))]
+	return resp.GetPermits()[random.IntN(len(resp.GetPermits()))]
 }

@@ -28,7 +28,7 @@ func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 	var all sync.WaitGroup
 	for i := range jobs {
 		j := &job{
-			library: l, number: i, holderID: fmt.Sprintf("job-%d", i), long: 0.2, rests: 20 * time.Millisecond,
+			library: l, number: i, holderID: fmt.Sprintf("job-%d", i), longFraction: 0.2, maxPause: 20 * time.Millisecond,
 			random: rand.New(rand.NewPCG(seed, uint64(i))), last: map[string]uint64{},
 		}
 		all.Go(func() { j.run(ctx) })
@@ -41,7 +41,7 @@ func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 func (j *job) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		j.turn(ctx)
-		pause(ctx, time.Duration(j.random.Int64N(int64(j.rests))))
+		pause(ctx, time.Duration(j.random.Int64N(int64(j.maxPause))))
 	}
 }
 
@@ -51,12 +51,12 @@ type job struct {
 	number int
 	// holderID is the holder id of the identities that the job reuses.
 	holderID string
-	// long is the fraction of permits that are held for longer than their duration, which requires refreshes.
-	long float64
-	// rests is the longest pause between two turns.
-	rests  time.Duration
-	random *rand.Rand
-	turns  int
+	// longFraction is the fraction of permits that are held for longer than their duration, which requires refreshes.
+	longFraction float64
+	// maxPause is the longest pause between two turns.
+	maxPause time.Duration
+	random   *rand.Rand
+	turns    int
 	// last maps each semaphore and identity to the identity's last token. When the job acquires the next token, it no
 	// longer relies on the last one, and the client library may report that to the servers.
 	last map[string]uint64
@@ -108,8 +108,8 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 		f, due := firing(r.Firing)
 		opts = append(opts, client.WithFiring(f.Name, due))
 	}
-	patience := time.Duration(50+random.IntN(3000)) * time.Millisecond
-	asking, cancel := context.WithTimeout(ctx, patience)
+	timeout := time.Duration(50+random.IntN(3000)) * time.Millisecond
+	callCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	gate := l.client.Semaphore(s.Name)
 	acquire := gate.TryAcquire
@@ -117,13 +117,13 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 		acquire, r.Wait = gate.Acquire, true
 	}
 	done := l.Call(r)
-	p, err := acquire(asking, opts...)
+	p, err := acquire(callCtx, opts...)
 	if err != nil {
 		if denied, ok := errors.AsType[*client.DeniedError](err); ok {
 			what, response := history.Denial(string(denied.Reason), denied.QueueLength, denied.Stop != 0)
 			done(what, response, err)
 			if token := denied.Firing.GetToken(); token != 0 && random.Float64() < 0.1 {
-				l.awaits(ctx, history.Request{Kind: history.Await, Semaphore: s.Name, Firing: r.Firing, Token: token})
+				l.awaitFiring(ctx, history.Request{Kind: history.Await, Semaphore: s.Name, Firing: r.Firing, Token: token})
 			}
 			return false
 		}
@@ -136,7 +136,7 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 	done(history.Known, history.Response{Result: history.Granted, Token: p.Token(), SafeUntil: b.safe}, nil)
 	go b.follow()
 	length := time.Duration(random.IntN(50)) * time.Millisecond
-	if random.Float64() < j.long {
+	if random.Float64() < j.longFraction {
 		length = time.Duration(random.Int64N(int64(3 * s.Definition.Duration)))
 	}
 	if random.Float64() < 0.1 {
@@ -149,20 +149,20 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 		pause(p.Context(), min(length, 10*time.Second))
 	}
 	b.stop()
-	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	end := endOf(random)
-	asked := history.Releasing(s.Name, p.Token(), string(end))
-	released := l.Call(asked)
+	end := randomOutcome(random)
+	req := history.Releasing(s.Name, p.Token(), string(end))
+	released := l.Call(req)
 	switch end {
 	case jobNotRun:
-		err = p.ReleaseNotRun(giving)
+		err = p.ReleaseNotRun(releaseCtx)
 	case jobCutShort:
-		err = p.ReleaseCutShort(giving)
+		err = p.ReleaseCutShort(releaseCtx)
 	case jobFailed:
-		err = p.ReleaseFailed(giving, errors.New(asked.Failure))
+		err = p.ReleaseFailed(releaseCtx, errors.New(req.Failure))
 	case jobDone:
-		err = p.Release(giving)
+		err = p.Release(releaseCtx)
 	}
 	if _, ok := errors.AsType[*client.EndedError](err); ok {
 		released(history.Known, history.Response{Result: history.Ended}, nil)
@@ -176,25 +176,25 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 // the client is killed.
 type belief struct {
 	*library
-	permit  *client.Permit
-	line    history.Belief
-	safe    time.Duration
-	ending  chan struct{} // closed by stop
-	stopped chan struct{} // closed after the last record
+	permit   *client.Permit
+	record   history.Belief
+	safe     time.Duration
+	stopping chan struct{} // closed by stop
+	stopped  chan struct{} // closed after the last record
 }
 
-// look is the interval at which a holder records its belief.
-const look = 5 * time.Millisecond
+// poll is the interval at which a holder records its belief.
+const poll = 5 * time.Millisecond
 
 func (l *library) believe(p *client.Permit) *belief {
-	b := &belief{library: l, permit: p, ending: make(chan struct{}), stopped: make(chan struct{})}
-	b.line = history.Belief{Semaphore: p.Semaphore(), Token: p.Token(), Weight: 1, From: l.Now()}
-	b.look()
+	b := &belief{library: l, permit: p, stopping: make(chan struct{}), stopped: make(chan struct{})}
+	b.record = history.Belief{Semaphore: p.Semaphore(), Token: p.Token(), Weight: 1, From: l.Now()}
+	b.poll()
 	return b
 }
 
-// look reads the local deadline. If the permit no longer has one, the previous deadline remains valid.
-func (b *belief) look() {
+// poll reads the local deadline. If the permit no longer has one, the previous deadline remains valid.
+func (b *belief) poll() {
 	var before, left time.Duration
 	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if the process was suspended between the two readings
 		before = b.Now()
@@ -206,32 +206,32 @@ func (b *belief) look() {
 	}
 	if safe := before + left; safe > b.safe+time.Millisecond || safe < b.safe-time.Millisecond {
 		b.safe = safe
-		b.line.Until, b.line.Counted = safe, safe
-		b.Belief(b.line)
+		b.record.Until, b.record.ReliedUntil = safe, safe
+		b.Belief(b.record)
 	}
 }
 
 // follow records the belief until the permit is lost or released.
 func (b *belief) follow() {
 	defer close(b.stopped)
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	for over := false; !over; {
+	for ended := false; !ended; {
 		select {
-		case <-b.ending:
-			over = true
+		case <-b.stopping:
+			ended = true
 		case <-b.permit.Done():
-			over = true
+			ended = true
 		case <-tick.C:
 		}
-		b.look()
+		b.poll()
 	}
-	b.line.Until = min(b.Now(), b.safe)
-	b.Belief(b.line)
+	b.record.Until = min(b.Now(), b.safe)
+	b.Belief(b.record)
 }
 
 // stop writes the last record. It is called before the release is sent, so that the belief ends first.
 func (b *belief) stop() {
-	close(b.ending)
+	close(b.stopping)
 	<-b.stopped
 }

@@ -23,27 +23,27 @@ type operator struct {
 	edits   int
 }
 
-func (o *operator) any() stubs { return o.servers.any(o.random) }
+func (o *operator) randomServer() stubs { return o.servers.randomServer(o.random) }
 
 // run makes one change after another to a semaphore until the context is done. It makes only changes that the semaphore
 // allows.
 func (o *operator) run(ctx context.Context, s Semaphore) {
-	acts := o.acts(s)
-	for len(acts) > 0 && ctx.Err() == nil {
-		acts[o.random.IntN(len(acts))](ctx)
+	changes := o.changes(s)
+	for len(changes) > 0 && ctx.Err() == nil {
+		changes[o.random.IntN(len(changes))](ctx)
 		pause(ctx, time.Duration(100+o.random.IntN(300))*time.Millisecond)
 	}
 }
 
-// acts returns the changes that an operator makes to a semaphore.
-func (o *operator) acts(s Semaphore) []func(context.Context) {
+// changes returns the changes that an operator makes to a semaphore.
+func (o *operator) changes(s Semaphore) []func(context.Context) {
 	var version uint64
 	revoke := func(ctx context.Context) {
 		o.revoke(ctx, s)
 		o.takeOver(ctx, s)
 	}
 	switch {
-	case s.Worked:
+	case s.HasTasks:
 		return append(o.exclusions(s), revoke)
 	case s.Edited:
 		return []func(context.Context){func(ctx context.Context) { version = o.edit(ctx, s, version) }}
@@ -59,12 +59,12 @@ func (o *operator) acts(s Semaphore) []func(context.Context) {
 	return nil
 }
 
-// act makes a call whose successful result is Done, and returns its error.
-func (o *operator) act(ctx context.Context, r history.Request, do func(context.Context, stubs) (revision uint64, err error)) error {
+// perform makes a call whose successful result is Done, and returns its error.
+func (o *operator) perform(ctx context.Context, r history.Request, do func(context.Context, stubs) (revision uint64, err error)) error {
 	done := o.Call(r)
-	call, cancel := context.WithTimeout(ctx, time.Second)
+	callCtx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	revision, err := do(call, o.any())
+	revision, err := do(callCtx, o.randomServer())
 	done(outcome(err), history.Response{Result: history.Done, Revision: revision}, err)
 	return err
 }
@@ -73,7 +73,7 @@ func (o *operator) act(ctx context.Context, r history.Request, do func(context.C
 // the current version, or 0 if it is unknown.
 func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint64 {
 	def := s.Definition
-	def.Permits = uint32(o.random.IntN(int(max(s.Most, s.Definition.Permits)) + 1))
+	def.Permits = uint32(o.random.IntN(int(max(s.MaxPermits, s.Definition.Permits)) + 1))
 	def.GroupPattern = []string{".*", "east", "ea.*|we.*", "nowhere"}[o.random.IntN(4)]
 	if o.random.Float64() < 0.3 {
 		def.AcquirerPattern = "(bare|worker)-.*[02468]"
@@ -94,15 +94,15 @@ func (o *operator) replace(ctx context.Context, name string, def history.Definit
 	}
 	for range 10 {
 		done := o.Call(r)
-		call, cancel := context.WithTimeout(ctx, time.Second)
-		answer, err := o.any().definitions.ReplaceDefinition(call, &gatekeeperv1.ReplaceDefinitionRequest{
-			Definition: wire(name, def), ExpectedVersion: expected, Author: o.Client(), RequestId: r.RequestID,
+		callCtx, cancel := context.WithTimeout(ctx, time.Second)
+		resp, err := o.randomServer().definitions.ReplaceDefinition(callCtx, &gatekeeperv1.ReplaceDefinitionRequest{
+			Definition: toProto(name, def), ExpectedVersion: expected, Author: o.Client(), RequestId: r.RequestID,
 		})
 		cancel()
 		what := outcome(err)
-		done(what, history.Response{Result: history.Done, Revision: answer.GetRecord().GetVersion()}, err)
+		done(what, history.Response{Result: history.Done, Revision: resp.GetRecord().GetVersion()}, err)
 		if what == history.Known || err != nil && status.Code(err) != codes.Unavailable && what == history.Refused {
-			return answer.GetRecord().GetVersion()
+			return resp.GetRecord().GetVersion()
 		}
 		if ctx.Err() != nil {
 			break
@@ -115,17 +115,17 @@ func (o *operator) replace(ctx context.Context, name string, def history.Definit
 // read reads a definition and returns it with its version, or 0 if the version is unknown.
 func (o *operator) read(ctx context.Context, name string) (uint64, *history.Definition) {
 	done := o.Call(history.Request{Kind: history.Read, Semaphore: name})
-	call, cancel := context.WithTimeout(ctx, time.Second)
+	callCtx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	answer, err := o.any().definitions.GetDefinition(call, &gatekeeperv1.GetDefinitionRequest{Name: name})
-	version := answer.GetRecord().GetVersion()
+	resp, err := o.randomServer().definitions.GetDefinition(callCtx, &gatekeeperv1.GetDefinitionRequest{Name: name})
+	version := resp.GetRecord().GetVersion()
 	switch {
 	case status.Code(err) == codes.NotFound:
 		done(history.Known, history.Response{Result: history.Done}, err)
 	case err != nil:
 		done(outcome(err), history.Response{}, err)
 	default:
-		def := read(answer.Record.Definition)
+		def := fromProto(resp.Record.Definition)
 		done(history.Known, history.Response{Result: history.Done, Revision: version, Definition: def}, nil)
 		return version, def
 	}
@@ -135,37 +135,37 @@ func (o *operator) read(ctx context.Context, name string) (uint64, *history.Defi
 // pause pauses a semaphore temporarily.
 func (o *operator) pause(ctx context.Context, s Semaphore) {
 	stop := o.random.Float64() < 0.3
-	drain := o.drain(stop && s.Worked)
-	_ = o.act(ctx, history.Request{Kind: history.Pause, Semaphore: s.Name, Stop: stop, Drain: drain != nil}, func(ctx context.Context, on stubs) (uint64, error) {
+	drain := o.drain(stop && s.HasTasks)
+	_ = o.perform(ctx, history.Request{Kind: history.Pause, Semaphore: s.Name, Stop: stop, Drain: drain != nil}, func(ctx context.Context, on stubs) (uint64, error) {
 		r, err := on.operator.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: only(s), Stop: stop, Drain: drain, Author: o.Client(), Reason: "proof"})
 		return r.GetRevision(), err
 	})
-	o.leave(ctx, s)
+	o.dwell(ctx, s)
 	_ = o.resume(ctx, s)
 }
 
-// leave waits for a random time while a change is in force. It waits longer for semaphores with tasks, because the time
+// dwell waits for a random time while a change is in force. It waits longer for semaphores with tasks, because the time
 // of a worker's grant is known less precisely than that of a caller's grant.
-func (o *operator) leave(ctx context.Context, s Semaphore) {
-	most := 400 * time.Millisecond
-	if s.Worked {
-		most = time.Second
+func (o *operator) dwell(ctx context.Context, s Semaphore) {
+	longest := 400 * time.Millisecond
+	if s.HasTasks {
+		longest = time.Second
 	}
-	pause(ctx, time.Duration(o.random.Int64N(int64(most))))
+	pause(ctx, time.Duration(o.random.Int64N(int64(longest))))
 }
 
 func only(s Semaphore) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: []string{s.Name}} }
 
 func (o *operator) resume(ctx context.Context, s Semaphore) error {
-	return o.act(ctx, history.Request{Kind: history.Resume, Semaphore: s.Name}, func(ctx context.Context, on stubs) (uint64, error) {
+	return o.perform(ctx, history.Request{Kind: history.Resume, Semaphore: s.Name}, func(ctx context.Context, on stubs) (uint64, error) {
 		r, err := on.operator.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: only(s), Author: o.Client()})
 		return r.GetRevision(), err
 	})
 }
 
 // drain returns, for half of the changes that support it, how long holders may continue. For the others it returns nil.
-func (o *operator) drain(can bool) *durationpb.Duration {
-	if !can || o.random.IntN(2) == 0 {
+func (o *operator) drain(supported bool) *durationpb.Duration {
+	if !supported || o.random.IntN(2) == 0 {
 		return nil
 	}
 	return durationpb.New(time.Duration(1+o.random.IntN(500)) * time.Millisecond)
@@ -176,8 +176,8 @@ func (o *operator) revoke(ctx context.Context, s Semaphore) {
 	if !ok {
 		return
 	}
-	drain := o.drain(s.Worked)
-	_ = o.act(ctx, history.Request{Kind: history.Revoke, Semaphore: s.Name, Token: token, Drain: drain != nil}, func(ctx context.Context, on stubs) (uint64, error) {
+	drain := o.drain(s.HasTasks)
+	_ = o.perform(ctx, history.Request{Kind: history.Revoke, Semaphore: s.Name, Token: token, Drain: drain != nil}, func(ctx context.Context, on stubs) (uint64, error) {
 		_, err := on.permits.Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: token, Drain: drain, Author: o.Client(), Reason: "proof"})
 		return 0, err
 	})
@@ -186,11 +186,11 @@ func (o *operator) revoke(ctx context.Context, s Semaphore) {
 // holder returns the token of the next holder. Workers are separate processes, so the permits of semaphores with tasks
 // are read from the servers.
 func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bool) {
-	if !s.Worked {
-		return o.held.soon(ctx, s.Name, o.random)
+	if !s.HasTasks {
+		return o.held.awaitToken(ctx, s.Name, o.random)
 	}
 	for range 10 {
-		if p := holding(ctx, o.any(), s, o.random); p != nil {
+		if p := randomPermit(ctx, o.randomServer(), s, o.random); p != nil {
 			return p.GetToken(), true
 		}
 		pause(ctx, 20*time.Millisecond)
@@ -203,7 +203,7 @@ func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bo
 func (o *operator) takeOver(ctx context.Context, s Semaphore) {
 	token, ok := o.holder(ctx, s)
 	if !ok || o.random.IntN(4) == 0 {
-		token, ok = o.held.gone(o.random)
+		token, ok = o.held.recentToken(o.random)
 	}
 	if ok {
 		_ = o.takeOverFrom(ctx, s, token)
@@ -212,7 +212,7 @@ func (o *operator) takeOver(ctx context.Context, s Semaphore) {
 
 func (o *operator) takeOverFrom(ctx context.Context, s Semaphore, token uint64) error {
 	by := history.Identity{Group: "east", Acquirer: o.Client()}
-	return o.act(ctx, history.Request{Kind: history.TakeOver, Semaphore: s.Name, Token: token, Identity: by}, func(ctx context.Context, on stubs) (uint64, error) {
+	return o.perform(ctx, history.Request{Kind: history.TakeOver, Semaphore: s.Name, Token: token, Identity: by}, func(ctx context.Context, on stubs) (uint64, error) {
 		_, err := on.permits.TakeOver(ctx, &gatekeeperv1.TakeOverRequest{Token: token, Identity: identity(by), Reason: "proof"})
 		return 0, err
 	})
@@ -220,19 +220,19 @@ func (o *operator) takeOverFrom(ctx context.Context, s Semaphore, token uint64) 
 
 // clear frees slots that are held for an operator.
 func (o *operator) clear(ctx context.Context, name string) {
-	call, cancel := context.WithTimeout(ctx, time.Second)
+	callCtx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	on := o.any()
-	answer, err := on.permits.ListHolders(call, &gatekeeperv1.ListHoldersRequest{Names: []string{name}})
+	on := o.randomServer()
+	resp, err := on.permits.ListHolders(callCtx, &gatekeeperv1.ListHoldersRequest{Names: []string{name}})
 	if err != nil {
 		return
 	}
-	for _, p := range answer.Permits {
+	for _, p := range resp.Permits {
 		if p.State != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 			continue
 		}
 		done := o.Call(history.Request{Kind: history.Clear, Semaphore: name, Token: p.Token})
-		_, err := on.permits.Clear(call, &gatekeeperv1.ClearRequest{Token: p.Token, Author: o.Client(), Reason: "proof"})
+		_, err := on.permits.Clear(callCtx, &gatekeeperv1.ClearRequest{Token: p.Token, Author: o.Client(), Reason: "proof"})
 		done(outcome(err), history.Response{Result: history.Done}, err)
 	}
 }
@@ -244,10 +244,10 @@ func (o *operator) create(ctx context.Context, world []Semaphore) error {
 		r := history.Request{Kind: history.Edit, Semaphore: s.Name, Definition: &s.Definition, RequestID: fmt.Sprintf("%s-edit-%d", o.Client(), o.edits)}
 		for {
 			done := o.Call(r)
-			answer, err := o.any().definitions.CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{
-				Definition: wire(s.Name, s.Definition), Author: o.Client(), RequestId: r.RequestID,
+			resp, err := o.randomServer().definitions.CreateDefinition(ctx, &gatekeeperv1.CreateDefinitionRequest{
+				Definition: toProto(s.Name, s.Definition), Author: o.Client(), RequestId: r.RequestID,
 			})
-			done(outcome(err), history.Response{Result: history.Done, Revision: answer.GetRecord().GetVersion()}, err)
+			done(outcome(err), history.Response{Result: history.Done, Revision: resp.GetRecord().GetVersion()}, err)
 			if err == nil {
 				break
 			}

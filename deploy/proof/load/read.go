@@ -18,7 +18,7 @@ import (
 func (c *Clients) ReadJobs(ctx context.Context, entries []history.Entry) error {
 	record := c.recorder("reading jobs")
 	for range 2 {
-		for _, id := range slices.Sorted(maps.Keys(jobsOf(entries))) {
+		for _, id := range slices.Sorted(maps.Keys(jobIDs(entries))) {
 			if err := c.readJob(ctx, record, id); err != nil {
 				return err
 			}
@@ -31,8 +31,8 @@ func (c *Clients) ReadJobs(ctx context.Context, entries []history.Entry) error {
 func (c *Clients) readJob(ctx context.Context, record caller, id string) error {
 	for {
 		done := record.Call(history.Request{Kind: history.JobEnd, Semaphore: semaphoreOf(id), Job: &history.Job{ID: id}})
-		asking, cancel := context.WithTimeout(ctx, 2*time.Second)
-		r, err := c.servers.any(c.operator.random).work.ListTasks(asking, &gatekeeperv1.ListTasksRequest{Job: id, Results: true, PageSize: 1000})
+		callCtx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		r, err := c.servers.randomServer(c.operator.random).work.ListTasks(callCtx, &gatekeeperv1.ListTasksRequest{Job: id, Results: true, PageSize: 1000})
 		cancel()
 		switch {
 		case err == nil:

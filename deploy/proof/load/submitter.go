@@ -27,12 +27,12 @@ type submitter struct {
 
 // Submit runs a submitter until the context is done. It is the main function of a separate process.
 func Submit(ctx context.Context, name, host string, opts Options) error {
-	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
+	l, err := newLibrary(ctx, opts, name, host, &steppedClock{rate: 1})
 	if err != nil {
 		return err
 	}
 	defer l.client.Close()
-	s := &submitter{library: l, random: randomOf(opts.Seed, name)}
+	s := &submitter{library: l, random: newRandom(opts.Seed, name)}
 	for ctx.Err() == nil {
 		s.turn(ctx)
 		pause(ctx, time.Duration(s.random.IntN(150))*time.Millisecond)
@@ -53,8 +53,8 @@ func (s *submitter) pick() string {
 	return fmt.Sprintf("%s:all.%d", semaphore, s.random.IntN(12))
 }
 
-// sortOf returns a number that depends on the id and determines what kind of job it is.
-func sortOf(id string) int {
+// hashOf returns a number that depends on the id and determines what kind of job it is.
+func hashOf(id string) int {
 	h := fnv.New32()
 	h.Write([]byte(id))
 	return int(h.Sum32() >> 1)
@@ -62,7 +62,7 @@ func sortOf(id string) int {
 
 // jobOf returns the job with the given id. Some jobs allow few attempts, so that some tasks fail permanently.
 func jobOf(id string) (work.Job, [][]byte) {
-	n := sortOf(id)
+	n := hashOf(id)
 	job := work.Job{
 		ID: id, Semaphore: semaphoreOf(id), MaxAttempts: []int{0, 2, 5, 0}[n%4], RetryFailed: n%3 == 0, Priority: int32(n % 2), MaxResult: 64, Retention: time.Hour,
 	}
@@ -92,19 +92,19 @@ func (s *submitter) turn(ctx context.Context) {
 	case n < 7 && s.operate(ctx, id):
 		return
 	}
-	if sortOf(id)%8 == 5 {
+	if hashOf(id)%8 == 5 {
 		job.OnSubmitterLoss = work.SubmitterCancel
-		asking, cancel := context.WithTimeout(ctx, 2*time.Second)
-		permit, err := s.client.Semaphore(ownerName, client.WithAcquirer(s.host), client.WithHolderID(id)).TryAcquire(asking)
+		callCtx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		permit, err := s.client.Semaphore(ownerName, client.WithAcquirer(s.host), client.WithHolderID(id)).TryAcquire(callCtx)
 		cancel()
 		if err != nil {
 			return
 		}
 		job.Submitter = permit
 		defer func() { // once the permit is released, the job is over or cancelled
-			giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = permit.Release(giving) // if the release fails, the permit expires
+			_ = permit.Release(releaseCtx) // if the release fails, the permit expires
 		}()
 	}
 	if s.submit(ctx, job, tasks, cut) && s.random.IntN(10) < 7 {
@@ -112,25 +112,25 @@ func (s *submitter) turn(ctx context.Context) {
 	}
 }
 
-// errCut aborts a submission partway through.
-var errCut = errors.New("the submission was aborted")
+// errAborted aborts a submission partway through.
+var errAborted = errors.New("the submission was aborted")
 
 // submit submits a job and reports whether it is stored.
 func (s *submitter) submit(ctx context.Context, job work.Job, tasks [][]byte, cut bool) bool {
-	noted := history.JobOf(&gatekeeperv1.JobSpec{Id: job.ID, MaxAttempts: uint32(job.MaxAttempts), RetryFailed: job.RetryFailed}, tasks)
-	noted.Timeout, noted.Submitter, noted.Cut = job.Timeout > 0, job.Submitter != nil, cut
+	recorded := history.JobOf(&gatekeeperv1.JobSpec{Id: job.ID, MaxAttempts: uint32(job.MaxAttempts), RetryFailed: job.RetryFailed}, tasks)
+	recorded.Timeout, recorded.Submitter, recorded.Cut = job.Timeout > 0, job.Submitter != nil, cut
 	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond+time.Duration(s.random.IntN(4000))*time.Millisecond)
 	defer cancel()
-	answered := s.Call(history.Request{Kind: history.Submit, Semaphore: job.Semaphore, Job: noted})
+	done := s.Call(history.Request{Kind: history.Submit, Semaphore: job.Semaphore, Job: recorded})
 	got, err := work.SubmitSeq(ctx, s.client, job, payloads(tasks, cut))
 	_, differs := errors.AsType[*client.JobDiffersError](err)
 	switch {
 	case differs:
-		answered(history.Known, history.Response{Result: history.Differs}, err)
+		done(history.Known, history.Response{Result: history.Differs}, err)
 	case err != nil:
-		answered(history.Unknown, history.Response{}, err)
+		done(history.Unknown, history.Response{}, err)
 	default:
-		answered(history.Known, history.Response{Result: history.Submitted, Revision: got.Job.GetSubmittedRevision(), Repeated: got.Repeated}, nil)
+		done(history.Known, history.Response{Result: history.Submitted, Revision: got.Job.GetSubmittedRevision(), Repeated: got.Repeated}, nil)
 	}
 	return err == nil
 }
@@ -139,7 +139,7 @@ func payloads(tasks [][]byte, cut bool) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for i, t := range tasks {
 			if cut && i == len(tasks)-1 {
-				yield(nil, errCut)
+				yield(nil, errAborted)
 				return
 			}
 			if !yield(t, nil) {
@@ -153,12 +153,12 @@ func payloads(tasks [][]byte, cut bool) iter.Seq2[[]byte, error] {
 func (s *submitter) follow(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(500+s.random.IntN(3000))*time.Millisecond)
 	defer cancel()
-	answered := s.Call(history.Request{Kind: history.FollowJob, Semaphore: semaphoreOf(id), Job: &history.Job{ID: id}})
+	done := s.Call(history.Request{Kind: history.FollowJob, Semaphore: semaphoreOf(id), Job: &history.Job{ID: id}})
 	tasks := map[uint32]*gatekeeperv1.Task{}
 	var last *work.Change
 	for change, err := range work.Follow(ctx, s.client, id, 0) {
 		if err != nil {
-			answered(history.Unknown, history.Response{}, err)
+			done(history.Unknown, history.Response{}, err)
 			return
 		}
 		if last != nil && last.Job.GetSubmittedRevision() != change.Job.GetSubmittedRevision() {
@@ -176,7 +176,7 @@ func (s *submitter) follow(ctx context.Context, id string) {
 	for _, t := range tasks {
 		all = append(all, t)
 	}
-	answered(history.Known, history.ReadJob(last.Job, all), nil)
+	done(history.Known, history.ReadJob(last.Job, all), nil)
 }
 
 // operate makes a change that an operator may make to a job of this kind. It reports whether it made one.
@@ -184,11 +184,11 @@ func (s *submitter) operate(ctx context.Context, id string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	kinds := map[int]history.Kind{0: history.DeleteJob, 1: history.CancelJob, 2: history.RetryTasks, 3: history.DropTasks}
-	kind, ok := kinds[sortOf(id)%6]
+	kind, ok := kinds[hashOf(id)%6]
 	if !ok {
 		return false
 	}
-	answered := s.Call(history.Request{Kind: kind, Semaphore: semaphoreOf(id), Job: &history.Job{ID: id}})
+	done := s.Call(history.Request{Kind: kind, Semaphore: semaphoreOf(id), Job: &history.Job{ID: id}})
 	var err error
 	switch kind {
 	case history.DeleteJob:
@@ -201,32 +201,32 @@ func (s *submitter) operate(ctx context.Context, id string) bool {
 		_, err = work.Drop(ctx, s.client, id)
 	}
 	if err != nil {
-		answered(history.Unknown, history.Response{}, err)
+		done(history.Unknown, history.Response{}, err)
 	} else {
-		answered(history.Known, history.Response{Result: history.Done}, nil)
+		done(history.Known, history.Response{Result: history.Done}, nil)
 	}
 	return true
 }
 
-// JobsEnd waits until every job is over. Workers must be running.
-func (c *Clients) JobsEnd(ctx context.Context) error {
+// AwaitJobs waits until every job is over. Workers must be running.
+func (c *Clients) AwaitJobs(ctx context.Context) error {
 	for {
-		going, err := c.going(ctx)
-		if err == nil && len(going) == 0 {
+		unfinished, err := c.unfinished(ctx)
+		if err == nil && len(unfinished) == 0 {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("unfinished jobs: %v, %w", going, cmp.Or(err, ctx.Err()))
+			return fmt.Errorf("unfinished jobs: %v, %w", unfinished, cmp.Or(err, ctx.Err()))
 		}
 		pause(ctx, 100*time.Millisecond)
 	}
 }
 
-// going returns the jobs that are not over.
-func (c *Clients) going(ctx context.Context) (ids []string, err error) {
+// unfinished returns the jobs that are not over.
+func (c *Clients) unfinished(ctx context.Context) (ids []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	on := c.servers.any(c.operator.random)
+	on := c.servers.randomServer(c.operator.random)
 	for page := ""; ; {
 		r, err := on.work.ListJobs(ctx, &gatekeeperv1.ListJobsRequest{PageSize: 1000, PageToken: page})
 		if err != nil {

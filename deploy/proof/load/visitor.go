@@ -8,29 +8,29 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// rests is the longest pause between two visits. Visitors wait in the same queues as workers, and must leave most of
+// visitPause is the longest pause between two visits. Visitors wait in the same queues as workers, and must leave most of
 // the permits to them.
-const rests = 500 * time.Millisecond
+const visitPause = 500 * time.Millisecond
 
 // visit acquires permits of semaphores with tasks, like any caller, until the context is done. It acquires them under
 // the client's identity, another visitor's, or a worker's.
 func (b *bare) visit(ctx context.Context) {
 	for ctx.Err() == nil {
 		s := b.world[b.random.IntN(len(b.world))]
-		r := b.request(s, b.guise(ctx, s))
+		r := b.request(s, b.visitIdentity(ctx, s))
 		if b.chance(0.2) {
 			r.RequestID = ""
 		}
-		if answer, got := b.ask(ctx, r); got {
-			b.hold(ctx, s, r, answer)
+		if resp, got := b.attempt(ctx, r); got {
+			b.hold(ctx, s, r, resp)
 		}
-		pause(ctx, b.within(rests))
+		pause(ctx, b.upTo(visitPause))
 	}
 }
 
-// guise returns a random identity for a visit. A worker has two identities: one under which it waits for tasks, and one
+// visitIdentity returns a random identity for a visit. A worker has two identities: one under which it waits for tasks, and one
 // under which it holds a task. No other caller may be granted a permit under the latter before the task has ended.
-func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
+func (b *bare) visitIdentity(ctx context.Context, s Semaphore) history.Identity {
 	own := history.Identity{Group: home, Acquirer: b.Client(), HolderID: "visit"}
 	if b.chance(0.2) {
 		own.Group = away
@@ -41,7 +41,7 @@ func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
 	case 1:
 		return history.Identity{Group: home, Acquirer: "visitors"}
 	}
-	p := holding(ctx, b.any(), s, b.random)
+	p := randomPermit(ctx, b.randomServer(), s, b.random)
 	if p == nil {
 		return own
 	}
@@ -55,7 +55,7 @@ func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
 // visit is like bare.visit, but uses the client library and the identity of the workers in the same process.
 func (l *library) visit(ctx context.Context, world []Semaphore, random *rand.Rand) {
 	v := &library{caller: l.caller, client: l.client, world: world, host: l.host, shared: "visitors"}
-	j := &job{library: v, holderID: workerID, long: 0.1, rests: rests, random: random, last: map[string]uint64{}}
+	j := &job{library: v, holderID: workerID, longFraction: 0.1, maxPause: visitPause, random: random, last: map[string]uint64{}}
 	j.run(ctx)
 	v.awaiting.Wait()
 }

@@ -26,15 +26,15 @@ func WorkWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var all []Semaphore
 	for i, permits := range []uint32{4, 1} {
-		all = append(all, Semaphore{Name: fmt.Sprintf("work/%d", i), Worked: true, Most: permits + permits/2, Definition: history.Definition{
+		all = append(all, Semaphore{Name: fmt.Sprintf("work/%d", i), HasTasks: true, MaxPermits: permits + permits/2, Definition: history.Definition{
 			GroupPattern: home, AcquirerPattern: ".*", Permits: permits, Duration: time.Duration(500+random.IntN(1000)) * time.Millisecond,
 			Takeover: i == 0,
 		}})
 	}
-	if cools := &all[1].Definition; random.IntN(2) == 0 {
-		cools.MinHold = 50 * time.Millisecond // short, because it has one permit and its jobs must finish
+	if def := &all[1].Definition; random.IntN(2) == 0 {
+		def.MinHold = 50 * time.Millisecond // short, because it has one permit and its jobs must finish
 	} else {
-		cools.LossDelay = 300 * time.Millisecond
+		def.LossDelay = 300 * time.Millisecond
 	}
 	return append(all, Semaphore{Name: ownerName, Definition: history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 100, Duration: time.Second}})
 }
@@ -45,9 +45,9 @@ const (
 	away = "west"
 )
 
-// worked returns the semaphores of a world whose permits carry tasks.
-func worked(world []Semaphore) []Semaphore {
-	return slices.DeleteFunc(slices.Clone(world), func(s Semaphore) bool { return !s.Worked })
+// withTasks returns the semaphores of a world whose permits carry tasks.
+func withTasks(world []Semaphore) []Semaphore {
+	return slices.DeleteFunc(slices.Clone(world), func(s Semaphore) bool { return !s.HasTasks })
 }
 
 // worker executes the tasks of a semaphore as carelessly as real workers do: it fails, returns tasks, works for longer
@@ -68,24 +68,24 @@ const workerID = "worker"
 // Work runs workers of both groups, and a caller with their identity, until the context is done. It is the main
 // function of a separate process. If the process is killed, its successor has a different name and the same host.
 func Work(ctx context.Context, name, host string, opts Options) error {
-	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
+	l, err := newLibrary(ctx, opts, name, host, &steppedClock{rate: 1})
 	if err != nil {
 		return err
 	}
 	defer l.client.Close()
 	var all sync.WaitGroup
-	tasks := worked(opts.Work)
+	tasks := withTasks(opts.Work)
 	errs := make(chan error, 2*len(tasks))
 	for _, s := range tasks {
 		for _, group := range []string{home, away} {
 			w := &worker{
-				library: l, semaphore: s, group: group, random: randomOf(opts.Seed, name+" "+s.Name+" "+group),
+				library: l, semaphore: s, group: group, random: newRandom(opts.Seed, name+" "+s.Name+" "+group),
 				ends: map[uint64]func(history.Outcome, history.Response, error){},
 			}
 			all.Go(func() { errs <- w.run(ctx) })
 		}
 	}
-	all.Go(func() { l.visit(ctx, tasks, randomOf(opts.Seed, name)) })
+	all.Go(func() { l.visit(ctx, tasks, newRandom(opts.Seed, name)) })
 	all.Wait()
 	close(errs)
 	for err := range errs {
@@ -104,7 +104,7 @@ func (w *worker) run(ctx context.Context) error {
 		err := work.Run(ctx, work.Worker{
 			Semaphore: w.client.Semaphore(w.semaphore.Name, client.WithGroup(w.group), client.WithAcquirer(w.host), client.WithHolderID(workerID)),
 			Parallel:  parallel, Handle: w.handle, Ended: w.ended,
-			Logger: quiet(),
+			Logger: discardLogger(),
 		})
 		if !errors.Is(err, client.ErrWrongCluster) || ctx.Err() != nil {
 			return err
@@ -115,18 +115,18 @@ func (w *worker) run(ctx context.Context) error {
 
 // plan determines how a task is executed.
 type plan struct {
-	lasts    time.Duration
-	ignores  bool // whether it ignores its context
-	end      jobEnd
-	stumbles int // makes the results of different attempts distinct
+	duration       time.Duration
+	ignoresContext bool // whether it ignores its context
+	end            jobOutcome
+	nonce          int // makes the results of different attempts distinct
 }
 
 func (w *worker) plan() plan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := plan{lasts: time.Duration(w.random.IntN(60)) * time.Millisecond, ignores: w.random.IntN(5) == 0, end: jobDone, stumbles: w.random.IntN(1000)}
+	p := plan{duration: time.Duration(w.random.IntN(60)) * time.Millisecond, ignoresContext: w.random.IntN(5) == 0, end: jobDone, nonce: w.random.IntN(1000)}
 	if w.random.IntN(4) == 0 {
-		p.lasts = time.Duration(w.random.Int64N(int64(3 * w.semaphore.Definition.Duration)))
+		p.duration = time.Duration(w.random.Int64N(int64(3 * w.semaphore.Definition.Duration)))
 	}
 	switch w.random.IntN(12) {
 	case 0:
@@ -145,28 +145,28 @@ func (w *worker) handle(ctx context.Context, t *work.Task) ([]byte, error) {
 	})
 	b := w.believe(p)
 	go b.follow()
-	does := w.plan()
-	working := ctx
-	if does.ignores {
-		working = context.WithoutCancel(ctx)
+	taskPlan := w.plan()
+	workCtx := ctx
+	if taskPlan.ignoresContext {
+		workCtx = context.WithoutCancel(ctx)
 	}
-	pause(working, does.lasts)
+	pause(workCtx, taskPlan.duration)
 	b.stop()
-	if ctx.Err() != nil && !does.ignores {
-		does.end = jobCutShort
+	if ctx.Err() != nil && !taskPlan.ignoresContext {
+		taskPlan.end = jobCutShort
 	}
 	result := ""
-	if does.end == jobDone {
-		result = fmt.Sprintf("%d by %d", does.stumbles, t.Token())
+	if taskPlan.end == jobDone {
+		result = fmt.Sprintf("%d by %d", taskPlan.nonce, t.Token())
 	}
-	asked := history.Ending(w.semaphore.Name, t.Job(), t.Token(), string(does.end), result)
-	answered := w.Call(asked)
+	req := history.Ending(w.semaphore.Name, t.Job(), t.Token(), string(taskPlan.end), result)
+	done := w.Call(req)
 	w.mu.Lock()
-	w.ends[t.Token()] = answered
+	w.ends[t.Token()] = done
 	w.mu.Unlock()
-	switch does.end {
+	switch taskPlan.end {
 	case jobFailed:
-		return nil, errors.New(asked.Failure)
+		return nil, errors.New(req.Failure)
 	case jobCutShort:
 		return nil, client.ErrCutShort
 	}
@@ -176,24 +176,24 @@ func (w *worker) handle(ctx context.Context, t *work.Task) ([]byte, error) {
 // ended records the response to a task's outcome.
 func (w *worker) ended(_ context.Context, r work.Report) {
 	w.mu.Lock()
-	answered := w.ends[r.Task.Token()]
+	done := w.ends[r.Task.Token()]
 	delete(w.ends, r.Task.Token())
 	w.mu.Unlock()
 	_, unrecorded := errors.AsType[*client.EndedError](r.Unrecorded)
 	switch {
 	case unrecorded:
-		answered(history.Known, history.Response{Result: history.Unrecorded}, r.Unrecorded)
+		done(history.Known, history.Response{Result: history.Unrecorded}, r.Unrecorded)
 	case r.Unrecorded != nil:
-		answered(history.Unknown, history.Response{}, r.Unrecorded)
+		done(history.Unknown, history.Response{}, r.Unrecorded)
 	case r.Outcome == gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
-		answered(history.Known, history.Response{Result: history.Returned}, nil)
+		done(history.Known, history.Response{Result: history.Returned}, nil)
 	default:
-		answered(history.Known, history.Response{Result: history.Recorded}, nil)
+		done(history.Known, history.Response{Result: history.Recorded}, nil)
 	}
 }
 
-// jobsOf returns the ids of all jobs whose submission a history contains.
-func jobsOf(entries []history.Entry) map[string]bool {
+// jobIDs returns the ids of all jobs whose submission a history contains.
+func jobIDs(entries []history.Entry) map[string]bool {
 	ids := map[string]bool{}
 	for _, e := range entries {
 		if e.Call != nil && e.Call.Request.Kind == history.Submit {

@@ -27,10 +27,10 @@ type Semaphore struct {
 	Paused bool
 	// Revoked means that an operator revokes its permits.
 	Revoked bool
-	// Worked means that its permits carry tasks. An operator temporarily makes every change that can exclude workers.
-	Worked bool
-	// Most is the largest number of permits in edits. 0 means the number in its definition.
-	Most uint32
+	// HasTasks means that its permits carry tasks. An operator temporarily makes every change that can exclude workers.
+	HasTasks bool
+	// MaxPermits is the largest number of permits in edits. 0 means the number in its definition.
+	MaxPermits uint32
 }
 
 // World returns the semaphores of a run. Their durations depend on the seed.
@@ -72,8 +72,8 @@ func World(seed uint64) []Semaphore {
 	return all
 }
 
-// wire converts a definition to the API's type.
-func wire(name string, d history.Definition) *gatekeeperv1.Definition {
+// toProto converts a definition to the API's type.
+func toProto(name string, d history.Definition) *gatekeeperv1.Definition {
 	def := &gatekeeperv1.Definition{
 		Name: name, GroupPattern: &d.GroupPattern, AcquirerPattern: &d.AcquirerPattern, Permits: &d.Permits, Duration: durationpb.New(d.Duration),
 	}
@@ -93,8 +93,8 @@ func wire(name string, d history.Definition) *gatekeeperv1.Definition {
 	return def
 }
 
-// read converts a definition from the API's type.
-func read(d *gatekeeperv1.Definition) *history.Definition {
+// fromProto converts a definition from the API's type.
+func fromProto(d *gatekeeperv1.Definition) *history.Definition {
 	return &history.Definition{
 		GroupPattern: d.GetGroupPattern(), AcquirerPattern: d.GetAcquirerPattern(), Permits: d.GetPermits(), Duration: d.GetDuration().AsDuration(),
 		MinHold: d.GetMinHold().AsDuration(), LossDelay: d.GetLossDelay().AsDuration(),

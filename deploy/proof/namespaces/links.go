@@ -47,11 +47,11 @@ func (n *Net) Reset(l network.Link) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	from, to := n.ports[end(l.From)], n.ports[end(l.To)]
-	words := []string{"ss", "-K", "dst", n.at(1 + to)}
+	args := []string{"ss", "-K", "dst", n.addr(1 + to)}
 	if from > 0 {
-		words = append([]string{"ip", "netns", "exec", n.space(from)}, words...)
+		args = append([]string{"ip", "netns", "exec", n.namespace(from)}, args...)
 	}
-	if err := do(words[0], words[1:]...); err != nil && n.failed == nil {
+	if err := do(args[0], args[1:]...); err != nil && n.failed == nil {
 		n.failed = err
 	}
 }
@@ -66,35 +66,35 @@ func end(name string) string {
 // network, when they arrive at the bridge. Packets from the machine are dropped when they leave the bridge. A sender
 // therefore never gets an error. The caller must hold mu.
 func (n *Net) cut(l network.Link, down bool) error {
-	pref, is := n.rules[l]
-	if is == down {
+	pref, isDown := n.rules[l]
+	if isDown == down {
 		return nil
 	}
 	if !down {
 		delete(n.rules, l)
-		if port, way, _ := n.filter(l); port > 0 {
-			return do("tc", "filter", "del", "dev", n.port(port), way, "protocol", "ip", "pref", strconv.Itoa(pref))
+		if port, direction, _ := n.filter(l); port > 0 {
+			return do("tc", "filter", "del", "dev", n.port(port), direction, "protocol", "ip", "pref", strconv.Itoa(pref))
 		}
 		return nil
 	}
-	port, way, code := n.filter(l)
+	port, direction, code := n.filter(l)
 	if port == 0 {
 		return fmt.Errorf("unknown link from %s to %s", l.From, l.To)
 	}
 	n.next++
 	n.rules[l] = n.next
-	return do("tc", "filter", "add", "dev", n.port(port), way, "protocol", "ip", "pref", strconv.Itoa(n.next), "bpf", "da", "bytecode", code)
+	return do("tc", "filter", "add", "dev", n.port(port), direction, "protocol", "ip", "pref", strconv.Itoa(n.next), "bpf", "da", "bytecode", code)
 }
 
 // filter returns the port and the direction of a link's packets, and the program that drops them. port is 0 if the link
 // no longer exists.
-func (n *Net) filter(l network.Link) (port int, way, code string) {
+func (n *Net) filter(l network.Link) (port int, direction, code string) {
 	from, to := n.ports[l.From], n.ports[l.To]
 	switch {
 	case from > 0 && (to > 0 || l.To == Outside):
-		return from, "ingress", dropped(destination, n.at(1+to))
+		return from, "ingress", dropFilter(destination, n.addr(1+to))
 	case to > 0 && l.From == Outside:
-		return to, "egress", dropped(source, n.at(1))
+		return to, "egress", dropFilter(source, n.addr(1))
 	}
 	return 0, "", ""
 }
@@ -105,27 +105,27 @@ const (
 	destination = 14 + 16
 )
 
-// dropped returns a classic BPF program, in tc's notation, that drops packets with the given address at the given
+// dropFilter returns a classic BPF program, in tc's notation, that drops packets with the given address at the given
 // offset.
-func dropped(there int, address string) string {
+func dropFilter(offset int, address string) string {
 	ip := netip.MustParseAddr(address).As4()
-	const load, ifEqual, end, drop, goOn = 0x20, 0x15, 0x06, 2, 0xffffffff
+	const load, ifEqual, end, drop, pass = 0x20, 0x15, 0x06, 2, 0xffffffff
 	return fmt.Sprintf("4,%d 0 0 %d,%d 0 1 %d,%d 0 0 %d,%d 0 0 %d",
-		load, there, ifEqual, binary.BigEndian.Uint32(ip[:]), end, drop, end, uint32(goOn))
+		load, offset, ifEqual, binary.BigEndian.Uint32(ip[:]), end, drop, end, uint32(pass))
 }
 
 // shape sets the delay, loss and rate of packets to a server. The caller must hold mu.
 func (n *Net) shape(k int, s network.State) error {
-	words := discipline(s)
-	if k == 0 || words == nil && !n.shaped[k] {
+	args := discipline(s)
+	if k == 0 || args == nil && !n.shaped[k] {
 		return nil
 	}
-	if words == nil {
+	if args == nil {
 		delete(n.shaped, k)
 		return do("tc", "qdisc", "del", "dev", n.port(k), "root")
 	}
 	n.shaped[k] = true
-	return do("tc", append([]string{"qdisc", "replace", "dev", n.port(k), "root"}, words...)...)
+	return do("tc", append([]string{"qdisc", "replace", "dev", n.port(k), "root"}, args...)...)
 }
 
 // discipline returns the tc arguments for a state, or nil for a state without a delay, a loss or a rate.

@@ -39,8 +39,8 @@ const Outside = "clients"
 // control is the offset of a server's second address from its first.
 const control = 128
 
-// most is the maximum number of servers.
-const most = 100
+// maxServers is the maximum number of servers.
+const maxServers = 100
 
 // Net is a bridge with the servers' networks. It is safe for concurrent use.
 type Net struct {
@@ -68,7 +68,7 @@ func Open() (*Net, error) {
 		}
 	}
 	n := &Net{ports: map[string]int{}, rules: map[network.Link]int{}, shaped: map[int]bool{}}
-	if err := n.create(func() int { return rand.IntN(names) }); err != nil {
+	if err := n.create(func() int { return rand.IntN(maxNetworks) }); err != nil {
 		return nil, errors.Join(ErrUnavailable, err)
 	}
 	err := n.address()
@@ -81,17 +81,17 @@ func Open() (*Net, error) {
 	return n, nil
 }
 
-// names is the number of networks that a process can have at the same time.
-const names = 256
+// maxNetworks is the number of networks that a process can have at the same time.
+const maxNetworks = 256
 
 // create creates the bridge under an unused name. Another run in this process may have drawn the same number.
 func (n *Net) create(draw func() int) (err error) {
-	for range names {
+	for range maxNetworks {
 		n.name = prefix(os.Getpid()) + fmt.Sprintf("%02x", draw())
 		if err = do("ip", "link", "add", n.name+"b", "type", "bridge"); err == nil {
 			return nil
 		}
-		if list, again := output("ip", "-o", "link"); again != nil || !strings.Contains(list, n.name+"b:") {
+		if list, listErr := output("ip", "-o", "link"); listErr != nil || !strings.Contains(list, n.name+"b:") {
 			return err
 		}
 	}
@@ -108,8 +108,8 @@ func (n *Net) address() error {
 			continue
 		}
 		err := all(
-			[]string{"ip", "addr", "add", n.at(1) + "/25", "dev", n.name + "b"},
-			[]string{"ip", "addr", "add", n.at(1+control) + "/25", "dev", n.name + "b"},
+			[]string{"ip", "addr", "add", n.addr(1) + "/25", "dev", n.name + "b"},
+			[]string{"ip", "addr", "add", n.addr(1+control) + "/25", "dev", n.name + "b"},
 		)
 		if err != nil {
 			return err
@@ -154,13 +154,13 @@ func (n *Net) try() error {
 	n.Set(network.Link{From: Outside, To: probe}, network.State{Rate: 1 << 20})
 	n.Heal()
 	n.Reset(network.Link{From: probe, To: Outside})
-	return errors.Join(n.Err(), n.breaks(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
+	return errors.Join(n.Err(), n.checkReset(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
 }
 
-// breaks checks that connections can be broken. If the kernel lacks INET_DIAG_DESTROY, ss does nothing and reports no
+// checkReset checks that connections can be broken. If the kernel lacks INET_DIAG_DESTROY, ss does nothing and reports no
 // error.
-func (n *Net) breaks() error {
-	l, err := net.Listen("tcp", net.JoinHostPort(n.at(1), "0"))
+func (n *Net) checkReset() error {
+	l, err := net.Listen("tcp", net.JoinHostPort(n.addr(1), "0"))
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (n *Net) breaks() error {
 		return err
 	}
 	defer c.Close()
-	if err := do("ss", "-K", "dst", n.at(1)); err != nil {
+	if err := do("ss", "-K", "dst", n.addr(1)); err != nil {
 		return err
 	}
 	if err := c.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
@@ -197,22 +197,22 @@ func (n *Net) Add(id string) (Place, error) {
 	k := 1 // the first free number
 	for ; slices.Contains(values(n.ports), k); k++ {
 	}
-	if k > most {
-		return Place{}, fmt.Errorf("the network supports at most %d servers", most)
+	if k > maxServers {
+		return Place{}, fmt.Errorf("the network supports at most %d servers", maxServers)
 	}
 	n.ports[id] = k
-	ns, port := n.space(k), n.port(k)
+	ns, port := n.namespace(k), n.port(k)
 	err := all(
 		[]string{"ip", "netns", "add", ns},
 		[]string{"ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", ns},
 		[]string{"ip", "link", "set", port, "master", n.name + "b", "up"},
-		[]string{"ip", "-n", ns, "addr", "add", n.at(1+k) + "/25", "dev", "eth0"},
-		[]string{"ip", "-n", ns, "addr", "add", n.at(1+k+control) + "/25", "dev", "eth0"},
+		[]string{"ip", "-n", ns, "addr", "add", n.addr(1+k) + "/25", "dev", "eth0"},
+		[]string{"ip", "-n", ns, "addr", "add", n.addr(1+k+control) + "/25", "dev", "eth0"},
 		[]string{"ip", "-n", ns, "link", "set", "eth0", "up"},
 		[]string{"ip", "-n", ns, "link", "set", "lo", "up"},
 		[]string{"tc", "qdisc", "add", "dev", port, "clsact"},
 	)
-	return Place{Address: n.at(1 + k), Control: n.at(1 + k + control), Through: []string{"ip", "netns", "exec", ns}}, err
+	return Place{Address: n.addr(1 + k), Control: n.addr(1 + k + control), Through: []string{"ip", "netns", "exec", ns}}, err
 }
 
 // Can reports whether this network supports a link state.
@@ -252,15 +252,15 @@ func (n *Net) remove(id string) error {
 	defer n.mu.Unlock()
 	k := n.ports[id]
 	delete(n.ports, id)
-	return errors.Join(do("ip", "link", "del", n.port(k)), do("ip", "netns", "del", n.space(k)))
+	return errors.Join(do("ip", "link", "del", n.port(k)), do("ip", "netns", "del", n.namespace(k)))
 }
 
-func (n *Net) space(k int) string { return fmt.Sprintf("%sn%d", n.name, k) }
+func (n *Net) namespace(k int) string { return fmt.Sprintf("%sn%d", n.name, k) }
 
 func (n *Net) port(k int) string { return fmt.Sprintf("%sp%d", n.name, k) }
 
-// at returns an address in the subnet.
-func (n *Net) at(last int) string {
+// addr returns an address in the subnet.
+func (n *Net) addr(last int) string {
 	b := n.subnet.As4()
 	b[3] = byte(last)
 	return netip.AddrFrom4(b).String()

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // echo runs an echo server on port 7, and prints a line when the server is ready. It also sends each line of its
 // standard input to the address in peer, and prints the responses. peer may be empty if there is no input.
-func echo(call string) error {
+func echo(peer string) error {
 	l, err := net.Listen("tcp", ":7")
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func echo(call string) error {
 	var c net.Conn
 	for lines.Scan() {
 		if c == nil {
-			if c, err = net.Dial("tcp", call); err != nil {
+			if c, err = net.Dial("tcp", peer); err != nil {
 				return err
 			}
 			go func() { _, _ = io.Copy(os.Stdout, c) }()
@@ -72,7 +72,7 @@ type server struct {
 	out *bufio.Scanner
 }
 
-func begin(t *testing.T, n *Net, id, call string) *server {
+func startServer(t *testing.T, n *Net, id, peer string) *server {
 	t.Helper()
 	place, err := n.Add(id)
 	if err != nil {
@@ -83,7 +83,7 @@ func begin(t *testing.T, n *Net, id, call string) *server {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, place.Through[0], append(slices.Clone(place.Through[1:]), self, echoCommand, call)...)
+	cmd := exec.CommandContext(ctx, place.Through[0], append(slices.Clone(place.Through[1:]), self, echoCommand, peer)...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -101,18 +101,18 @@ func begin(t *testing.T, n *Net, id, call string) *server {
 		_ = cmd.Wait() // returns an error because the process was killed
 	})
 	s := &server{place, in, bufio.NewScanner(out)}
-	s.hear(t, "listening")
+	s.expect(t, "listening")
 	return s
 }
 
-func (s *server) say(t *testing.T, word string) {
+func (s *server) send(t *testing.T, word string) {
 	t.Helper()
 	if _, err := fmt.Fprintln(s.in, word); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *server) hear(t *testing.T, word string) {
+func (s *server) expect(t *testing.T, word string) {
 	t.Helper()
 	if !s.out.Scan() || s.out.Text() != word {
 		t.Fatalf("got %q, %v, want %q", s.out.Text(), s.out.Err(), word)
@@ -143,51 +143,51 @@ func open(t *testing.T) *Net {
 }
 
 // A link that is down is silent. Data sent while it is down arrives once it is restored, and the connection stays open.
-func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
+func TestSet_LinkDown_BlocksOneDirectionUntilHealed(t *testing.T) {
 	n := open(t)
-	b := begin(t, n, "b", "")
-	a := begin(t, n, "a", net.JoinHostPort(b.Address, "7"))
+	b := startServer(t, n, "b", "")
+	a := startServer(t, n, "a", net.JoinHostPort(b.Address, "7"))
 	outside := dial(t, b.Address)
 	control := dial(t, b.Control)
-	a.say(t, "one")
-	a.hear(t, "one")
+	a.send(t, "one")
+	a.expect(t, "one")
 	for _, l := range []network.Link{{From: "a", To: "b"}, {From: "b", To: "a"}} {
 		n.Set(l, network.State{Down: true})
-		a.say(t, l.From)
-		outside.hear(t, "ping over another link")
-		control.hear(t, "ping from the harness")
-		heard := make(chan struct{})
+		a.send(t, l.From)
+		outside.expect(t, "ping over another link")
+		control.expect(t, "ping from the harness")
+		received := make(chan struct{})
 		go func() {
-			defer close(heard)
+			defer close(received)
 			a.out.Scan()
 		}()
 		select {
-		case <-heard:
+		case <-received:
 			t.Fatalf("received %[2]q over %[1]v, which is down", l, a.out.Text())
 		case <-time.After(300 * time.Millisecond):
 		}
 		n.Heal()
-		<-heard
+		<-received
 		if a.out.Text() != l.From {
 			t.Errorf("after %v was restored, received %q", l, a.out.Text())
 		}
 	}
 	for _, l := range []network.Link{{From: Outside, To: "b/api"}, {From: "b/api", To: Outside}} {
 		n.Set(l, network.State{Down: true})
-		outside.silent(t)
-		a.say(t, "ping between members")
-		a.hear(t, "ping between members")
-		control.hear(t, "ping from the harness")
+		outside.expectSilence(t)
+		a.send(t, "ping between members")
+		a.expect(t, "ping between members")
+		control.expect(t, "ping from the harness")
 		n.Set(l, network.State{})
-		outside.heard(t, "lost")
+		outside.received(t, "lost")
 	}
 }
 
-func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
+func TestReset_BreaksLinkConnections(t *testing.T) {
 	n := open(t)
-	b := begin(t, n, "b", "")
+	b := startServer(t, n, "b", "")
 	outside, control := dial(t, b.Address), dial(t, b.Control)
-	outside.hear(t, "one")
+	outside.expect(t, "one")
 	n.Reset(network.Link{From: Outside, To: "b/api"})
 	if err := outside.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		t.Fatal(err)
@@ -195,12 +195,12 @@ func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 	if _, err := outside.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("Reset() left the connection open: %v", err)
 	}
-	control.hear(t, "ping from the harness")
+	control.expect(t, "ping from the harness")
 }
 
 func TestSet_Narrow_DropsExcessPackets(t *testing.T) {
 	n := open(t)
-	b := begin(t, n, "b", "")
+	b := startServer(t, n, "b", "")
 	n.Set(network.Link{From: Outside, To: "b"}, network.State{Rate: 1 << 20})
 	if err := n.Err(); err != nil {
 		t.Fatal(err)
@@ -212,27 +212,27 @@ func TestSet_Narrow_DropsExcessPackets(t *testing.T) {
 	if _, err := io.ReadFull(c, got); err != nil || string(got) != text {
 		t.Fatal(err)
 	}
-	shown, err := output("tc", "-s", "qdisc", "show", "dev", n.port(1), "root")
-	if err != nil || !strings.Contains(shown, "overlimits ") || strings.Contains(shown, "overlimits 0 ") {
-		t.Errorf("the narrow link dropped nothing, %v:\n%s", err, shown)
+	stats, err := output("tc", "-s", "qdisc", "show", "dev", n.port(1), "root")
+	if err != nil || !strings.Contains(stats, "overlimits ") || strings.Contains(stats, "overlimits 0 ") {
+		t.Errorf("the narrow link dropped nothing, %v:\n%s", err, stats)
 	}
 }
 
 // More than one run can be active in one process.
-func TestCreate_NameInUse_IsLeftAlone(t *testing.T) {
+func TestCreate_NameInUse_PicksAnother(t *testing.T) {
 	n := open(t)
 	taken, err := strconv.ParseInt(n.name[len(prefix(os.Getpid())):], 16, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	drawn := 0
+	draws := 0
 	other := &Net{}
 	err = other.create(func() int {
-		drawn++
-		return (int(taken) + drawn/2) % names // draw the taken number first
+		draws++
+		return (int(taken) + draws/2) % maxNetworks // draw the taken number first
 	})
-	if err != nil || other.name == n.name || drawn < 2 {
-		t.Fatalf("after %d draws with %s in use, create() chose %s, %v", drawn, n.name, other.name, err)
+	if err != nil || other.name == n.name || draws < 2 {
+		t.Fatalf("after %d draws with %s in use, create() chose %s, %v", draws, n.name, other.name, err)
 	}
 	if err := other.Close(); err != nil {
 		t.Error(err)
@@ -269,16 +269,16 @@ func dial(t *testing.T, address string) conn {
 	return conn{c}
 }
 
-// hear sends a word and waits for its echo.
-func (c conn) hear(t *testing.T, word string) {
+// expect sends a word and waits for its echo.
+func (c conn) expect(t *testing.T, word string) {
 	t.Helper()
 	if _, err := io.WriteString(c, word); err != nil {
 		t.Fatal(err)
 	}
-	c.heard(t, word)
+	c.received(t, word)
 }
 
-func (c conn) heard(t *testing.T, word string) {
+func (c conn) received(t *testing.T, word string) {
 	t.Helper()
 	got := make([]byte, len(word))
 	if _, err := io.ReadFull(c, got); err != nil || string(got) != word {
@@ -286,8 +286,8 @@ func (c conn) heard(t *testing.T, word string) {
 	}
 }
 
-// silent sends a word and checks that no response arrives.
-func (c conn) silent(t *testing.T) {
+// expectSilence sends a word and checks that no response arrives.
+func (c conn) expectSilence(t *testing.T) {
 	t.Helper()
 	if _, err := io.WriteString(c, "lost"); err != nil {
 		t.Fatal(err)
@@ -303,7 +303,7 @@ func (c conn) silent(t *testing.T) {
 	}
 }
 
-func TestLeft_FindsTheRemainsOfDeadProcesses(t *testing.T) {
+func TestLeftovers_OfDeadProcesses_AreFound(t *testing.T) {
 	list := `2: eth0: <BROADCAST> mtu 1500
 7: gkp00000a3fb: <BROADCAST> mtu 1500
 8: gkp00000a3fp1@if2: <BROADCAST> mtu 1500
@@ -311,7 +311,7 @@ func TestLeft_FindsTheRemainsOfDeadProcesses(t *testing.T) {
 10: gkpx: <BROADCAST> mtu 1500
 gkp00000a3fn1 (id: 0)
 `
-	got := left(list, func(pid int) bool { return pid == 0xb })
+	got := leftovers(list, func(pid int) bool { return pid == 0xb })
 	if want := []string{"gkp00000a3fb", "gkp00000a3fp1", "gkp00000a3fn1"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -320,14 +320,14 @@ gkp00000a3fn1 (id: 0)
 	}
 }
 
-func TestSweep_RemovesTheRemainsOfAKilledProcess(t *testing.T) {
+func TestSweep_RemovesLeftoversOfKilledProcess(t *testing.T) {
 	n := open(t)
 	// The leftovers of an exited process, whose id is not in use.
-	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
+	exited := exec.Command("true")
+	if err := exited.Run(); err != nil {
 		t.Fatal(err)
 	}
-	name := prefix(gone.Process.Pid) + "00n1"
+	name := prefix(exited.Process.Pid) + "00n1"
 	if err := do("ip", "netns", "add", name); err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestSweep_RemovesTheRemainsOfAKilledProcess(t *testing.T) {
 	}
 }
 
-func TestDiscipline_ArgumentsOfTC(t *testing.T) {
+func TestDiscipline_ReturnsTCArguments(t *testing.T) {
 	for want, s := range map[string]network.State{
 		"":                                       {Down: true},
 		"netem delay 20000us 10000us loss 5.00%": {Delay: 10 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05},
@@ -354,8 +354,8 @@ func TestDiscipline_ArgumentsOfTC(t *testing.T) {
 	}
 }
 
-func TestDropped_ComparesOneAddress(t *testing.T) {
-	if got, want := dropped(destination, "198.18.0.2"), "4,32 0 0 30,21 0 1 3323068418,6 0 0 2,6 0 0 4294967295"; got != want {
+func TestDropFilter_ComparesOneAddress(t *testing.T) {
+	if got, want := dropFilter(destination, "198.18.0.2"), "4,32 0 0 30,21 0 1 3323068418,6 0 0 2,6 0 0 4294967295"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

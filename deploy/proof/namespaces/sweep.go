@@ -34,9 +34,9 @@ func Sweep() ([]string, error) {
 		if err != nil {
 			return removed, errors.Join(append(errs, err)...)
 		}
-		for _, name := range left(text, alive) {
+		for _, name := range leftovers(text, alive) {
 			if err := do("ip", append(slices.Clone(kind.remove), name)...); err != nil {
-				if now, again := output("ip", kind.list...); again != nil || slices.Contains(left(now, alive), name) {
+				if now, listErr := output("ip", kind.list...); listErr != nil || slices.Contains(leftovers(now, alive), name) {
 					errs = append(errs, err)
 				}
 				continue // it was removed together with another interface, or by another process
@@ -47,8 +47,8 @@ func Sweep() ([]string, error) {
 	return removed, errors.Join(errs...)
 }
 
-// left returns the names in ip's output that were created by processes that no longer exist.
-func left(text string, alive func(pid int) bool) []string {
+// leftovers returns the names in ip's output that were created by processes that no longer exist.
+func leftovers(text string, alive func(pid int) bool) []string {
 	ours := regexp.MustCompile(`\bgkp([0-9a-f]{6})[0-9a-f]{2}(?:b|[pn][0-9]+)\b`)
 	var names []string
 	for line := range strings.Lines(text) {

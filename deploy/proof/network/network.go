@@ -35,24 +35,24 @@ type Network struct {
 	done chan struct{} // closed by Close
 	wg   sync.WaitGroup
 
-	mu      sync.Mutex // guards the fields below
-	links   map[Link]State
-	leads   map[string]string // targets of the endpoints whose addresses are redirected
-	changed chan struct{}     // closed when any link changes
-	random  *rand.Rand
-	closers map[io.Closer]Link // listeners and connections; for a connection, its dialing and dialed endpoints
-	closed  bool
+	mu        sync.Mutex // guards the fields below
+	links     map[Link]State
+	redirects map[string]string // targets of the endpoints whose addresses are redirected
+	changed   chan struct{}     // closed when any link changes
+	random    *rand.Rand
+	closers   map[io.Closer]Link // listeners and connections; for a connection, its dialing and dialed endpoints
+	closed    bool
 }
 
 // New returns a network in which every link works. The seed determines jitter and loss.
 func New(seed uint64) *Network {
 	return &Network{
-		done:    make(chan struct{}),
-		links:   map[Link]State{},
-		leads:   map[string]string{},
-		changed: make(chan struct{}),
-		random:  rand.New(rand.NewPCG(seed, 0)),
-		closers: map[io.Closer]Link{},
+		done:      make(chan struct{}),
+		links:     map[Link]State{},
+		redirects: map[string]string{},
+		changed:   make(chan struct{}),
+		random:    rand.New(rand.NewPCG(seed, 0)),
+		closers:   map[io.Closer]Link{},
 	}
 }
 
@@ -68,26 +68,26 @@ func (n *Network) Set(l Link, s State) {
 	n.changed = make(chan struct{})
 }
 
-// Lead redirects an endpoint's address to another target, as if its name had been reassigned. Existing connections stay
+// Redirect redirects an endpoint's address to another target, as if its name had been reassigned. Existing connections stay
 // open. An empty target restores the original address.
-func (n *Network) Lead(to, target string) {
+func (n *Network) Redirect(to, target string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if target == "" {
-		delete(n.leads, to)
+		delete(n.redirects, to)
 		return
 	}
-	n.leads[to] = target
+	n.redirects[to] = target
 }
 
 // target returns the current target of an endpoint's address.
-func (n *Network) target(to, own string) string {
+func (n *Network) target(to, original string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if other, ok := n.leads[to]; ok {
+	if other, ok := n.redirects[to]; ok {
 		return other
 	}
-	return own
+	return original
 }
 
 // Heal restores every link and every address.
@@ -95,7 +95,7 @@ func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	clear(n.links)
-	clear(n.leads)
+	clear(n.redirects)
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
@@ -124,8 +124,8 @@ func (n *Network) Close() {
 	n.wg.Wait()
 }
 
-// keep registers a closer for Close. It returns false if the network is already closed.
-func (n *Network) keep(c io.Closer, l Link) bool {
+// register registers a closer for Close. It returns false if the network is already closed.
+func (n *Network) register(c io.Closer, l Link) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -136,7 +136,7 @@ func (n *Network) keep(c io.Closer, l Link) bool {
 	return true
 }
 
-func (n *Network) forget(c io.Closer) {
+func (n *Network) unregister(c io.Closer) {
 	c.Close()
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -150,8 +150,8 @@ func (n *Network) state(l Link) (State, <-chan struct{}) {
 	return n.links[l], n.changed
 }
 
-// late returns a random delay for a piece of data on a link in the given state.
-func (n *Network) late(s State) time.Duration {
+// randomDelay returns a random delay for a piece of data on a link in the given state.
+func (n *Network) randomDelay(s State) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	d := s.Delay

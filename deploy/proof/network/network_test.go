@@ -48,14 +48,14 @@ func echo(t *testing.T) (*Network, net.Conn) {
 	return n, c
 }
 
-func say(t *testing.T, c net.Conn, word string) {
+func send(t *testing.T, c net.Conn, word string) {
 	t.Helper()
 	if _, err := io.WriteString(c, word); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func hear(t *testing.T, c net.Conn, word string) {
+func expect(t *testing.T, c net.Conn, word string) {
 	t.Helper()
 	got := make([]byte, len(word))
 	if _, err := io.ReadFull(c, got); err != nil || string(got) != word {
@@ -63,8 +63,8 @@ func hear(t *testing.T, c net.Conn, word string) {
 	}
 }
 
-// silent fails the test if data arrives even though the link is down.
-func silent(t *testing.T, c net.Conn) {
+// expectSilence fails the test if data arrives even though the link is down.
+func expectSilence(t *testing.T, c net.Conn) {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
@@ -79,18 +79,18 @@ func silent(t *testing.T, c net.Conn) {
 	}
 }
 
-func TestSet_LinkDown_HoldsUpEachDirectionSeparately(t *testing.T) {
+func TestSet_LinkDown_BlocksDirectionsSeparately(t *testing.T) {
 	for _, l := range []Link{{"a", "echo"}, {"echo", "a"}} {
 		n, c := echo(t)
-		say(t, c, "one")
-		hear(t, c, "one")
+		send(t, c, "one")
+		expect(t, c, "one")
 		n.Set(l, State{Down: true})
-		say(t, c, "two")
-		silent(t, c)
+		send(t, c, "two")
+		expectSilence(t, c)
 		n.Set(Link{"b", "echo"}, State{})
-		silent(t, c)
+		expectSilence(t, c)
 		n.Heal()
-		hear(t, c, "two")
+		expect(t, c, "two")
 	}
 }
 
@@ -98,30 +98,30 @@ func TestSet_DelayedData_ArrivesInOrder(t *testing.T) {
 	n, c := echo(t)
 	n.Set(Link{"a", "echo"}, State{Delay: time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1})
 	for range 20 {
-		say(t, c, "abc")
+		send(t, c, "abc")
 	}
 	for range 20 {
-		hear(t, c, "abc")
+		expect(t, c, "abc")
 	}
 }
 
-func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
+func TestReset_BreaksLinkConnections(t *testing.T) {
 	n, c := echo(t)
-	say(t, c, "one")
-	hear(t, c, "one")
+	send(t, c, "one")
+	expect(t, c, "one")
 	n.Reset(Link{"b", "echo"})
-	say(t, c, "two")
-	hear(t, c, "two")
+	send(t, c, "two")
+	expect(t, c, "two")
 	n.Reset(Link{"a", "echo"})
 	if _, err := c.Read(make([]byte, 1)); err == nil {
 		t.Error("the connection is still open after Reset()")
 	}
 }
 
-func TestLead_NewConnections_ReachTheNewTarget(t *testing.T) {
+func TestRedirect_NewConnections_ReachNewTarget(t *testing.T) {
 	n, c := echo(t)
-	say(t, c, "one")
-	hear(t, c, "one")
+	send(t, c, "one")
+	expect(t, c, "one")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -133,26 +133,26 @@ func TestLead_NewConnections_ReachTheNewTarget(t *testing.T) {
 			c.Close()
 		}
 	}()
-	n.Lead("echo", l.Addr().String())
+	n.Redirect("echo", l.Addr().String())
 	lost, err := net.Dial("tcp", c.RemoteAddr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lost.Close()
-	hear(t, lost, "another")
-	say(t, c, "two")
-	hear(t, c, "two")
-	n.Lead("echo", "")
+	expect(t, lost, "another")
+	send(t, c, "two")
+	expect(t, c, "two")
+	n.Redirect("echo", "")
 	own, err := net.Dial("tcp", c.RemoteAddr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer own.Close()
-	say(t, own, "three")
-	hear(t, own, "three")
+	send(t, own, "three")
+	expect(t, own, "three")
 }
 
-func TestPeer_ReadsTheDialersNameOnly(t *testing.T) {
+func TestPeer_ReadsOnlyDialerName(t *testing.T) {
 	hello := []byte("gkpeer\x00\x01\x00\x00\x0a\x00\x03abc\x00\x03gk2rest")
 	r, w := io.Pipe()
 	go func() {

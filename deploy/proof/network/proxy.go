@@ -6,52 +6,52 @@ import (
 	"time"
 )
 
-// Who identifies the dialing endpoint of a new connection. It returns the endpoint's name and the bytes it had to read.
-type Who func(io.Reader) (name string, read []byte, err error)
+// Identify identifies the dialing endpoint of a new connection. It returns the endpoint's name and the bytes it had to read.
+type Identify func(io.Reader) (name string, read []byte, err error)
 
 // Always identifies every connection as dialed by the given endpoint.
-func Always(name string) Who {
+func Always(name string) Identify {
 	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
 }
 
 // Proxy listens on a free loopback address and forwards each connection to target, the address of the endpoint named by
 // to. It returns the loopback address. The proxy is closed with the network.
-func (n *Network) Proxy(to, target string, who Who) (string, error) {
+func (n *Network) Proxy(to, target string, identify Identify) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	if !n.keep(l, Link{}) {
+	if !n.register(l, Link{}) {
 		return "", net.ErrClosed
 	}
 	n.wg.Go(func() {
-		defer n.forget(l)
+		defer n.unregister(l)
 		for {
 			in, err := l.Accept()
 			if err != nil {
 				return
 			}
-			n.wg.Go(func() { n.serve(in.(*net.TCPConn), to, target, who) })
+			n.wg.Go(func() { n.serve(in.(*net.TCPConn), to, target, identify) })
 		}
 	})
 	return l.Addr().String(), nil
 }
 
 // serve forwards a connection until either side closes it.
-func (n *Network) serve(in *net.TCPConn, to, target string, who Who) {
-	if !n.keep(in, Link{}) {
+func (n *Network) serve(in *net.TCPConn, to, target string, identify Identify) {
+	if !n.register(in, Link{}) {
 		return
 	}
-	defer n.forget(in)
-	from, read, err := who(in)
+	defer n.unregister(in)
+	from, read, err := identify(in)
 	if err != nil {
 		return
 	}
 	link := Link{from, to}
-	if !n.keep(in, link) {
+	if !n.register(in, link) {
 		return
 	}
-	if !n.passable(link, time.Now()) {
+	if !n.awaitLink(link, time.Now()) {
 		return
 	}
 	conn, err := net.Dial("tcp", n.target(to, target))
@@ -60,20 +60,20 @@ func (n *Network) serve(in *net.TCPConn, to, target string, who Who) {
 		return
 	}
 	out := conn.(*net.TCPConn)
-	if !n.keep(out, link) {
+	if !n.register(out, link) {
 		return
 	}
-	defer n.forget(out)
+	defer n.unregister(out)
 	if _, err := out.Write(read); err != nil {
 		return
 	}
 	ended := make(chan struct{}, 2)
-	for _, way := range []struct {
+	for _, flow := range []struct {
 		from, to *net.TCPConn
 		link     Link
 	}{{in, out, link}, {out, in, Link{to, from}}} {
 		n.wg.Go(func() {
-			n.pump(way.to, way.from, way.link)
+			n.pump(flow.to, flow.from, flow.link)
 			ended <- struct{}{}
 		})
 	}
@@ -83,24 +83,24 @@ func (n *Network) serve(in *net.TCPConn, to, target string, who Who) {
 	<-ended
 }
 
-// piece is data in transit.
-type piece struct {
+// chunk is data in transit.
+type chunk struct {
 	bytes []byte
 	due   time.Time
 }
 
 // pump forwards data in order. Each piece is sent when it is due and the link is up.
 func (n *Network) pump(to io.Writer, from io.Reader, l Link) {
-	way := make(chan piece, 64)
+	flow := make(chan chunk, 64)
 	n.wg.Go(func() {
-		defer close(way)
+		defer close(flow)
 		for {
 			buffer := make([]byte, 32<<10)
 			count, err := from.Read(buffer)
 			if count > 0 {
 				s, _ := n.state(l)
 				select {
-				case way <- piece{buffer[:count], time.Now().Add(n.late(s))}:
+				case flow <- chunk{buffer[:count], time.Now().Add(n.randomDelay(s))}:
 				case <-n.done:
 					return
 				}
@@ -110,8 +110,8 @@ func (n *Network) pump(to io.Writer, from io.Reader, l Link) {
 			}
 		}
 	})
-	for p := range way {
-		if !n.passable(l, p.due) {
+	for p := range flow {
+		if !n.awaitLink(l, p.due) {
 			break
 		}
 		if _, err := to.Write(p.bytes); err != nil {
@@ -121,12 +121,12 @@ func (n *Network) pump(to io.Writer, from io.Reader, l Link) {
 	if c, ok := from.(io.Closer); ok {
 		c.Close() // unblocks the reader
 	}
-	for range way { // discard data in transit
+	for range flow { // discard data in transit
 	}
 }
 
-// passable waits until the due time is reached and the link is up. It returns false if the network is closed first.
-func (n *Network) passable(l Link, due time.Time) bool {
+// awaitLink waits until the due time is reached and the link is up. It returns false if the network is closed first.
+func (n *Network) awaitLink(l Link, due time.Time) bool {
 	if wait := time.Until(due); wait > 0 {
 		select {
 		case <-time.After(wait):

@@ -18,14 +18,14 @@ type disks struct {
 func (d *disks) add(id string) error {
 	path := filepath.Join(d.dir, id)
 	if err := mount(path); err != nil {
-		return fmt.Errorf("%w: full disks require Linux and root: %w", ErrNotHere, err)
+		return fmt.Errorf("%w: full disks require Linux and root: %w", ErrUnsupported, err)
 	}
 	d.mounted = append(d.mounted, path)
 	return nil
 }
 
-// full fills a server's disk.
-func (d *disks) full(s *servers.Server) (func(), error) {
+// fill fills a server's disk.
+func (d *disks) fill(s *servers.Server) (func(), error) {
 	path := filepath.Join(d.dir, s.ID, "ballast")
 	f, err := os.Create(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *disks) remove() {
 // the build tag `faulty`.
 const diskFile = "disk"
 
-func faulty(s *servers.Server) { s.Env = append(s.Env, "FAULTY_DISK="+diskFile) }
+func enableFaults(s *servers.Server) { s.Env = append(s.Env, "FAULTY_DISK="+diskFile) }
 
 // setDisk replaces the file atomically, because a server reads it before every write.
 func setDisk(s *servers.Server, state string) error {

@@ -11,10 +11,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// foreign starts another cluster. Its semaphores have the same names as the run's, so it would grant requests
+// startForeign starts another cluster. Its semaphores have the same names as the run's, so it would grant requests
 // that reached it. It has either three members with the same ids or a single member. None of the run's clients belong
 // to it.
-func foreign(ctx context.Context, opts Options, secure *servers.Secure) (*servers.Cluster, error) {
+func startForeign(ctx context.Context, opts Options, secure *servers.Secure) (*servers.Cluster, error) {
 	cluster, err := servers.Start(ctx, servers.Options{
 		Binary: opts.Binary, Dir: filepath.Join(opts.Dir, "foreign"), Count: 3 - 2*int(opts.Seed%2), Profile: "fast", Secure: secure,
 	})

@@ -19,29 +19,29 @@ const (
 	Auto       = "auto"
 )
 
-// ErrNotHere means that this machine or network does not support a kind of fault.
-var ErrNotHere = errors.New("this kind of fault is not supported here")
+// ErrUnsupported means that this machine or network does not support a kind of fault.
+var ErrUnsupported = errors.New("this kind of fault is not supported here")
 
-// ground is a network on which servers can be placed.
-type ground interface {
+// testbed is a network on which servers can be placed.
+type testbed interface {
 	fault.Network
 	// front sets the addresses on which a server listens, and the addresses at which others reach it.
 	front(*servers.Server) error
 	// reach returns the address at which clients reach a server's API.
 	reach(*servers.Server) string
-	// end removes the network. It fails if a network fault was not applied as intended.
-	end() error
+	// close removes the network. It fails if a network fault was not applied as intended.
+	close() error
 }
 
-// groundFor creates the network for a run, and returns its kind.
-func groundFor(opts Options) (ground, string, error) {
-	p := &proxied{Network: network.New(opts.Seed), apart: opts.Kind == fault.Misdirected, clients: map[*servers.Server]string{}}
+// newTestbed creates the network for a run, and returns its kind.
+func newTestbed(opts Options) (testbed, string, error) {
+	p := &proxied{Network: network.New(opts.Seed), separateLinks: opts.Kind == fault.Misdirected, clients: map[*servers.Server]string{}}
 	kernel := opts.Network == Namespaces
 	if opts.Network == Auto && !onlyProxies(opts.Kind) {
 		kernel = true
 	}
 	if !kernel {
-		return able(p, Proxies, opts.Kind)
+		return checkSupport(p, Proxies, opts.Kind)
 	}
 	n, err := namespaces.Open()
 	switch {
@@ -49,24 +49,24 @@ func groundFor(opts Options) (ground, string, error) {
 		if err := n.Close(); err != nil {
 			return nil, "", err
 		}
-		return able(p, Proxies, opts.Kind)
+		return checkSupport(p, Proxies, opts.Kind)
 	case err == nil && onlyProxies(opts.Kind):
-		return nil, "", errors.Join(fmt.Errorf("%w: %s requires proxies", ErrNotHere, opts.Kind), n.Close())
+		return nil, "", errors.Join(fmt.Errorf("%w: %s requires proxies", ErrUnsupported, opts.Kind), n.Close())
 	case err == nil:
-		return able(&kernels{n}, Namespaces, opts.Kind)
+		return checkSupport(&kernelNetwork{n}, Namespaces, opts.Kind)
 	case opts.Network == Auto && errors.Is(err, namespaces.ErrUnavailable):
-		return able(p, Proxies, opts.Kind)
+		return checkSupport(p, Proxies, opts.Kind)
 	}
-	return nil, "", errors.Join(ErrNotHere, err)
+	return nil, "", errors.Join(ErrUnsupported, err)
 }
 
 // onlyProxies reports whether only proxies can inject a kind of fault.
 func onlyProxies(kind string) bool { return kind == fault.Misdirected }
 
-// able returns an error if a network does not support the kind of fault.
-func able(g ground, name, kind string) (ground, string, error) {
+// checkSupport returns an error if a network does not support the kind of fault.
+func checkSupport(g testbed, name, kind string) (testbed, string, error) {
 	if !g.Can(fault.Needs(kind)) {
-		return nil, "", errors.Join(fmt.Errorf("%w: %s with %s", ErrNotHere, kind, name), g.end())
+		return nil, "", errors.Join(fmt.Errorf("%w: %s with %s", ErrUnsupported, kind, name), g.close())
 	}
 	return g, name, nil
 }
@@ -74,8 +74,8 @@ func able(g ground, name, kind string) (ground, string, error) {
 // proxied is a network of proxies on loopback.
 type proxied struct {
 	*network.Network
-	apart   bool // members reach an API over a different link than clients do
-	clients map[*servers.Server]string
+	separateLinks bool // members reach an API over a different link than clients do
+	clients       map[*servers.Server]string
 }
 
 func (p *proxied) front(s *servers.Server) error {
@@ -83,7 +83,7 @@ func (p *proxied) front(s *servers.Server) error {
 	if s.FrontAPI, err = p.Proxy(s.ID+fault.API, s.API, network.Always(fault.Clients)); err != nil {
 		return err
 	}
-	if p.apart {
+	if p.separateLinks {
 		p.clients[s] = s.FrontAPI
 		if s.FrontAPI, err = p.Proxy(s.ID+fault.Hop, s.API, network.Always(fault.Members)); err != nil {
 			return err
@@ -94,22 +94,22 @@ func (p *proxied) front(s *servers.Server) error {
 }
 
 func (p *proxied) reach(s *servers.Server) string {
-	if p.apart {
+	if p.separateLinks {
 		return p.clients[s]
 	}
 	return s.FrontAPI
 }
 
-func (p *proxied) end() error {
+func (p *proxied) close() error {
 	p.Close()
 	return nil
 }
 
-// kernels is a network of kernel namespaces.
-type kernels struct{ *namespaces.Net }
+// kernelNetwork is a network of kernel namespaces.
+type kernelNetwork struct{ *namespaces.Net }
 
 // front places the server in a separate network namespace, where all ports are free.
-func (k *kernels) front(s *servers.Server) error {
+func (k *kernelNetwork) front(s *servers.Server) error {
 	place, err := k.Add(s.ID)
 	if err != nil {
 		return err
@@ -118,10 +118,10 @@ func (k *kernels) front(s *servers.Server) error {
 	s.API, s.Peer = at(place.Control, "7420"), at(place.Control, "7421")
 	s.HTTP, s.Admin = at(place.Control, "7422"), at(place.Control, "7423")
 	s.FrontAPI, s.FrontPeer = at(place.Address, "7420"), at(place.Address, "7421")
-	s.Through, s.Everywhere = place.Through, true
+	s.Through, s.AllAddresses = place.Through, true
 	return nil
 }
 
-func (k *kernels) reach(s *servers.Server) string { return s.FrontAPI }
+func (k *kernelNetwork) reach(s *servers.Server) string { return s.FrontAPI }
 
-func (k *kernels) end() error { return k.Net.Close() }
+func (k *kernelNetwork) close() error { return k.Net.Close() }

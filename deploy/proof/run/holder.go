@@ -38,15 +38,15 @@ func Holder(ctx context.Context, args []string) error {
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
-	told := account.Inherited()
-	be, ok := map[string]func(ctx context.Context, name, host string, opts load.Options) error{
+	records := account.Inherited()
+	runClient, ok := map[string]func(ctx context.Context, name, host string, opts load.Options) error{
 		holder: load.Hold, worker: load.Work, submitter: load.Submit,
 	}[*kind]
 	if !ok {
 		return fmt.Errorf("unknown kind of client %q", *kind)
 	}
-	return be(ctx, *name, *host, load.Options{
+	return runClient(ctx, *name, *host, load.Options{
 		Seed: *seed, World: load.World(*seed), Work: load.WorkWorld(*seed), Endpoints: strings.Split(*endpoints, ","),
-		Put: func(e history.Entry) { told.Write(e) },
+		Put: func(e history.Entry) { records.Write(e) },
 	})
 }

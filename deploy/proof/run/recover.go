@@ -12,26 +12,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// recovered waits until every member is ready and clients are granted permits again.
-func recovered(ctx context.Context, a *fault.Arena, log *history.Log) error {
-	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+// awaitRecovery waits until every member is ready and clients are granted permits again.
+func awaitRecovery(ctx context.Context, a *fault.Arena, log *history.Log) error {
+	ctx, cancel := context.WithTimeout(ctx, recoverTimeout)
 	defer cancel()
-	mended := boottime.Now()
+	repairedAt := boottime.Now()
 	for _, s := range a.Members() {
 		if err := s.Ready(ctx); err != nil {
-			return fmt.Errorf("%s is not ready %v after the last fault: %w", s.ID, recoverTime, err)
+			return fmt.Errorf("%s is not ready %v after the last fault: %w", s.ID, recoverTimeout, err)
 		}
 	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if n := grantsSince(log.Entries(), mended); n >= 20 {
+		if n := grantsSince(log.Entries(), repairedAt); n >= 20 {
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("fewer than 20 permits were granted in %v after the last fault", recoverTime)
+			return fmt.Errorf("fewer than 20 permits were granted in %v after the last fault", recoverTimeout)
 		}
 	}
 }
@@ -55,9 +55,9 @@ func grantsSince(entries []history.Entry, at time.Duration) int {
 	return n
 }
 
-// certain ensures that every run has successful takeovers and loses a worker that has a task.
-func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
-	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+// ensureCoverage ensures that every run has successful takeovers and loses a worker that has a task.
+func ensureCoverage(ctx context.Context, a *fault.Arena, harm map[string]int) error {
+	ctx, cancel := context.WithTimeout(ctx, recoverTimeout)
 	defer cancel()
 	if err := a.Clients.TakeOver(ctx); err != nil {
 		return err
@@ -72,19 +72,19 @@ func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
 	return err
 }
 
-// jobsEnd admits all workers, and waits until every job is over.
-func jobsEnd(ctx context.Context, a *fault.Arena) error {
-	ctx, cancel := context.WithTimeout(ctx, jobsTime)
+// awaitJobs admits all workers, and waits until every job is over.
+func awaitJobs(ctx context.Context, a *fault.Arena) error {
+	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
 	defer cancel()
 	if err := a.Clients.Open(ctx); err != nil {
 		return err
 	}
-	return a.Clients.JobsEnd(ctx)
+	return a.Clients.AwaitJobs(ctx)
 }
 
-// settled reads every definition and every job, and waits until all members report their state hash at the same index.
-func settled(ctx context.Context, a *fault.Arena, log *history.Log) error {
-	ctx, cancel := context.WithTimeout(ctx, recoverTime)
+// awaitSettled reads every definition and every job, and waits until all members report their state hash at the same index.
+func awaitSettled(ctx context.Context, a *fault.Arena, log *history.Log) error {
+	ctx, cancel := context.WithTimeout(ctx, recoverTimeout)
 	defer cancel()
 	if err := a.Clients.ReadAll(ctx); err != nil {
 		return err
@@ -95,19 +95,19 @@ func settled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		states, err := ask(ctx, a.Members(), log.Put)
-		if err == nil && level(states) {
+		states, err := queryStates(ctx, a.Members(), log.Put)
+		if err == nil && sameIndex(states) {
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the members did not reach the same index in %v: %v, %w", recoverTime, states, err)
+			return fmt.Errorf("the members did not reach the same index in %v: %v, %w", recoverTimeout, states, err)
 		}
 	}
 }
 
-func level(states []history.State) bool {
+func sameIndex(states []history.State) bool {
 	for _, s := range states {
 		if s.Index != states[0].Index {
 			return false
@@ -116,8 +116,8 @@ func level(states []history.State) bool {
 	return true
 }
 
-// ask requests the members' state hashes. It fails if a member does not respond.
-func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)) ([]history.State, error) {
+// queryStates requests the members' state hashes. It fails if a member does not respond.
+func queryStates(ctx context.Context, members []*servers.Server, put func(history.Entry)) ([]history.State, error) {
 	var states []history.State
 	var failed error
 	for _, s := range members {
@@ -129,8 +129,8 @@ func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)
 		if err != nil {
 			return nil, err
 		}
-		asking, cancel := context.WithTimeout(ctx, time.Second)
-		status, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(asking, &gatekeeperv1.GetStatusRequest{StateHash: true})
+		callCtx, cancel := context.WithTimeout(ctx, time.Second)
+		status, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(callCtx, &gatekeeperv1.GetStatusRequest{StateHash: true})
 		cancel()
 		if err != nil {
 			failed = err
@@ -150,15 +150,15 @@ func watchStates(ctx context.Context, a *fault.Arena, put func(history.Entry)) {
 	for {
 		select {
 		case <-tick.C:
-			_, _ = ask(ctx, a.Members(), put) // during faults some members do not respond
+			_, _ = queryStates(ctx, a.Members(), put) // during faults some members do not respond
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// terms returns the highest term.
-func terms(ctx context.Context, a *fault.Arena) uint64 {
+// highestTerm returns the highest term.
+func highestTerm(ctx context.Context, a *fault.Arena) uint64 {
 	var term uint64
 	for _, s := range a.Members() {
 		if status, err := s.Status(ctx); err == nil {

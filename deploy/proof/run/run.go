@@ -61,10 +61,10 @@ type Report struct {
 	// Grants is the number of granted permits. Reacquired is the number of responses that name a superseded token.
 	// LastTerm is the last leader's term.
 	Grants, Reacquired int
-	// Ends counts failed jobs, jobs that were cut short, takeovers, handed-over firings, and awaited outcomes.
-	Ends   map[string]int
-	Terms  uint64
-	Faults map[string]int
+	// Outcomes counts failed jobs, jobs that were cut short, takeovers, handed-over firings, and awaited outcomes.
+	Outcomes map[string]int
+	LastTerm uint64
+	Faults   map[string]int
 	// Work counts outcomes of jobs and tasks. Harm counts faults injected into the processes that share them.
 	Work, Harm map[string]int
 	check.Result
@@ -75,17 +75,17 @@ type Report struct {
 }
 
 // Recover is the promise that the cluster recovers after the faults.
-const Recover check.Promise = "the cluster recovers after the faults"
+const Recover check.Guarantee = "the cluster recovers after the faults"
 
 const (
-	// recoverTime is the time within which the cluster must recover.
-	recoverTime = 30 * time.Second
-	// jobsTime is the time within which the remaining tasks must end. Some of them run for seconds, one after another,
+	// recoverTimeout is the time within which the cluster must recover.
+	recoverTimeout = 30 * time.Second
+	// jobsTimeout is the time within which the remaining tasks must end. Some of them run for seconds, one after another,
 	// and other callers queue between them.
-	jobsTime = 3 * time.Minute
-	// modelTime bounds the model's search for each semaphore. The slowest of 35 saved histories, including crowds and
+	jobsTimeout = 3 * time.Minute
+	// modelTimeout bounds the model's search for each semaphore. The slowest of 35 saved histories, including crowds and
 	// mutants, takes 1.7 s for all its semaphores. The limit allows for a busy machine.
-	modelTime = time.Minute
+	modelTimeout = time.Minute
 	// number of clients in each role
 	holders, bareClients, libraryClients, visitors = 2, 40, 3, 3
 	// number of processes that share tasks
@@ -95,28 +95,28 @@ const (
 // Once performs one run. An error means that the harness failed. The cluster's errors are in the report.
 func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	var log history.Log
-	n, name, err := groundFor(opts)
+	n, name, err := newTestbed(opts)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, n.end()) }()
+	defer func() { err = errors.Join(err, n.close()) }()
 	if opts.Secure && name == Proxies {
-		return nil, fmt.Errorf("%w: proxies must see which member dials which, and TLS hides that", ErrNotHere)
+		return nil, fmt.Errorf("%w: proxies must see which member dials which, and TLS hides that", ErrUnsupported)
 	}
 	disks := disks{dir: opts.Dir}
 	defer disks.remove()
-	starting, cancel := context.WithTimeout(ctx, time.Minute)
+	startCtx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var args []string
 	if opts.Kind == fault.Overload || opts.Kind == fault.Mixed {
 		args = []string{"--max-calls", strconv.Itoa(fault.MaxCalls)}
 	}
 	profile := profiles()[opts.Seed%2]
-	secure, creds, err := secureIn(opts)
+	secure, creds, err := newSecure(opts)
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := servers.Start(starting, servers.Options{
+	cluster, err := servers.Start(startCtx, servers.Options{
 		Binary: opts.Binary, Dir: opts.Dir, Count: 3, Profile: profile.name, LogStore: opts.LogStore, Args: args, Secure: secure,
 		Front: func(s *servers.Server) error {
 			if opts.Disks {
@@ -125,7 +125,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 				}
 			}
 			if opts.Faulty {
-				faulty(s)
+				enableFaults(s)
 			}
 			return n.front(s)
 		},
@@ -144,7 +144,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	if opts.Kind == fault.Crowd {
 		world = append(world, load.CrowdWorld(opts.Seed)...)
 	}
-	clients, err := load.New(starting, load.Options{
+	clients, err := load.New(startCtx, load.Options{
 		Seed: opts.Seed, Endpoints: a.Endpoints(), World: world, Work: load.WorkWorld(opts.Seed), Put: log.Put, Bare: bareClients, Library: libraryClients,
 		Visitors: visitors, Credentials: creds,
 	})
@@ -155,32 +155,32 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	a.Clients = clients
 	if p, ok := n.(*proxied); ok && opts.Kind == fault.Misdirected {
 		a.Names = p
-		if a.Foreign, err = foreign(starting, opts, secure); err != nil {
+		if a.Foreign, err = startForeign(startCtx, opts, secure); err != nil {
 			return nil, err
 		}
 		defer a.Foreign.Kill()
 	}
 	if opts.Disks {
-		a.Full = disks.full
+		a.Full = disks.fill
 	}
 	if opts.Faulty {
 		a.Disk = setDisk
 	}
-	living, kill := context.WithCancel(ctx)
+	processCtx, kill := context.WithCancel(ctx)
 	defer kill() // after a failed run, the client processes are still running
-	if err := begin(living, a, opts.Seed); err != nil {
+	if err := startProcesses(processCtx, a, opts.Seed); err != nil {
 		return nil, err
 	}
-	r, err = work(ctx, a, opts, &log)
+	r, err = runFaults(ctx, a, opts, &log)
 	if r != nil {
 		r.Network = name
 	}
 	return r, err
 }
 
-// secureIn creates the certificates for a secure run. Library clients, including those in separate processes, find the
+// newSecure creates the certificates for a secure run. Library clients, including those in separate processes, find the
 // files through the environment.
-func secureIn(opts Options) (*servers.Secure, credentials.TransportCredentials, error) {
+func newSecure(opts Options) (*servers.Secure, credentials.TransportCredentials, error) {
 	if !opts.Secure {
 		return nil, insecure.NewCredentials(), nil
 	}
@@ -206,8 +206,8 @@ func profiles() []profile {
 	return []profile{{"default", 800 * time.Millisecond}, {"fast", 400 * time.Millisecond}}
 }
 
-// begin starts the clients that run as separate processes.
-func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
+// startProcesses starts the clients that run as separate processes.
+func startProcesses(ctx context.Context, a *fault.Arena, seed uint64) error {
 	for _, group := range []struct {
 		kind  string
 		count int
@@ -215,11 +215,11 @@ func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
 	}{{holder, holders, &a.Holders}, {worker, workers, &a.Workers}, {submitter, submitters, &a.Submitters}} {
 		for i := range group.count {
 			host := fmt.Sprintf("%s-%d", group.kind, i)
-			h := &fault.Holder{Kind: group.kind, Start: func(life int) (*child.Process[history.Entry], error) {
-				name := fmt.Sprintf("%s-%d", host, life)
+			h := &fault.Holder{Kind: group.kind, Start: func(n int) (*child.Process[history.Entry], error) {
+				name := fmt.Sprintf("%s-%d", host, n)
 				return child.Start[history.Entry](ctx, name, holderArgs(group.kind, name, host, seed, a.Endpoints()))
 			}}
-			if err := h.Begin(); err != nil {
+			if err := h.StartNext(); err != nil {
 				return err
 			}
 			*group.all = append(*group.all, h)
@@ -228,76 +228,76 @@ func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
 	return nil
 }
 
-// work runs clients and faults, and then checks the cluster.
-func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (*Report, error) {
+// runFaults runs clients and faults, and then checks the cluster.
+func runFaults(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (*Report, error) {
 	r := &Report{Kind: opts.Kind, Seed: opts.Seed}
-	working, stop := context.WithCancel(ctx)
+	clientCtx, stop := context.WithCancel(ctx)
 	defer a.Clients.Wait()
 	defer stop()
-	if err := a.Clients.Start(working); err != nil {
+	if err := a.Clients.Start(clientCtx); err != nil {
 		return nil, err
 	}
-	failing, cancel := context.WithTimeout(ctx, opts.Length)
+	faultCtx, cancel := context.WithTimeout(ctx, opts.Length)
 	defer cancel()
-	watched := make(chan struct{})
+	watchDone := make(chan struct{})
 	go func() {
-		defer close(watched)
-		watchStates(failing, a, log.Put)
+		defer close(watchDone)
+		watchStates(faultCtx, a, log.Put)
 	}()
-	var harmed error
-	harming := make(chan struct{})
+	var harmErr error
+	harmDone := make(chan struct{})
 	go func() {
-		defer close(harming)
-		r.Harm, harmed = a.Harm(failing)
+		defer close(harmDone)
+		r.Harm, harmErr = a.Harm(faultCtx)
 	}()
 	var err error
-	r.Faults, err = fault.Run(failing, a, opts.Kind, opts.Seed)
+	r.Faults, err = fault.Run(faultCtx, a, opts.Kind, opts.Seed)
 	cancel()
-	<-watched
-	<-harming
-	if err = errors.Join(err, harmed); err != nil {
+	<-watchDone
+	<-harmDone
+	if err = errors.Join(err, harmErr); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, logs(a.Cluster))
 	}
 	if err := a.Mend(); err != nil {
 		return nil, err
 	}
-	broken := recovered(ctx, a, log)
-	if broken == nil {
-		broken = certain(ctx, a, r.Harm)
+	recoverErr := awaitRecovery(ctx, a, log)
+	if recoverErr == nil {
+		recoverErr = ensureCoverage(ctx, a, r.Harm)
 	}
 	stop()
 	a.Clients.Wait()
-	if err := end(slices.Concat(a.Holders, a.Submitters), log.Put); err != nil {
+	if err := stopClients(slices.Concat(a.Holders, a.Submitters), log.Put); err != nil {
 		return nil, err
 	}
-	var going error
-	if broken == nil {
-		going = jobsEnd(ctx, a) // workers must be admitted and still running
+	var jobsErr error
+	if recoverErr == nil {
+		jobsErr = awaitJobs(ctx, a) // workers must be admitted and still running
 	}
-	if err := end(a.Workers, log.Put); err != nil {
+	if err := stopClients(a.Workers, log.Put); err != nil {
 		return nil, err
 	}
-	if broken == nil {
+	if recoverErr == nil {
 		a.Clients.AwaitAll(ctx)
-		broken = settled(ctx, a, log)
+		recoverErr = awaitSettled(ctx, a, log)
 	}
-	if broken != nil {
-		r.Violations = append(r.Violations, check.Violation{Promise: Recover, Detail: broken.Error()})
+	if recoverErr != nil {
+		r.Violations = append(r.Violations, check.Violation{Guarantee: Recover, Detail: recoverErr.Error()})
 	}
-	if going != nil {
-		r.Violations = append(r.Violations, check.Violation{Promise: check.JobKept, Detail: going.Error()})
+	if jobsErr != nil {
+		r.Violations = append(r.Violations, check.Violation{Guarantee: check.JobKept, Detail: jobsErr.Error()})
 	}
-	r.Terms = terms(ctx, a)
+	r.LastTerm = highestTerm(ctx, a)
 	r.Logs = logs(a.Cluster)
 	a.Cluster.Kill() // free the CPU for the checkers
 	r.Entries = log.Entries()
 	return r, r.Check()
 }
 
-// end stops client processes, and adds their records to the history.
-func end(clients []*fault.Holder, put func(history.Entry)) error {
+// stopClients stops client processes, and adds their records to the history.
+func stopClients(clients []*fault.Holder, put func(history.Entry)) error {
 	for _, h := range clients {
-		entries, err := h.End()
+		entries, err := h.Stop()
 		if err != nil {
 			return err
 		}
@@ -314,78 +314,78 @@ func (r *Report) Check() error {
 	if err != nil {
 		return err
 	}
-	r.Ends, r.Work = ends(h), check.WorkTally(h)
-	maps.Copy(r.Work, besideWork(h))
+	r.Outcomes, r.Work = countOutcomes(h), check.WorkTally(h)
+	maps.Copy(r.Work, countOtherUse(h))
 	for _, op := range h.Operations {
 		r.Operations++
 		if op.Outcome() == history.Unknown {
 			r.Unknown++
 		}
-		if answer, ok := op.Answer(); ok && answer.Result == history.Granted {
+		if resp, ok := op.Answer(); ok && resp.Result == history.Granted {
 			r.Grants++
-			if answer.Superseded != 0 {
+			if resp.Superseded != 0 {
 				r.Reacquired++
 			}
 		}
 	}
-	result := check.All(h, modelTime)
+	result := check.All(h, modelTimeout)
 	r.Violations = append(r.Violations, result.Violations...)
 	r.Undecided = result.Undecided
 	return nil
 }
 
-// ends counts the outcomes of firings.
-func ends(h *history.History) map[string]int {
+// countOutcomes counts the outcomes of firings.
+func countOutcomes(h *history.History) map[string]int {
 	n := map[string]int{"failed": 0, "cut-short": 0, "taken-over": 0, "handed-over": 0, "awaited": 0}
 	claimed := map[[2]string]uint64{}
 	for _, op := range h.Operations {
-		answer, ok := op.Answer()
+		resp, ok := op.Answer()
 		switch r := op.Request; {
 		case !ok:
-		case r.Kind == history.Release && answer.Result == history.Released && r.Failed:
+		case r.Kind == history.Release && resp.Result == history.Released && r.Failed:
 			n["failed"]++
-		case r.Kind == history.Release && answer.Result == history.Released && r.CutShort:
+		case r.Kind == history.Release && resp.Result == history.Released && r.CutShort:
 			n["cut-short"]++
 		case r.Kind == history.TakeOver:
 			n["taken-over"]++
 		case r.Kind == history.Await:
 			n["awaited"]++
-		case r.Firing != "" && answer.Result == history.Granted:
+		case r.Firing != "" && resp.Result == history.Granted:
 			key := [2]string{r.Semaphore, r.Firing}
-			if before, ok := claimed[key]; ok && before != answer.Token {
+			if before, ok := claimed[key]; ok && before != resp.Token {
 				n["handed-over"]++
 			}
-			claimed[key] = answer.Token
+			claimed[key] = resp.Token
 		}
 	}
 	return n
 }
 
-// besideWork counts ordinary callers' grants and operators' changes on the semaphores with tasks.
-func besideWork(h *history.History) map[string]int {
-	works := map[string]bool{"": true} // cordons apply to all semaphores
+// countOtherUse counts ordinary callers' grants and operators' changes on the semaphores with tasks.
+func countOtherUse(h *history.History) map[string]int {
+	withTasks := map[string]bool{"": true} // cordons apply to all semaphores
 	for _, op := range h.Operations {
 		if op.Request.Kind == history.Submit {
-			works[op.Request.Semaphore] = true
+			withTasks[op.Request.Semaphore] = true
 		}
 	}
-	words := map[history.Kind]string{
+	labels := map[history.Kind]string{
 		history.Acquire: "visits", history.Edit: "edits", history.Pause: "pauses", history.Cordon: "cordons", history.Revoke: "revokes",
 		history.TakeOver: "takeovers",
 	}
 	n := map[string]int{"moves": 0}
-	for _, word := range words {
-		n[word] = 0
+	for _, label := range labels {
+		n[label] = 0
 	}
 	for _, op := range h.Operations {
-		answer, ok := op.Answer()
-		word := words[op.Request.Kind]
+		resp, ok := op.Answer()
+		label := labels[op.Request.Kind]
 		switch {
-		case !ok || word == "" || !works[op.Request.Semaphore], op.Request.Kind == history.Acquire && answer.Result != history.Granted:
+		case !ok || label == "" || !withTasks[op.Request.Semaphore], op.Request.Kind == history.Acquire && resp.Result != history.Granted:
 		case op.Request.Move:
 			n["moves"]++
 		default:
-			n[word]++
+			n[label]++
 		}
 	}
 	return n

@@ -49,9 +49,9 @@ type Call struct {
 	connection any
 	identity   Identity
 
-	ofConnection, ofIdentity *tally // nil: not limited
-	working                  bool
-	ended                    bool
+	connectionTally, identityTally *tally // nil: not limited
+	working                        bool
+	ended                          bool
 }
 
 // Open admits a call before its message is read, or refuses it with an *OverloadedError. connection identifies a
@@ -63,16 +63,16 @@ func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	call := &Call{control: c, kind: kind, connection: connection}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if most := c.limits.Open[kind]; c.all.open[kind] >= most {
-		return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Server, Open: true, Limit: most})
+	if limit := c.limits.Open[kind]; c.all.open[kind] >= limit {
+		return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Server, Open: true, Limit: limit})
 	}
 	if connection != nil {
 		t := tallyOf(c, c.connections, connection)
-		if most := c.limits.openOf(kind); t.open[kind] >= most {
-			return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Connection, Open: true, Limit: most})
+		if limit := c.limits.openShare(kind); t.open[kind] >= limit {
+			return nil, c.refuse(&OverloadedError{Kind: kind, Scope: Connection, Open: true, Limit: limit})
 		}
 		t.enter(kind)
-		call.ofConnection = t
+		call.connectionTally = t
 	}
 	c.all.enter(kind)
 	return call, nil
@@ -117,15 +117,15 @@ func (c *Call) identify(identity Identity) error {
 		return nil
 	}
 	control := c.control
-	if c.ended || c.ofIdentity != nil {
+	if c.ended || c.identityTally != nil {
 		return nil
 	}
 	t := tallyOf(control, control.identities, identity)
-	if most := control.limits.openOf(c.kind); t.open[c.kind] >= most {
-		return control.refuse(&OverloadedError{Kind: c.kind, Scope: OneIdentity, Open: true, Limit: most})
+	if limit := control.limits.openShare(c.kind); t.open[c.kind] >= limit {
+		return control.refuse(&OverloadedError{Kind: c.kind, Scope: OneIdentity, Open: true, Limit: limit})
 	}
 	t.enter(c.kind)
-	c.identity, c.ofIdentity = identity, t
+	c.identity, c.identityTally = identity, t
 	return nil
 }
 
@@ -136,14 +136,14 @@ func (c *Call) begin() error {
 		return errEnded
 	}
 	if c.kind != Waiting { // Waiting calls are limited by their turns
-		part := control.limits.workingOf(c.kind)
+		share := control.limits.workingShare(c.kind)
 		switch {
 		case control.all.working[c.kind] >= control.limits.Working[c.kind]:
 			return control.refuse(&OverloadedError{Kind: c.kind, Scope: Server, Limit: control.limits.Working[c.kind]})
-		case c.ofConnection != nil && c.ofConnection.working[c.kind] >= part:
-			return control.refuse(&OverloadedError{Kind: c.kind, Scope: Connection, Limit: part})
-		case c.ofIdentity != nil && c.ofIdentity.working[c.kind] >= part:
-			return control.refuse(&OverloadedError{Kind: c.kind, Scope: OneIdentity, Limit: part})
+		case c.connectionTally != nil && c.connectionTally.working[c.kind] >= share:
+			return control.refuse(&OverloadedError{Kind: c.kind, Scope: Connection, Limit: share})
+		case c.identityTally != nil && c.identityTally.working[c.kind] >= share:
+			return control.refuse(&OverloadedError{Kind: c.kind, Scope: OneIdentity, Limit: share})
 		}
 	}
 	c.working = true
@@ -158,7 +158,7 @@ func (c *Call) Wait() {
 	}
 	c.control.mu.Lock()
 	defer c.control.mu.Unlock()
-	c.rest()
+	c.markIdle()
 }
 
 // End ends the call. It must be called exactly once.
@@ -169,15 +169,15 @@ func (c *Call) End() {
 	control := c.control
 	control.mu.Lock()
 	defer control.mu.Unlock()
-	c.rest()
+	c.markIdle()
 	c.ended = true
 	control.all.leave(c.kind)
-	leave(control, control.connections, c.connection, c.ofConnection, c.kind)
-	leave(control, control.identities, c.identity, c.ofIdentity, c.kind)
+	leave(control, control.connections, c.connection, c.connectionTally, c.kind)
+	leave(control, control.identities, c.identity, c.identityTally, c.kind)
 }
 
-// rest marks a call as no longer in progress. The caller must hold mu.
-func (c *Call) rest() {
+// markIdle marks a call as no longer in progress. The caller must hold mu.
+func (c *Call) markIdle() {
 	if !c.working {
 		return
 	}
@@ -189,10 +189,10 @@ func (c *Call) rest() {
 }
 
 // count adds delta to the counts of calls in progress. The caller must hold mu.
-func (c *Call) count(by int) {
-	for _, t := range [...]*tally{&c.control.all, c.ofConnection, c.ofIdentity} {
+func (c *Call) count(delta int) {
+	for _, t := range [...]*tally{&c.control.all, c.connectionTally, c.identityTally} {
 		if t != nil {
-			t.working[c.kind] += by
+			t.working[c.kind] += delta
 		}
 	}
 }
@@ -203,15 +203,15 @@ func (c *Control) refuse(e *OverloadedError) error {
 	return e
 }
 
-// IsOpen returns the number of open calls.
-func (c *Control) IsOpen() int {
+// OpenCalls returns the number of open calls.
+func (c *Control) OpenCalls() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all.calls
 }
 
-// InWork returns the number of calls of a kind that are in progress.
-func (c *Control) InWork(k Kind) int {
+// CallsInProgress returns the number of calls of a kind that are in progress.
+func (c *Control) CallsInProgress(k Kind) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all.working[k]

@@ -15,9 +15,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// small returns limits that a test can reach: 8 ordinary calls, of which one connection or identity may have 2, and 4
+// smallLimits returns limits that a test can reach: 8 ordinary calls, of which one connection or identity may have 2, and 4
 // turns.
-func small() Limits {
+func smallLimits() Limits {
 	l := NewLimits(8)
 	for k := range l.Open {
 		l.Open[k] = 30
@@ -69,8 +69,8 @@ func wantEmpty(t *testing.T, c *Control) {
 	}
 }
 
-func TestWork_BeyondTheLimit_IsRefusedUntilACallEnds(t *testing.T) {
-	c := New(small())
+func TestWork_AboveLimit_IsRefusedUntilACallEnds(t *testing.T) {
+	c := New(smallLimits())
 	var calls []*Call
 	for i := range 8 {
 		calls = append(calls, mustWork(t, c, Ordinary, i, fmt.Sprint(i)))
@@ -82,7 +82,7 @@ func TestWork_BeyondTheLimit_IsRefusedUntilACallEnds(t *testing.T) {
 	}
 	calls[3].End()
 	calls[3] = mustWork(t, c, Ordinary, "another", "another")
-	if n := c.InWork(Ordinary); n != 8 {
+	if n := c.CallsInProgress(Ordinary); n != 8 {
 		t.Errorf("CallsInProgress() = %d, want 8", n)
 	}
 	for _, call := range calls {
@@ -92,7 +92,7 @@ func TestWork_BeyondTheLimit_IsRefusedUntilACallEnds(t *testing.T) {
 }
 
 func TestWork_OneConnection_IsLimitedToItsShare(t *testing.T) {
-	c := New(small())
+	c := New(smallLimits())
 	defer mustWork(t, c, Ordinary, "runaway", "a").End()
 	defer mustWork(t, c, Ordinary, "runaway", "b").End()
 	_, err := work(t, c, Ordinary, "runaway", "c")
@@ -103,7 +103,7 @@ func TestWork_OneConnection_IsLimitedToItsShare(t *testing.T) {
 }
 
 func TestWork_OneIdentity_IsLimitedToItsShareAcrossConnections(t *testing.T) {
-	c := New(small())
+	c := New(smallLimits())
 	defer mustWork(t, c, Ordinary, 1, "runaway").End()
 	defer mustWork(t, c, Ordinary, nil, "runaway").End() // forwarded by another member
 	_, err := work(t, c, Ordinary, 3, "runaway")
@@ -111,8 +111,8 @@ func TestWork_OneIdentity_IsLimitedToItsShareAcrossConnections(t *testing.T) {
 	defer mustWork(t, c, Ordinary, 3, "other").End()
 }
 
-func TestWork_MemberConnection_IsNotLimitedToAShare(t *testing.T) {
-	c := New(small())
+func TestWork_MemberConnection_HasNoShareLimit(t *testing.T) {
+	c := New(smallLimits())
 	for i := range 8 {
 		defer mustWork(t, c, Ordinary, nil, fmt.Sprint(i)).End()
 	}
@@ -120,9 +120,9 @@ func TestWork_MemberConnection_IsNotLimitedToAShare(t *testing.T) {
 	wantRefused(t, err, Server, false, 8)
 }
 
-func TestKinds_FloodOfOneKind_DoesNotAffectTheOthers(t *testing.T) {
+func TestKinds_FloodOfOneKind_DoesNotAffectOthers(t *testing.T) {
 	for _, flooded := range Kinds() {
-		c := New(small())
+		c := New(smallLimits())
 		for i := range c.limits.Working[flooded] {
 			defer mustWork(t, c, flooded, i, fmt.Sprint(i)).End()
 		}
@@ -135,7 +135,7 @@ func TestKinds_FloodOfOneKind_DoesNotAffectTheOthers(t *testing.T) {
 }
 
 func TestVital_IsAlwaysAdmittedAndNotCounted(t *testing.T) {
-	c := New(small())
+	c := New(smallLimits())
 	for i := range c.limits.Open[Ordinary] {
 		call, err := c.Open(Ordinary, i)
 		if err != nil {
@@ -148,13 +148,13 @@ func TestVital_IsAlwaysAdmittedAndNotCounted(t *testing.T) {
 	for range 100 {
 		defer mustWork(t, c, Vital, "one", "one").End()
 	}
-	if n := c.IsOpen(); n != 30 {
+	if n := c.OpenCalls(); n != 30 {
 		t.Errorf("OpenCalls() = %d, want 30", n)
 	}
 }
 
 // An operator must be able to end an overload of waiters, so they must not block other kinds of calls.
-func TestOpen_WaitersReachTheirLimit_OtherKindsAreAdmitted(t *testing.T) {
+func TestOpen_WaitersReachLimit_OtherKindsAreAdmitted(t *testing.T) {
 	c := New(NewLimits(DefaultWorking))
 	for i := range c.limits.Open[Waiting] {
 		call, err := c.Open(Waiting, i%3)
@@ -171,7 +171,7 @@ func TestOpen_WaitersReachTheirLimit_OtherKindsAreAdmitted(t *testing.T) {
 }
 
 func TestOpen_OneConnectionOrIdentity_IsLimitedToItsShare(t *testing.T) {
-	c := New(small())
+	c := New(smallLimits())
 	for range 20 { // calls whose message never arrives
 		call, err := c.Open(Ordinary, "silent")
 		if err != nil {
@@ -183,7 +183,7 @@ func TestOpen_OneConnectionOrIdentity_IsLimitedToItsShare(t *testing.T) {
 	wantRefused(t, err, Connection, true, 20)
 	mustWork(t, c, Ordinary, "another", "a").End()
 
-	c = New(small())
+	c = New(smallLimits())
 	for i := range 20 {
 		w := mustWork(t, c, Waiting, i, "one")
 		defer w.End()
@@ -194,39 +194,39 @@ func TestOpen_OneConnectionOrIdentity_IsLimitedToItsShare(t *testing.T) {
 	defer mustWork(t, c, Waiting, "another", "two").End()
 }
 
-func TestWaiting_CallsThatWait_AreNotInProgress(t *testing.T) {
-	c := New(small())
+func TestWaiting_QueuedCalls_AreNotInProgress(t *testing.T) {
+	c := New(smallLimits())
 	for range 20 { // far more calls from one client than may be in progress
 		w := mustWork(t, c, Waiting, "one", "one")
 		defer w.End()
 		w.Wait()
 		w.Wait() // calling Wait twice has no further effect
 	}
-	if n, open := c.InWork(Waiting), c.IsOpen(); n != 0 || open != 20 {
+	if n, open := c.CallsInProgress(Waiting), c.OpenCalls(); n != 0 || open != 20 {
 		t.Errorf("%d calls in progress and %d open, want 0 and 20", n, open)
 	}
 }
 
-func TestWaiting_BeyondTheLimit_WaitsForItsTurn_FirstComeFirstServed(t *testing.T) {
+func TestWaiting_AboveLimit_TakesTurnsInOrderOfArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := New(small())
+		c := New(smallLimits())
 		var working []*Call
 		for i := range 4 {
 			working = append(working, mustWork(t, c, Waiting, i, ""))
 		}
-		begun := make(chan int, 3)
+		started := make(chan int, 3)
 		calls := make([]*Call, 3)
 		for i := range calls {
 			calls[i], _ = c.Open(Waiting, "late")
 			go func() {
 				if err := calls[i].Work(t.Context(), Identity{}); err == nil {
-					begun <- i
+					started <- i
 				}
 			}()
 			synctest.Wait()
 		}
 		for i := range calls {
-			if len(begun) != 0 {
+			if len(started) != 0 {
 				t.Fatal("a call began before a turn was free")
 			}
 			if i%2 == 0 {
@@ -235,11 +235,11 @@ func TestWaiting_BeyondTheLimit_WaitsForItsTurn_FirstComeFirstServed(t *testing.
 				working[i].End()
 			}
 			synctest.Wait()
-			if next := <-begun; next != i {
+			if next := <-started; next != i {
 				t.Fatalf("call %d began, want call %d", next, i)
 			}
 		}
-		if n := c.InWork(Waiting); n != 4 {
+		if n := c.CallsInProgress(Waiting); n != 4 {
 			t.Errorf("CallsInProgress() = %d, want 4", n)
 		}
 		for _, call := range calls {
@@ -252,8 +252,8 @@ func TestWaiting_BeyondTheLimit_WaitsForItsTurn_FirstComeFirstServed(t *testing.
 	})
 }
 
-func TestWaiting_ContextEndsBeforeItsTurn(t *testing.T) {
-	c := New(small())
+func TestWaiting_ContextCancelledBeforeTurn_ReturnsError(t *testing.T) {
+	c := New(smallLimits())
 	for i := range 4 {
 		defer mustWork(t, c, Waiting, i, "").End()
 	}
@@ -267,14 +267,14 @@ func TestWaiting_ContextEndsBeforeItsTurn(t *testing.T) {
 		t.Errorf("Work() with a cancelled context = %v, want context.Canceled", err)
 	}
 	call.End()
-	if n, turns := c.InWork(Waiting), len(c.turns); n != 4 || turns != 4 {
+	if n, turns := c.CallsInProgress(Waiting), len(c.turns); n != 4 || turns != 4 {
 		t.Errorf("%d calls in progress and %d turns, want 4 of each", n, turns)
 	}
 }
 
 // One goroutine reads a stream's message, and another ends the call.
 func TestWork_AfterEnd_HasNoEffect(t *testing.T) {
-	c := New(small())
+	c := New(smallLimits())
 	for _, k := range []Kind{Ordinary, Waiting} {
 		call, err := c.Open(k, 1)
 		if err != nil {
@@ -289,42 +289,42 @@ func TestWork_AfterEnd_HasNoEffect(t *testing.T) {
 	wantEmpty(t, c)
 }
 
-// TestControl_UnderManyCallers_NeverExceedsALimit runs random calls concurrently and checks the counts after each step.
-func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
-	c := New(small())
+// TestControl_ManyCallers_NeverExceedLimits runs random calls concurrently and checks the counts after each step.
+func TestControl_ManyCallers_NeverExceedLimits(t *testing.T) {
+	c := New(smallLimits())
 	check := func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		over := false
+		exceeded := false
 		for _, k := range Kinds() {
-			over = over || c.all.open[k] > c.limits.Open[k] || c.all.working[k] > c.limits.Working[k] || c.all.working[k] < 0
+			exceeded = exceeded || c.all.open[k] > c.limits.Open[k] || c.all.working[k] > c.limits.Working[k] || c.all.working[k] < 0
 			for _, t := range c.connections {
-				over = over || t.open[k] > c.limits.openOf(k) || k != Waiting && t.working[k] > c.limits.workingOf(k)
+				exceeded = exceeded || t.open[k] > c.limits.openShare(k) || k != Waiting && t.working[k] > c.limits.workingShare(k)
 			}
 			for _, t := range c.identities {
-				over = over || t.open[k] > c.limits.openOf(k) || k != Waiting && t.working[k] > c.limits.workingOf(k)
+				exceeded = exceeded || t.open[k] > c.limits.openShare(k) || k != Waiting && t.working[k] > c.limits.workingShare(k)
 			}
 		}
-		if over {
+		if exceeded {
 			t.Errorf("calls exceed the limits: %+v", c.all)
 		}
 	}
 	var wg sync.WaitGroup
 	for seed := range uint64(40) {
 		wg.Go(func() {
-			random := rand.New(rand.NewPCG(1, seed))
+			rng := rand.New(rand.NewPCG(1, seed))
 			for range 500 {
-				k := Kinds()[random.IntN(len(Kinds()))]
+				k := Kinds()[rng.IntN(len(Kinds()))]
 				var connection any
-				if random.IntN(4) > 0 {
-					connection = random.IntN(5)
+				if rng.IntN(4) > 0 {
+					connection = rng.IntN(5)
 				}
-				call, err := work(t, c, k, connection, fmt.Sprint(random.IntN(5)))
+				call, err := work(t, c, k, connection, fmt.Sprint(rng.IntN(5)))
 				check()
 				if err != nil {
 					continue
 				}
-				if random.IntN(2) == 0 {
+				if rng.IntN(2) == 0 {
 					call.Wait()
 				}
 				check()
@@ -339,18 +339,18 @@ func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
 func TestNewLimits_OneClient_MayHaveTenThousandWaiters(t *testing.T) {
 	for _, working := range []int{1, 16, DefaultWorking} {
 		l := NewLimits(working)
-		if l.openOf(Waiting) < 10_000 {
-			t.Errorf("NewLimits(%d): one client may have %d waiting calls, want at least 10000", working, l.openOf(Waiting))
+		if l.openShare(Waiting) < 10_000 {
+			t.Errorf("NewLimits(%d): one client may have %d waiting calls, want at least 10000", working, l.openShare(Waiting))
 		}
 		for _, k := range Kinds() {
-			if l.Working[k] < 1 || l.workingOf(k) < 1 {
-				t.Errorf("NewLimits(%d): %d calls of kind %v, and %d per connection, want at least 1", working, l.Working[k], k, l.workingOf(k))
+			if l.Working[k] < 1 || l.workingShare(k) < 1 {
+				t.Errorf("NewLimits(%d): %d calls of kind %v, and %d per connection, want at least 1", working, l.Working[k], k, l.workingShare(k))
 			}
 		}
 	}
 }
 
-func TestOverloadedError_NamesTheLimit(t *testing.T) {
+func TestOverloadedError_ReportsLimit(t *testing.T) {
 	for e, want := range map[OverloadedError]string{
 		{Kind: Ordinary, Scope: Server, Limit: 8}:                 "this server has 8 ordinary calls in progress",
 		{Kind: Heavy, Scope: Connection, Limit: 2}:                "this connection has 2 heavy calls in progress",

@@ -63,11 +63,11 @@ func NewLimits(working int) Limits {
 	return l
 }
 
-// openOf returns how many open calls of that kind one connection or identity may have.
-func (l *Limits) openOf(k Kind) int { return max(l.Open[k]*2/3, 1) }
+// openShare returns how many open calls of that kind one connection or identity may have.
+func (l *Limits) openShare(k Kind) int { return max(l.Open[k]*2/3, 1) }
 
-// workingOf returns how many calls of that kind one connection or identity may have in progress.
-func (l *Limits) workingOf(k Kind) int { return max(l.Working[k]/4, 1) }
+// workingShare returns how many calls of that kind one connection or identity may have in progress.
+func (l *Limits) workingShare(k Kind) int { return max(l.Working[k]/4, 1) }
 
 // Scope defines which calls count toward a limit.
 type Scope uint8
@@ -100,10 +100,10 @@ type OverloadedError struct {
 }
 
 func (e *OverloadedError) Error() string {
-	whose := [scopes]string{"this server has", "this connection has", "this group and acquirer have"}[e.Scope]
-	what := fmt.Sprintf("%d %s calls in progress", e.Limit, e.Kind)
+	subject := [scopes]string{"this server has", "this connection has", "this group and acquirer have"}[e.Scope]
+	calls := fmt.Sprintf("%d %s calls in progress", e.Limit, e.Kind)
 	if e.Open {
-		what = fmt.Sprintf("%d open %s calls", e.Limit, e.Kind)
+		calls = fmt.Sprintf("%d open %s calls", e.Limit, e.Kind)
 	}
-	return fmt.Sprintf("overloaded: %s %s, which is the limit; nothing was done: try again later or at a lower rate", whose, what)
+	return fmt.Sprintf("overloaded: %s %s, which is the limit; nothing was done: try again later or at a lower rate", subject, calls)
 }

@@ -48,8 +48,8 @@ func accessOutcome(outcome fsm.AccessOutcome) func(error) (map[string]string, bo
 	}
 }
 
-// changed returns nil if the change was made or was unnecessary, and otherwise an error that explains the refusal.
-func changed(r fsm.AccessResult, what string) error {
+// accessRefusal returns nil if the change was made or was unnecessary, and otherwise an error that explains the refusal.
+func accessRefusal(r fsm.AccessResult, what string) error {
 	text := ""
 	switch r.Outcome {
 	case fsm.AccessApplied, fsm.AccessUnchanged:
@@ -78,7 +78,7 @@ func (s *authService) WhoAmI(ctx context.Context, _ *gatekeeperv1.WhoAmIRequest)
 		return nil, err
 	}
 	return &gatekeeperv1.WhoAmIResponse{
-		Authenticated: true, Principal: p.Name(), Credential: c.credential.String(), Grants: mapped(p.Binding().Grants, toGrantOf),
+		Authenticated: true, Principal: p.Name(), Credential: c.credential.String(), Grants: mapped(p.Binding().Grants, toAccessGrant),
 		Acquirers: c.credential.Acquirers, Subjects: c.credential.Proven(),
 	}, nil
 }
@@ -92,7 +92,7 @@ func (s *authService) CanI(ctx context.Context, m *gatekeeperv1.CanIRequest) (*g
 	if c == nil {
 		return &gatekeeperv1.CanIResponse{Allowed: true}, nil
 	}
-	p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error {
+	p, err := c.authorize(ctx, func(p *auth.Principal, state *fsm.State) error {
 		where := "anywhere"
 		allowed := p.Has(role)
 		if sem := m.GetSemaphore(); sem != "" {
@@ -188,7 +188,7 @@ func (s *authService) change(ctx context.Context, reason, what string, cmd func(
 		kind, name, _ := strings.Cut(what, " ")
 		return fsm.AccessResult{}, invalid(kind, name, "requires servers that authenticate their callers: start them with --tls-ca, --bearer-tokens or --oidc-issuer")
 	}
-	p, err := c.may(ctx, mayAdminister)
+	p, err := c.authorize(ctx, mayAdminister)
 	if err != nil {
 		return fsm.AccessResult{}, err
 	}
@@ -196,7 +196,7 @@ func (s *authService) change(ctx context.Context, reason, what string, cmd func(
 	if err != nil {
 		return r, err
 	}
-	return r, changed(r, what)
+	return r, accessRefusal(r, what)
 }
 
 func roleFrom(field string, r gatekeeperv1.Role) (access.Role, error) {
@@ -229,12 +229,12 @@ func toBinding(b *access.Binding) *gatekeeperv1.Binding {
 		return nil
 	}
 	return &gatekeeperv1.Binding{
-		Name: b.Name, Subjects: b.Subjects, Grants: mapped(b.Grants, toGrantOf), Tokens: mapped(b.Tokens, toAccessToken),
+		Name: b.Name, Subjects: b.Subjects, Grants: mapped(b.Grants, toAccessGrant), Tokens: mapped(b.Tokens, toAccessToken),
 		Revision: b.Revision, UpdatedBy: b.UpdatedBy, UpdatedAt: toTimestamp(b.UpdatedAt), Reason: b.Reason,
 	}
 }
 
-func toGrantOf(g access.Grant) *gatekeeperv1.AccessGrant {
+func toAccessGrant(g access.Grant) *gatekeeperv1.AccessGrant {
 	return &gatekeeperv1.AccessGrant{
 		Role: gatekeeperv1.Role(g.Role), Semaphores: g.Semaphores, Labels: g.Labels, Group: g.Group, Acquirer: g.Acquirer,
 	}

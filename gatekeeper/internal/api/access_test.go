@@ -16,14 +16,14 @@ import (
 
 // While a member runs a version without bindings, a caller with a certificate may do everything, because that member
 // allows it too. The first binding ends this.
-func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testing.T) {
+func TestAccess_OlderMember_AuthenticationStartsAfterUpgrade(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
 		c.TLS = issue(ca, authority.Leaf{Name: "gk1", Server: true})
 		c.Authenticate, c.OptionalClientCerts = true, true
 	})
-	named := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, trusting(t, ca, ca, nil)))
-	nobody := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, trusting(t, ca, nil, nil)))
+	authenticated := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, trusting(t, ca, ca, nil)))
+	anonymous := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, trusting(t, ca, nil, nil)))
 	list := func(c gatekeeperv1.DefinitionServiceClient) codes.Code {
 		_, err := c.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{})
 		return status.Code(err)
@@ -37,10 +37,10 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 	}
 	check := func(when string, withCertificate, without codes.Code) {
 		t.Helper()
-		if got := list(named); got != withCertificate {
+		if got := list(authenticated); got != withCertificate {
 			t.Errorf("%s, with a certificate: %v, want %v", when, got, withCertificate)
 		}
-		if got := list(nobody); got != without {
+		if got := list(anonymous); got != without {
 			t.Errorf("%s, without one: %v, want %v", when, got, without)
 		}
 	}
@@ -61,7 +61,7 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 
 // A server that has just started has the state of its last snapshot, which may be older than every binding. It must not
 // authorize anyone based on that state.
-func TestAccess_ServerThatHasNotCaughtUp_AnswersOnlyGetStatus(t *testing.T) {
+func TestAccess_BeforeCatchingUp_OnlyGetStatusIsServed(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
 		c.TLS = issue(ca, authority.Leaf{Name: "gk1", Server: true})

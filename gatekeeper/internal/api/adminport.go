@@ -30,9 +30,9 @@ func (a *API) AdminPort(pages http.Handler) http.Handler {
 			pages.ServeHTTP(w, r)
 			return
 		case "/", "/metrics":
-			page, allowed = "admin port: metrics", viewsEvery
+			page, allowed = "admin port: metrics", mayViewAll
 		}
-		if err := a.admits(r, page, allowed); err != nil {
+		if err := a.authorizePage(r, page, allowed); err != nil {
 			refuse(w, err)
 			return
 		}
@@ -45,40 +45,40 @@ type statusOnly struct{ http.ResponseWriter }
 
 func (statusOnly) Write(b []byte) (int, error) { return len(b), nil }
 
-// admits checks whether the caller may see a page. A refusal is audited.
-func (a *API) admits(r *http.Request, page string, allowed permission) error {
-	from := &peer.Peer{Addr: &net.TCPAddr{}}
-	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		from.Addr = net.TCPAddrFromAddrPort(at)
+// authorizePage checks whether the caller may see a page. A refusal is audited.
+func (a *API) authorizePage(r *http.Request, page string, allowed permission) error {
+	remote := &peer.Peer{Addr: &net.TCPAddr{}}
+	if addr, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		remote.Addr = net.TCPAddrFromAddrPort(addr)
 	}
 	if r.TLS != nil {
-		from.AuthInfo = credentials.TLSInfo{State: *r.TLS}
+		remote.AuthInfo = credentials.TLSInfo{State: *r.TLS}
 	}
-	ctx := metadata.NewIncomingContext(peer.NewContext(r.Context(), from), metadata.MD{authorization: r.Header.Values("Authorization")})
+	ctx := metadata.NewIncomingContext(peer.NewContext(r.Context(), remote), metadata.MD{authorization: r.Header.Values("Authorization")})
 	ctx, err := a.authenticate(ctx)
 	if c := a.caller(ctx); err == nil && c != nil {
 		var p *auth.Principal
 		if err = c.admit(); err == nil {
-			if p, err = c.here(allowed); p == nil {
-				c.failed()
+			if p, err = c.checkLocally(allowed); p == nil {
+				c.countFailure()
 			}
 		}
 	}
-	a.audited(ctx, page, nil, nil, err)
+	a.auditCall(ctx, page, nil, nil, err)
 	return err
 }
 
 // refuse writes the response to a refused request.
 func refuse(w http.ResponseWriter, err error) {
 	code := http.StatusServiceUnavailable
-	if _, is := errors.AsType[*unauthenticatedError](err); is {
+	if _, ok := errors.AsType[*unauthenticatedError](err); ok {
 		code = http.StatusUnauthorized
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if _, is := errors.AsType[*forbiddenError](err); is {
+	if _, ok := errors.AsType[*forbiddenError](err); ok {
 		code = http.StatusForbidden
 	}
-	if blocked, is := errors.AsType[*guessing.BlockedError](err); is {
+	if blocked, ok := errors.AsType[*guessing.BlockedError](err); ok {
 		code = http.StatusTooManyRequests
 		w.Header().Set("Retry-After", decimal(uint64((blocked.Retry+time.Second-1)/time.Second)))
 	}

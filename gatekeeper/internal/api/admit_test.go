@@ -24,24 +24,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// working limits the number of ordinary calls in progress.
-func working(n int) func(*Config) {
+// withWorkLimit limits the number of ordinary calls in progress.
+func withWorkLimit(n int) func(*Config) {
 	return func(c *Config) { c.Admission = admission.New(admission.NewLimits(n)) }
 }
 
-// stuck makes every TryAcquire on g block until release is called. started receives each call's acquirer.
-func stuck(g *gate) (begun chan string, release func()) {
-	begun, held := make(chan string, 1000), make(chan struct{})
+// blockCalls makes every TryAcquire on g block until release is called. started receives each call's acquirer.
+func blockCalls(g *gate) (started chan string, release func()) {
+	started, unblock := make(chan string, 1000), make(chan struct{})
 	g.keeper.tryAcquire = func(ctx context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
-		begun <- c.Identity.Acquirer
+		started <- c.Identity.Acquirer
 		select {
-		case <-held:
+		case <-unblock:
 			return keeper.Answer{Outcome: semaphore.Denied, Denial: new(keeper.Denial)}, nil
 		case <-ctx.Done():
 			return keeper.Answer{}, ctx.Err()
 		}
 	}
-	return begun, sync.OnceFunc(func() { close(held) })
+	return started, sync.OnceFunc(func() { close(unblock) })
 }
 
 func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
@@ -50,14 +50,14 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 
 // occupy starts n blocked calls with different identities, at most perConn of them on each connection. end lets them
 // finish and checks that they succeed.
-func occupy(t *testing.T, g *gate, n, each int) (end func()) {
+func occupy(t *testing.T, g *gate, n, perConn int) (end func()) {
 	t.Helper()
-	begun, release := stuck(g)
+	started, release := blockCalls(g)
 	c := ctx(t)
 	answers := make(chan error, n)
 	var permits gatekeeperv1.PermitServiceClient
 	for i := range n {
-		if i%each == 0 {
+		if i%perConn == 0 {
 			permits = gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
 		}
 		go func(permits gatekeeperv1.PermitServiceClient) {
@@ -66,7 +66,7 @@ func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 		}(permits)
 	}
 	for range n {
-		receiveFrom(t, begun)
+		receiveFrom(t, started)
 	}
 	return func() {
 		t.Helper()
@@ -80,18 +80,18 @@ func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 }
 
 // wantOverloaded checks that a call was refused because of the named limit, with a hint about when to retry.
-func wantOverloaded(t *testing.T, err error, of string) {
+func wantOverloaded(t *testing.T, err error, scope string) {
 	t.Helper()
-	if got := want(t, err, codes.ResourceExhausted, "NOT_APPENDED")["of"]; got != of {
-		t.Fatalf("the %s limit refused the call, want the %s limit: %v", got, of, err)
+	if got := want(t, err, codes.ResourceExhausted, "NOT_APPENDED")["of"]; got != scope {
+		t.Fatalf("the %s limit refused the call, want the %s limit: %v", got, scope, err)
 	}
 	if retryAfter(err) <= 0 {
 		t.Errorf("the refusal does not say when to retry: %v", err)
 	}
 }
 
-func TestOverload_RefusesWithAHint_ServesVitalCalls_AndRecovers(t *testing.T) {
-	g := open(t, working(16))
+func TestOverload_RefusesWithRetryHint_ServesVitalCalls_ThenRecovers(t *testing.T) {
+	g := open(t, withWorkLimit(16))
 	end := occupy(t, g, 16, 4)
 
 	_, err := g.permits.TryAcquire(ctx(t), request("another"))
@@ -108,19 +108,19 @@ func TestOverload_RefusesWithAHint_ServesVitalCalls_AndRecovers(t *testing.T) {
 	if err := stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{one}}); err != nil {
 		t.Fatal(err)
 	}
-	_, kept := stream.Recv()
-	_, refreshed := g.permits.Refresh(ctx(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
-	_, released := g.permits.Release(ctx(t), &gatekeeperv1.ReleaseRequest{Token: 1})
-	_, cancelled := g.permits.Cancel(ctx(t), &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
-	_, answered := g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest))
-	_, healthy := healthpb.NewHealthClient(g.conn).Check(ctx(t), new(healthpb.HealthCheckRequest))
-	if err := errors.Join(kept, refreshed, released, cancelled, answered, healthy); err != nil {
+	_, keepAliveErr := stream.Recv()
+	_, refreshErr := g.permits.Refresh(ctx(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{one}})
+	_, releaseErr := g.permits.Release(ctx(t), &gatekeeperv1.ReleaseRequest{Token: 1})
+	_, cancelErr := g.permits.Cancel(ctx(t), &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})
+	_, statusErr := g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest))
+	_, healthErr := healthpb.NewHealthClient(g.conn).Check(ctx(t), new(healthpb.HealthCheckRequest))
+	if err := errors.Join(keepAliveErr, refreshErr, releaseErr, cancelErr, statusErr, healthErr); err != nil {
 		t.Errorf("a vital call failed: %v", err)
 	}
 	// Calls by operators and viewers still work too.
-	_, created := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
-	_, listed := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
-	if err := errors.Join(created, listed); err != nil {
+	_, createErr := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
+	_, listErr := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
+	if err := errors.Join(createErr, listErr); err != nil {
 		t.Errorf("an operator's call failed: %v", err)
 	}
 
@@ -131,7 +131,7 @@ func TestOverload_RefusesWithAHint_ServesVitalCalls_AndRecovers(t *testing.T) {
 }
 
 func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
-	g := open(t, working(16))
+	g := open(t, withWorkLimit(16))
 	end := occupy(t, g, 4, 4)
 	defer end()
 	// The calls made by occupy use a separate connection. This checks that gRPC has one peer per connection, which
@@ -141,26 +141,26 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	for i := range 4 {
 		go func() { _, _ = runaway.TryAcquire(c, request(fmt.Sprint("runaway", i))) }()
 	}
-	eventually(t, "eight calls are in progress", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 8 })
+	eventually(t, "eight calls are in progress", func() bool { return g.api.cfg.Admission.CallsInProgress(admission.Ordinary) == 8 })
 	_, err := runaway.TryAcquire(ctx(t), request("another"))
 	wantOverloaded(t, err, "connection")
 	refusedBefore := g.api.cfg.Admission.Refused(admission.Ordinary, admission.Connection)
 	go func() { _, _ = g.permits.TryAcquire(c, request("another")) }()
-	eventually(t, "a call on another connection is in progress", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 9 })
+	eventually(t, "a call on another connection is in progress", func() bool { return g.api.cfg.Admission.CallsInProgress(admission.Ordinary) == 9 })
 	if n := g.api.cfg.Admission.Refused(admission.Ordinary, admission.Connection); n != refusedBefore {
 		t.Errorf("connection limit refused %d calls, want %d", n, refusedBefore)
 	}
 }
 
-func TestOverload_RunawayIdentity_IsRefused_OnEveryConnection(t *testing.T) {
-	g := open(t, working(16))
-	begun, release := stuck(g)
+func TestOverload_RunawayIdentity_IsRefusedOnEveryConnection(t *testing.T) {
+	g := open(t, withWorkLimit(16))
+	started, release := blockCalls(g)
 	defer release()
 	c := ctx(t)
 	for range 4 {
 		permits := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
 		go func() { _, _ = permits.TryAcquire(c, request("runaway")) }()
-		receiveFrom(t, begun)
+		receiveFrom(t, started)
 	}
 	_, err := g.permits.TryAcquire(ctx(t), request("runaway"))
 	wantOverloaded(t, err, "identity")
@@ -168,8 +168,8 @@ func TestOverload_RunawayIdentity_IsRefused_OnEveryConnection(t *testing.T) {
 
 // One connection from another member carries the calls of all its clients.
 func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
-	leader, follower := pair(t, working(16))
-	begun, release := stuck(leader)
+	leader, follower := pair(t, withWorkLimit(16))
+	started, release := blockCalls(leader)
 	defer release()
 	c := ctx(t)
 	answers := make(chan error, 16)
@@ -185,7 +185,7 @@ func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 		}()
 	}
 	for range 16 {
-		receiveFrom(t, begun)
+		receiveFrom(t, started)
 	}
 	_, err := follower.permits.TryAcquire(ctx(t), request("another"))
 	wantOverloaded(t, err, "server")
@@ -198,15 +198,15 @@ func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 }
 
 // There may be many waiters, and each is sent its place in the queue. They do not count as calls in progress.
-func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
-	g := open(t, working(16))
+func TestWaiters_FarAboveWorkLimit_AllWait(t *testing.T) {
+	g := open(t, withWorkLimit(16))
 	g.keeper.acquire = keepPlace
 	const waiters = 500
 	c := ctx(t)
 	var waiting sync.WaitGroup
 	for range waiters {
 		waiting.Go(func() {
-			stream, err := g.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
+			stream, err := g.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})
 			if err == nil {
 				_, err = stream.Recv()
 			}
@@ -216,18 +216,18 @@ func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
 		})
 	}
 	waiting.Wait()
-	if open, inWork := g.api.cfg.Admission.IsOpen(), g.api.cfg.Admission.InWork(admission.Waiting); open != waiters || inWork != 0 {
+	if open, inWork := g.api.cfg.Admission.OpenCalls(), g.api.cfg.Admission.CallsInProgress(admission.Waiting); open != waiters || inWork != 0 {
 		t.Errorf("%d calls are open and %d in progress, want %d and 0", open, inWork, waiters)
 	}
 	occupy(t, g, 16, 4)()
 }
 
 // A call without a message counts as open. It is refused above the limit, and does not block other clients.
-func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
+func TestSlowLoris_CallsWithoutMessage_AreLimited(t *testing.T) {
 	limits := admission.NewLimits(16)
 	limits.Open[admission.Ordinary] = 6
 	g := open(t, func(c *Config) { c.Admission = admission.New(limits) })
-	_, release := stuck(g)
+	_, release := blockCalls(g)
 	release()
 	begin := func(conn *grpc.ClientConn) grpc.ClientStream {
 		return must(conn.NewStream(ctx(t), &grpc.StreamDesc{ClientStreams: true}, gatekeeperv1.PermitService_TryAcquire_FullMethodName))(t)
@@ -236,17 +236,17 @@ func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	for range 4 {
 		begin(silent)
 	}
-	eventually(t, "four calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 4 })
+	eventually(t, "four calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 4 })
 	wantOverloaded(t, begin(silent).RecvMsg(new(gatekeeperv1.TryAcquireResponse)), "connection")
 	if _, err := g.permits.TryAcquire(ctx(t), request("another")); err != nil {
 		t.Errorf("a call failed while others were silent: %v", err)
 	}
 	silent.Close()
-	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 0 })
 }
 
 func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
-	g := open(t, working(16))
+	g := open(t, withWorkLimit(16))
 	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { panic("a fault") }
 	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
 		panic("a fault")
@@ -256,15 +256,15 @@ func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
 		want(t, err, codes.Internal, "INTERNAL")
 		_, err = g.permits.TryAcquire(ctx(t), request(""))
 		want(t, err, codes.InvalidArgument, "INVALID_FIELD")
-		stream, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
+		stream, err := g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})
 		if err == nil {
 			_, err = stream.Recv()
 		}
 		want(t, err, codes.Internal, "INTERNAL")
 	}
-	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 0 })
 	for _, k := range admission.Kinds() {
-		if n := g.api.cfg.Admission.InWork(k); n != 0 {
+		if n := g.api.cfg.Admission.CallsInProgress(k); n != 0 {
 			t.Errorf("%d %v calls are still in progress, want 0", n, k)
 		}
 	}

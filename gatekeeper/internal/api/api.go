@@ -59,11 +59,11 @@ type Config struct {
 	// Version and Started are reported by GetStatus. Optional.
 	Version string
 	Started time.Time
-	// SmallestDuration is the shortest permit duration that the consensus timeouts allow. Optional; zero disables the
+	// MinDuration is the shortest permit duration that the consensus timeouts allow. Optional; zero disables the
 	// warnings about it.
-	SmallestDuration time.Duration
-	// ClocksOff returns the members whose wall clocks differ from the others' while this server leads. Optional.
-	ClocksOff func() []consensus.MemberClock
+	MinDuration time.Duration
+	// SkewedClocks returns the members whose wall clocks differ from the others' while this server leads. Optional.
+	SkewedClocks func() []consensus.MemberClock
 	// Poll is the interval at which readiness and leadership are checked. Optional; the default is DefaultPoll.
 	Poll time.Duration
 	// Handshake limits how long a new connection may take for its handshake, including TLS. Optional; the default is
@@ -91,14 +91,14 @@ type API struct {
 	tls     *tls.Config // of the API port; nil if TLS is off
 	forward *forwarder
 	// directory resolves principals, and peers recognizes members' certificates; see caller.go.
-	directory auth.Directory
-	peers     *memberCerts
-	longCalls longCalls
-	complete  atomic.Bool // see caughtUp
-	repeats   repeats
-	summaries summaries
-	reaches   reaches
-	health    *health.Server
+	directory    auth.Directory
+	peers        *memberCerts
+	longCalls    longCalls
+	everCaughtUp atomic.Bool // see caughtUp
+	repeats      repeats
+	summaries    summaries
+	reaches      reaches
+	health       *health.Server
 
 	overloads overloads
 
@@ -122,8 +122,8 @@ func New(cfg Config) (*API, error) {
 	if cfg.Admission == nil {
 		cfg.Admission = admission.New(admission.NewLimits(admission.DefaultWorking))
 	}
-	if cfg.ClocksOff == nil {
-		cfg.ClocksOff = func() []consensus.MemberClock { return nil }
+	if cfg.SkewedClocks == nil {
+		cfg.SkewedClocks = func() []consensus.MemberClock { return nil }
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = noMetrics{}
@@ -135,7 +135,7 @@ func New(cfg Config) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	hop, err := hopCredentials(certs.Hop(cfg.TLS, cfg.PeerTLS))
+	hop, err := hopCredentials(certs.ForwardingFiles(cfg.TLS, cfg.PeerTLS))
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
@@ -153,12 +153,12 @@ func New(cfg Config) (*API, error) {
 		closed:  make(chan struct{}),
 	}
 	a.keeper = guard{cfg.Keeper, a}
-	a.forward.entitled, a.forward.audited = a.entitled, a.audited
-	a.forward.whileEntitled = func(ctx context.Context, fullMethod string) (context.Context, func()) {
-		if entitlements[fullMethod].open {
+	a.forward.authorizeCall, a.forward.auditCall = a.authorizeCall, a.auditCall
+	a.forward.whileAuthorized = func(ctx context.Context, fullMethod string) (context.Context, func()) {
+		if entitlements[fullMethod].public {
 			return ctx, func() {}
 		}
-		return a.while(ctx, has(entitlements[fullMethod].anyOf...))
+		return a.whileAllowed(ctx, hasRole(entitlements[fullMethod].anyOf...))
 	}
 	a.cluster = metadata.Pairs(ClusterHeader, a.forward.cluster)
 	a.draining, a.drain = context.WithCancel(context.Background())
@@ -207,7 +207,7 @@ func (a *API) Close() {
 		a.Drain()
 		close(a.closed)
 		a.polls.Wait()
-		a.writeRepeats(time.Now().Add(repeatsFor))
+		a.writeRepeats(time.Now().Add(repeatPeriod))
 		a.forward.close()
 	})
 }

@@ -17,33 +17,33 @@ import (
 // machine remembers that answer with a hash of the request. If the id is reused for a different request, the server
 // refuses that request instead of answering as if it had been carried out.
 
-// repeatable is an operator request with a request id.
-type repeatable interface {
+// retryable is an operator request with a request id.
+type retryable interface {
 	proto.Message
 	GetRequestId() string
 	GetRequestRevision() uint64
 }
 
-// asked returns the hash of an operator's request as written by the caller, because the result of a selector may change
+// requestHash returns the hash of an operator's request as written by the caller, because the result of a selector may change
 // between attempts. The hash is never 0. It ignores the author and the reason. It covers whether the change has an end
 // time but not the time itself, because "for an hour" or "until two o'clock" means a different instant when a person
 // retries the call.
-func asked(m repeatable) uint64 {
-	what := proto.Clone(m).ProtoReflect()
-	fields := what.Descriptor().Fields()
-	ends := false
+func requestHash(m retryable) uint64 {
+	clone := proto.Clone(m).ProtoReflect()
+	fields := clone.Descriptor().Fields()
+	hasEnd := false
 	for _, name := range []protoreflect.Name{"request_id", "request_revision", "author", "reason", "dry_run", "plan", "expected", "until", "lasts"} {
-		if f := fields.ByName(name); f != nil && what.Has(f) {
-			ends = ends || name == "until" || name == "lasts"
-			what.Clear(f)
+		if f := fields.ByName(name); f != nil && clone.Has(f) {
+			hasEnd = hasEnd || name == "until" || name == "lasts"
+			clone.Clear(f)
 		}
 	}
-	return hashOf(what.Interface(), ends)
+	return hashMessage(clone.Interface(), hasEnd)
 }
 
-// askedEdits returns the hash of the definitions that the edits should produce. It ignores kinds and versions, because
+// editsHash returns the hash of the definitions that the edits should produce. It ignores kinds and versions, because
 // a caller that reads the state before it retries replaces what its first attempt created.
-func askedEdits(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
+func editsHash(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 	plain := fsm.EditBatch{Changes: make([]fsm.Change, len(batch.Changes)), Drain: batch.Drain}
 	for i, c := range batch.Changes {
 		plain.Changes[i] = fsm.Change{Kind: fsm.Delete, Name: c.Name}
@@ -58,31 +58,31 @@ func askedEdits(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 	return hash(entry, end != keeper.Ending{}), nil
 }
 
-func hashOf(m proto.Message, ends bool) uint64 {
+func hashMessage(m proto.Message, hasEnd bool) uint64 {
 	bytes, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		return 0 // cannot happen for a message that was received; an unknown hash matches every other
 	}
-	return hash(append(bytes, m.ProtoReflect().Descriptor().Name()...), ends)
+	return hash(append(bytes, m.ProtoReflect().Descriptor().Name()...), hasEnd)
 }
 
-func hash(bytes []byte, ends bool) uint64 {
-	if ends {
+func hash(bytes []byte, hasEnd bool) uint64 {
+	if hasEnd {
 		bytes = append(bytes, "ends"...)
 	}
 	sum := sha256.Sum256(bytes)
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// decideFrom reads the state on which a change is based. If the call is a retry, it also returns the earlier change;
+// readForChange reads the state on which a change is based. If the call is a retry, it also returns the earlier change;
 // otherwise nil. A retry is answered from the remembered result. Its selector is not evaluated again, because the state
 // may have changed since then, for example because of the change itself.
 //
 // It returns a *keeper.RequestReusedError if the id belongs to another change, and a *keeper.RequestTooOldError if the
 // change may have been made and forgotten. Both are checked here and again when the command is applied, because another
 // attempt may be applied between the two checks.
-func (s *operatorService) decideFrom(
-	ctx context.Context, m repeatable, kind fsm.EditKind, asked uint64,
+func (s *operatorService) readForChange(
+	ctx context.Context, m retryable, kind fsm.EditKind, requestHash uint64,
 ) (state *fsm.State, done *fsm.Remembered, err error) {
 	if err := semaphore.ValidateRequestID(m.GetRequestId()); err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (s *operatorService) decideFrom(
 		if old := state.TooOld("", m.GetRequestRevision()); old != nil {
 			return nil, nil, keeper.TooOld(m.GetRequestId(), old)
 		}
-	case done.Edit != kind || !done.Matches(asked):
+	case done.Edit != kind || !done.Matches(requestHash):
 		return nil, nil, keeper.Reused(done, kind)
 	}
 	return state, done, nil

@@ -60,30 +60,30 @@ func (c changer) delete(id, name string, version uint64) (uint64, error) {
 	return r.GetRevision(), err
 }
 
-// changing returns a function that makes the same change each time it is called.
-func changing[M any](kind func(changer, M) (uint64, error), m M) func(changer) (uint64, error) {
-	return func(c changer) (uint64, error) { return kind(c, m) }
+// callWith returns a function that makes the same change each time it is called.
+func callWith[M any](method func(changer, M) (uint64, error), m M) func(changer) (uint64, error) {
+	return func(c changer) (uint64, error) { return method(c, m) }
 }
 
 func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 	const id = "deploy-42"
 	all := &gatekeeperv1.Selector{All: true}
 	someday := &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Unix(4_000_000_000, 0))}
-	pauseA := changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), RequestId: id})
-	pauseUntil := changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), End: someday, RequestId: id})
-	resumeDark := changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("dark"), RequestId: id})
-	cordon := changing(changer.cordon, &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "dr", RequestId: id})
-	uncordon := changing(changer.uncordon, &gatekeeperv1.UncordonRequest{Id: "rack", RequestId: id})
+	pauseA := callWith(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), RequestId: id})
+	pauseUntil := callWith(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), End: someday, RequestId: id})
+	resumeDark := callWith(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("dark"), RequestId: id})
+	cordon := callWith(changer.cordon, &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "dr", RequestId: id})
+	uncordon := callWith(changer.uncordon, &gatekeeperv1.UncordonRequest{Id: "rack", RequestId: id})
 	createNew := func(c changer) (uint64, error) {
 		return c.edit(id, creation(&gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}))
 	}
-	undoPause := changing(changer.undo, &gatekeeperv1.UndoRequest{Change: 5, RequestId: id})
-	type does = func(changer) (uint64, error)
+	undoPause := callWith(changer.undo, &gatekeeperv1.UndoRequest{Change: 5, RequestId: id})
+	type changeFunc = func(changer) (uint64, error)
 	for i, x := range []struct {
-		first, other does
-		was          string
+		first, other changeFunc
+		remembered   string
 	}{
-		{pauseA, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: all, RequestId: id}), "a pause,"},
+		{pauseA, callWith(changer.resume, &gatekeeperv1.ResumeRequest{Selector: all, RequestId: id}), "a pause,"},
 		{pauseA, cordon, "a pause,"},
 		{pauseA, uncordon, "a pause,"},
 		{pauseA, undoPause, "a pause,"},
@@ -92,16 +92,16 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 		{resumeDark, pauseA, "a resume,"},
 		{undoPause, pauseA, "an undo,"},
 		{createNew, pauseA, "an edit of definitions,"},
-		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: id}), "a pause with different parameters,"},
-		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: id}), "a pause with different parameters,"},
-		{pauseA, changing(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id}), "a pause with different parameters,"},
+		{pauseA, callWith(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: id}), "a pause with different parameters,"},
+		{pauseA, callWith(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: id}), "a pause with different parameters,"},
+		{pauseA, callWith(changer.pause, &gatekeeperv1.PauseRequest{Selector: named("a"), Stop: true, RequestId: id}), "a pause with different parameters,"},
 		{pauseUntil, pauseA, "a pause with different parameters,"},
 		{pauseA, pauseUntil, "a pause with different parameters,"},
-		{resumeDark, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id}), "a resume with different parameters,"},
-		{resumeDark, changing(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("dark"), Change: 2, RequestId: id}), "a resume with different parameters,"},
-		{cordon, changing(changer.cordon, &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "prod", RequestId: id}), "a cordon with different parameters,"},
-		{uncordon, changing(changer.uncordon, &gatekeeperv1.UncordonRequest{Id: "other", RequestId: id}), "an uncordon with different parameters,"},
-		{undoPause, changing(changer.undo, &gatekeeperv1.UndoRequest{Change: 6, RequestId: id}), "an undo with different parameters,"},
+		{resumeDark, callWith(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("b"), RequestId: id}), "a resume with different parameters,"},
+		{resumeDark, callWith(changer.resume, &gatekeeperv1.ResumeRequest{Selector: named("dark"), Change: 2, RequestId: id}), "a resume with different parameters,"},
+		{cordon, callWith(changer.cordon, &gatekeeperv1.CordonRequest{Id: "z", GroupPattern: "prod", RequestId: id}), "a cordon with different parameters,"},
+		{uncordon, callWith(changer.uncordon, &gatekeeperv1.UncordonRequest{Id: "other", RequestId: id}), "an uncordon with different parameters,"},
+		{undoPause, callWith(changer.undo, &gatekeeperv1.UndoRequest{Change: 6, RequestId: id}), "an undo with different parameters,"},
 		{createNew, func(c changer) (uint64, error) { return c.delete(id, "new", 7) }, "an edit of definitions with different parameters,"},
 		{createNew, func(c changer) (uint64, error) { return c.delete(id, "a", 2) }, "an edit of definitions with different parameters,"},
 		{createNew, func(c changer) (uint64, error) {
@@ -119,16 +119,16 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 				t.Fatal(change, err)
 			}
 			must(c.cordon(&gatekeeperv1.CordonRequest{Id: "rack", GroupPattern: "r7"}))(t)
-			made, err := x.first(c)
-			if err != nil || made == 0 {
-				t.Fatal(made, err)
+			changeID, err := x.first(c)
+			if err != nil || changeID == 0 {
+				t.Fatal(changeID, err)
 			}
-			if again, err := x.first(c); err != nil || again != made {
-				t.Fatalf("the retry returned change %d, %v; want change %d", again, err, made)
+			if retried, err := x.first(c); err != nil || retried != changeID {
+				t.Fatalf("the retry returned change %d, %v; want change %d", retried, err, changeID)
 			}
 			before := g.keeper.machine.State().Revision()
 			_, err = x.other(c)
-			want := fmt.Sprintf(`request id "deploy-42" belongs to %s change %d: use a new one`, x.was, made)
+			want := fmt.Sprintf(`request id "deploy-42" belongs to %s change %d: use a new one`, x.remembered, changeID)
 			if status.Code(err) != codes.InvalidArgument || reasonOf(status.Convert(err)) != reasonRequestReused || !strings.Contains(err.Error(), want) {
 				t.Errorf("reused request id: got %v, want %s", err, want)
 			}
@@ -140,7 +140,7 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 }
 
 // A retry is answered even if the change is no longer in the journal.
-func TestOperatorChanges_RetryForgottenByTheJournal_IsAnswered(t *testing.T) {
+func TestOperatorChanges_RetryOfChangeMissingFromJournal_IsAnswered(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
 	pause := &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: "p"}
@@ -150,15 +150,15 @@ func TestOperatorChanges_RetryForgottenByTheJournal_IsAnswered(t *testing.T) {
 	settings := g.keeper.machine.State().Settings()
 	settings.JournalPerSemaphore = 0
 	g.keeper.do(fsm.Configure{Settings: settings})
-	if again, err := c.pause(pause); err != nil || again != paused {
-		t.Errorf("retried Pause() = change %d, %v; want the original answer", again, err)
+	if retried, err := c.pause(pause); err != nil || retried != paused {
+		t.Errorf("retried Pause() = change %d, %v; want the original answer", retried, err)
 	}
-	if again, err := c.cordon(cordon); err != nil || again != cordoned {
-		t.Errorf("retried Cordon() = change %d, %v; want the original answer", again, err)
+	if retried, err := c.cordon(cordon); err != nil || retried != cordoned {
+		t.Errorf("retried Cordon() = change %d, %v; want the original answer", retried, err)
 	}
 }
 
-func TestCordon_RepeatedAfterItsEnd_GetsTheFirstAnswer(t *testing.T) {
+func TestCordon_RetriedAfterEnd_ReturnsOriginalAnswer(t *testing.T) {
 	g, op := openOperator(t)
 	until := time.Now().Add(time.Hour)
 	// The end time was in the future when the cordon was set.
@@ -189,19 +189,19 @@ func TestPause_RetriedLater_IsTheSamePause(t *testing.T) {
 }
 
 // A caller that reads the state before it retries replaces what its first attempt created.
-func TestEdit_RetriedAsAReplace_GetsTheFirstAnswer(t *testing.T) {
+func TestEdit_RetriedAsReplace_ReturnsOriginalAnswer(t *testing.T) {
 	g, op := openOperator(t)
 	c := changer{t, g, op}
 	d := &gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}
-	made := must(c.edit("r", creation(d)))(t)
-	again, err := c.edit("r", &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: made})
-	if err != nil || again != made || g.keeper.machine.State().Revision() != made {
-		t.Errorf("retry as a replace = change %d, %v; want the original answer and no new change", again, err)
+	changeID := must(c.edit("r", creation(d)))(t)
+	retried, err := c.edit("r", &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: changeID})
+	if err != nil || retried != changeID || g.keeper.machine.State().Revision() != changeID {
+		t.Errorf("retry as a replace = change %d, %v; want the original answer and no new change", retried, err)
 	}
 }
 
 // A retry may read the state before, during or after the first attempt is applied. It gets the same answer each time.
-func TestResume_FirstAttemptAppliedDuringTheRetry_GetsTheSameAnswer(t *testing.T) {
+func TestResume_FirstAttemptAppliedDuringRetry_ReturnsSameAnswer(t *testing.T) {
 	for applied := range 4 { // the index of the read before which it is applied; there is no read 3
 		g, op := openOperator(t, "a")
 		c := changer{t, g, op}
@@ -210,7 +210,7 @@ func TestResume_FirstAttemptAppliedDuringTheRetry_GetsTheSameAnswer(t *testing.T
 		reads := 0
 		g.keeper.onRead = func() {
 			if reads == applied {
-				g.keeper.do(fsm.Resume{Names: []string{"a"}, RequestID: "r", Asked: asked(m)})
+				g.keeper.do(fsm.Resume{Names: []string{"a"}, RequestID: "r", RequestHash: requestHash(m)})
 			}
 			reads++
 		}
@@ -227,9 +227,9 @@ func TestPause_Retried_SelectorIsNotEvaluatedAgain(t *testing.T) {
 	all := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, RequestId: "p"}
 	first := must(op.Pause(ctx(t), all))(t)
 	g.create("b")
-	again, err := op.Pause(ctx(t), all)
-	if err != nil || again.GetRevision() != first.GetRevision() || strings.Join(again.GetNames(), " ") != "a" {
-		t.Errorf("retried Pause() = %v, %v; want the original answer", again, err)
+	retried, err := op.Pause(ctx(t), all)
+	if err != nil || retried.GetRevision() != first.GetRevision() || strings.Join(retried.GetNames(), " ") != "a" {
+		t.Errorf("retried Pause() = %v, %v; want the original answer", retried, err)
 	}
 	if g.keeper.machine.State().Definition("b").Pause != nil {
 		t.Error("the retry paused a definition that was created later")
@@ -245,7 +245,7 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 	c := changer{t, g, op}
 	settings := g.keeper.machine.State().Settings()
 	settings.Requests.Kept = 1
-	drawn := g.keeper.machine.State().Revision()
+	requestRevision := g.keeper.machine.State().Revision()
 	g.keeper.do(fsm.Configure{Settings: settings})
 	calls := map[string]func(id string, revision uint64) (uint64, error){
 		"pause": func(id string, revision uint64) (uint64, error) {
@@ -272,18 +272,18 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 			return r.GetRecord().GetVersion(), err
 		},
 	}
-	for what, call := range calls {
-		if made, err := call(what, drawn); err != nil || made == 0 {
-			t.Fatalf("%s: got change %d, %v; want a change", what, made, err)
+	for name, call := range calls {
+		if changeID, err := call(name, requestRevision); err != nil || changeID == 0 {
+			t.Fatalf("%s: got change %d, %v; want a change", name, changeID, err)
 		}
 	}
 	must(c.pause(&gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: "last"}))(t)
 	g.keeper.do(fsm.Trim{Term: 1, UpTo: g.keeper.machine.State().Revision(), Names: []string{""}})
 	before := g.keeper.machine.State().Revision()
-	for what, call := range calls {
-		_, err := call(what, drawn)
+	for name, call := range calls {
+		_, err := call(name, requestRevision)
 		if status.Code(err) != codes.FailedPrecondition || reasonOf(status.Convert(err)) != reasonRequestTooOld {
-			t.Errorf("%s: got %v, want REQUEST_TOO_OLD", what, err)
+			t.Errorf("%s: got %v, want REQUEST_TOO_OLD", name, err)
 		}
 	}
 	if now := g.keeper.machine.State().Revision(); now != before {
@@ -292,12 +292,12 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 }
 
 // A late retry of a change that was made and forgotten would see the result of the change itself, or of a later one.
-func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeTheDecision(t *testing.T) {
+func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeDeciding(t *testing.T) {
 	g, op := openOperator(t, "a", "b", "gone")
 	settings := g.keeper.machine.State().Settings()
 	settings.Requests.Kept = 1
 	g.keeper.do(fsm.Configure{Settings: settings})
-	drawn := g.keeper.machine.State().Revision()
+	requestRevision := g.keeper.machine.State().Revision()
 	preview, err := op.Preview(ctx(t), &gatekeeperv1.PreviewRequest{
 		Change: &gatekeeperv1.PreviewRequest_Pause{Pause: &gatekeeperv1.PauseRequest{Selector: named("a")}},
 	})
@@ -311,33 +311,33 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeTheDecision(t *testing
 	}()}}})
 	paused := g.keeper.machine.State().Revision() + 2
 	calls := []struct {
-		what string
+		name string
 		call func() (uint64, error)
 	}{
 		{"a move", func() (uint64, error) {
 			r, err := op.Move(ctx(t), &gatekeeperv1.MoveRequest{
-				Selector: named("moving"), FromGroup: "prod", ToGroup: "dr", RequestId: "move", RequestRevision: drawn,
+				Selector: named("moving"), FromGroup: "prod", ToGroup: "dr", RequestId: "move", RequestRevision: requestRevision,
 			})
 			return r.GetChange(), err
 		}},
 		{"a pause of the previewed definitions", func() (uint64, error) {
 			r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
-				Selector: named("a"), Expected: preview.GetDigest(), RequestId: "pause", RequestRevision: drawn,
+				Selector: named("a"), Expected: preview.GetDigest(), RequestId: "pause", RequestRevision: requestRevision,
 			})
 			return r.GetRevision(), err
 		}},
 		{"a pause of a deleted definition", func() (uint64, error) {
-			r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("gone"), RequestId: "gone", RequestRevision: drawn})
+			r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("gone"), RequestId: "gone", RequestRevision: requestRevision})
 			return r.GetRevision(), err
 		}},
 		{"an undo", func() (uint64, error) {
-			r, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused, RequestId: "undo", RequestRevision: drawn})
+			r, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused, RequestId: "undo", RequestRevision: requestRevision})
 			return r.GetRevision(), err
 		}},
 	}
 	for _, x := range calls {
-		if made, err := x.call(); err != nil || made == 0 {
-			t.Fatalf("%s: got change %d, %v; want a change", x.what, made, err)
+		if changeID, err := x.call(); err != nil || changeID == 0 {
+			t.Fatalf("%s: got change %d, %v; want a change", x.name, changeID, err)
 		}
 	}
 	must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: "last"}))(t)
@@ -348,7 +348,7 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeTheDecision(t *testing
 	for _, x := range calls {
 		_, err := x.call()
 		if info := want(t, err, codes.FailedPrecondition, reasonRequestTooOld); info["revision"] == "" {
-			t.Errorf("%s: got metadata %v, want a revision", x.what, info)
+			t.Errorf("%s: got metadata %v, want a revision", x.name, info)
 		}
 	}
 }

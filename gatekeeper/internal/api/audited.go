@@ -28,9 +28,9 @@ import (
 // every refusal, and every change made by a person. Acquired and released permits and submitted tasks are not audited:
 // there are thousands of them per second, and the history records how each ended.
 
-// audits reports whether calls to a method are audited even if they succeed. SaveSnapshot is one of them, because a
+// isAudited reports whether calls to a method are audited even if they succeed. SaveSnapshot is one of them, because a
 // backup contains all payloads.
-func audits(fullMethod string) bool {
+func isAudited(fullMethod string) bool {
 	t := traitsOf(fullMethod)
 	switch fullMethod {
 	case gatekeeperv1.PermitService_TakeOver_FullMethodName, gatekeeperv1.ClusterService_SaveSnapshot_FullMethodName:
@@ -39,26 +39,26 @@ func audits(fullMethod string) bool {
 	return !t.changesNothing && (t.kind == admission.Operator || t.kind == admission.Heavy)
 }
 
-// audited writes the outcome of a call executed here to the audit log. req is nil if the request was not read or
+// auditCall writes the outcome of a call executed here to the audit log. req is nil if the request was not read or
 // belongs to a stream. reply is nil if err is not nil.
-func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, err error) {
+func (a *API) auditCall(ctx context.Context, fullMethod string, req, reply any, err error) {
 	if a.cfg.Audit == nil {
 		return
 	}
 	r := audit.Record{Method: fullMethod, Decision: audit.Allowed}
 	forbidden, isForbidden := errors.AsType[*forbiddenError](err)
-	_, isStranger := errors.AsType[*unauthenticatedError](err)
+	_, isUnauthenticated := errors.AsType[*unauthenticatedError](err)
 	blocked, isBlocked := errors.AsType[*guessing.BlockedError](err)
 	switch {
 	case isForbidden:
 		r.Decision, r.Reason, r.Principal, r.About = audit.Refused, forbidden.role.String(), forbidden.principal, []string{forbidden.what}
-	case isStranger:
+	case isUnauthenticated:
 		r.Decision, r.Reason = audit.Refused, reasonUnauthenticated
 	case isBlocked && !blocked.Notable():
 		return
 	case isBlocked:
 		r.Decision, r.Reason, r.Times = audit.Refused, reasonTooManyFailures, blocked.Attempts
-	case !audits(fullMethod) || isDryRun(req):
+	case !isAudited(fullMethod) || isDryRun(req):
 		return
 	case err != nil:
 		r.Decision, r.Reason = audit.Failed, reasonOf(status.Convert(toStatus(err)))
@@ -81,13 +81,13 @@ func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, er
 	a.write(ctx, r)
 }
 
-// notYours is the audited reason of a refusal that looks to the caller as if the permit did not exist.
-const notYours = "the permit is another principal's"
+// reasonOtherPrincipal is the audited reason of a refusal that looks to the caller as if the permit did not exist.
+const reasonOtherPrincipal = "the permit is another principal's"
 
-// hid writes to the audit log that other principals' permits were hidden from the caller.
-func (a *API) hid(ctx context.Context, fullMethod string, tokens ...uint64) {
+// auditHidden writes to the audit log that other principals' permits were hidden from the caller.
+func (a *API) auditHidden(ctx context.Context, fullMethod string, tokens ...uint64) {
 	if a.cfg.Audit != nil && len(tokens) > 0 {
-		a.write(ctx, audit.Record{Method: fullMethod, Decision: audit.Refused, Reason: notYours, About: mapped(tokens, tokenText)})
+		a.write(ctx, audit.Record{Method: fullMethod, Decision: audit.Refused, Reason: reasonOtherPrincipal, About: mapped(tokens, tokenText)})
 	}
 }
 
@@ -129,7 +129,7 @@ func (a *API) write(ctx context.Context, r audit.Record) {
 	if r.Source == "" {
 		r.Source = sourceOf(ctx)
 	}
-	if r.Decision != audit.Refused || r.Times > 0 || a.repeats.first(&r) {
+	if r.Decision != audit.Refused || r.Times > 0 || a.repeats.shouldWrite(&r) {
 		a.cfg.Audit.Write(r)
 	}
 }
@@ -202,22 +202,22 @@ type repeats struct {
 	since time.Time
 	seen  map[repeat]*audit.Record
 	// anonymousBySource counts the refusals without a principal by source; the key "" counts all such refusals.
-	strangers map[string]int
+	anonymousBySource map[string]int
 }
 
 type repeat struct{ principal, subject, source, method, reason string }
 
 const (
-	// repeatsFor is how long repeated refusals are counted before the count is written.
-	repeatsFor = 10 * time.Second
-	maxRepeats = 1000
-	// maxStrangers limits how many distinct refusals without a principal are logged in that time, and maxOfStranger how
+	// repeatPeriod is how long repeated refusals are counted before the count is written.
+	repeatPeriod = 10 * time.Second
+	maxRepeats   = 1000
+	// maxAnonymous limits how many distinct refusals without a principal are logged in that time, and maxAnonymousPerSource how
 	// many per address.
-	maxStrangers, maxOfStranger = 100, 20
+	maxAnonymous, maxAnonymousPerSource = 100, 20
 )
 
-// first reports whether a refusal must be written now. Otherwise it is counted.
-func (s *repeats) first(r *audit.Record) bool {
+// shouldWrite reports whether a refusal must be written now. Otherwise it is counted.
+func (s *repeats) shouldWrite(r *audit.Record) bool {
 	key := repeat{principal: r.Principal, source: hostOf(r.Source), method: r.Method, reason: r.Reason}
 	if len(r.Subjects) > 0 {
 		key.subject = r.Subjects[0]
@@ -225,23 +225,23 @@ func (s *repeats) first(r *audit.Record) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil {
-		s.seen, s.since, s.strangers = make(map[repeat]*audit.Record), r.Time, make(map[string]int)
+		s.seen, s.since, s.anonymousBySource = make(map[repeat]*audit.Record), r.Time, make(map[string]int)
 	}
-	last, again := s.seen[key]
-	if !again {
-		source, stranger := guessing.SourceOf(addressOf(r.Source)).String(), r.Principal == ""
+	last, repeated := s.seen[key]
+	if !repeated {
+		source, anonymous := guessing.SourceOf(addressOf(r.Source)).String(), r.Principal == ""
 		switch {
-		case len(s.seen) >= maxRepeats, stranger && s.strangers[""] >= maxStrangers:
+		case len(s.seen) >= maxRepeats, anonymous && s.anonymousBySource[""] >= maxAnonymous:
 			key = repeat{reason: r.Reason} // shared by all further refusals
-		case stranger && s.strangers[source] >= maxOfStranger: // the client could send any number of names and methods
+		case anonymous && s.anonymousBySource[source] >= maxAnonymousPerSource: // the client could send any number of names and methods
 			key = repeat{source: source, reason: r.Reason}
-		case stranger:
-			s.strangers[source]++
-			s.strangers[""]++
+		case anonymous:
+			s.anonymousBySource[source]++
+			s.anonymousBySource[""]++
 		}
-		last, again = s.seen[key]
+		last, repeated = s.seen[key]
 	}
-	if again {
+	if repeated {
 		times := last.Times + 1
 		*last = *r
 		last.Times = times
@@ -255,7 +255,7 @@ func (s *repeats) first(r *audit.Record) bool {
 func (s *repeats) due(now time.Time) (all []*audit.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.seen == nil || now.Sub(s.since) < repeatsFor {
+	if s.seen == nil || now.Sub(s.since) < repeatPeriod {
 		return nil
 	}
 	for r := range maps.Values(s.seen) {

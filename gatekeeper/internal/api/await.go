@@ -30,13 +30,13 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	if !s.visible(stream.Context(), s.cfg.Machine.State(), m.GetSemaphore()) {
 		return &selector.NoDefinitionError{Name: m.GetSemaphore()}
 	}
-	ctx, done := s.while(stream.Context(), views(m.GetSemaphore()))
+	ctx, done := s.whileAllowed(stream.Context(), mayView(m.GetSemaphore()))
 	defer done()
 	subscription := s.cfg.Hub.Subscribe(s.cfg.Machine.State().Revision())
 	defer subscription.Close()
 	var sent *gatekeeperv1.FiringClaim
 	for {
-		claim, ended := awaited(s.cfg.Machine.State(), m.GetSemaphore(), firing, m.GetToken())
+		claim, ended := awaitedClaim(s.cfg.Machine.State(), m.GetSemaphore(), firing, m.GetToken())
 		if sent == nil || !proto.Equal(sent, claim) {
 			if err := stream.Send(&gatekeeperv1.AwaitFiringResponse{Claim: claim}); err != nil {
 				return err
@@ -46,23 +46,23 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 		if ended {
 			return nil
 		}
-		for concerned := false; !concerned; {
+		for relevant := false; !relevant; {
 			batch, err := subscription.Next(ctx)
 			if err != nil {
 				return refusedSince(ctx, err)
 			}
-			concerned = batch.Missed
+			relevant = batch.Missed
 			for i := range batch.Events {
-				concerned = concerned || batch.Events[i].Semaphore == m.GetSemaphore()
+				relevant = relevant || batch.Events[i].Semaphore == m.GetSemaphore()
 			}
 		}
 	}
 }
 
-// awaited returns the state of a firing, and whether the caller can stop waiting. If token is 0, the firing must have
+// awaitedClaim returns the state of a firing, and whether the caller can stop waiting. If token is 0, the firing must have
 // ended. Otherwise the claim of that token must have ended or been taken over. A claim with an older token counts as
 // OPEN, because the leader has since granted the awaited token, and this server has not applied the grant yet.
-func awaited(state *fsm.State, name string, firing *semaphore.Firing, token uint64) (claim *gatekeeperv1.FiringClaim, ended bool) {
+func awaitedClaim(state *fsm.State, name string, firing *semaphore.Firing, token uint64) (claim *gatekeeperv1.FiringClaim, ended bool) {
 	c := state.Claim(name, *firing)
 	switch {
 	case c == nil && firing.Forgotten(state.LowWater(name)):
@@ -70,7 +70,7 @@ func awaited(state *fsm.State, name string, firing *semaphore.Firing, token uint
 	case c == nil, c.Token < token:
 		return &gatekeeperv1.FiringClaim{Firing: toFiring(firing), State: gatekeeperv1.FiringState_FIRING_STATE_OPEN}, false
 	}
-	claim = toRemembered(c)
+	claim = toFiringClaim(c)
 	if token != 0 && c.Token > token {
 		claim.State = gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER
 		return claim, true

@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// handing returns a gate with a semaphore "s" whose lost firings are handed over.
-func handing(t *testing.T) *gate {
+// openHandover returns a gate with a semaphore "s" whose lost firings are handed over.
+func openHandover(t *testing.T) *gate {
 	t.Helper()
 	g := open(t)
 	g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
@@ -23,7 +23,7 @@ func handing(t *testing.T) *gate {
 	return g
 }
 
-func awaiting(t *testing.T, g *gate, f semaphore.Firing, token uint64) grpc.ServerStreamingClient[gatekeeperv1.AwaitFiringResponse] {
+func awaitFiring(t *testing.T, g *gate, f semaphore.Firing, token uint64) grpc.ServerStreamingClient[gatekeeperv1.AwaitFiringResponse] {
 	t.Helper()
 	m := &gatekeeperv1.AwaitFiringRequest{Semaphore: "s", Firing: &gatekeeperv1.Firing{Name: f.Name}, Token: token}
 	if !f.Due.IsZero() {
@@ -42,11 +42,11 @@ func wantState(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.Awai
 // The leader told the caller which token claimed the firing, and the caller now calls a server that has applied only an
 // earlier claim. The earlier claim must not be reported as a takeover of the later one.
 func TestAwaitFiring_OlderClaim_KeepsWaiting(t *testing.T) {
-	g := handing(t)
+	g := openHandover(t)
 	f := semaphore.Firing{Name: "f"}
 	old := g.claim(t, f, false)
 	g.keeper.do(fsm.Expire{Token: old, Term: 1})
-	stream := awaiting(t, g, f, old+1)
+	stream := awaitFiring(t, g, f, old+1)
 	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_OPEN, 0)
 	token := g.claim(t, f, false)
 	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, token)
@@ -55,29 +55,29 @@ func TestAwaitFiring_OlderClaim_KeepsWaiting(t *testing.T) {
 }
 
 func TestAwaitFiring_ReportsEachStateUntilTheEnd(t *testing.T) {
-	g := handing(t)
+	g := openHandover(t)
 	f := semaphore.Firing{Name: "f"}
 	token := g.claim(t, f, false)
-	first, any := awaiting(t, g, f, token), awaiting(t, g, f, 0)
-	wantState(t, first, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, token)
-	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, token)
+	firstClaim, anyClaim := awaitFiring(t, g, f, token), awaitFiring(t, g, f, 0)
+	wantState(t, firstClaim, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, token)
+	wantState(t, anyClaim, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, token)
 	g.keeper.do(fsm.Release{Token: token, Job: semaphore.JobCutShort})
-	wantState(t, first, gatekeeperv1.FiringState_FIRING_STATE_OPEN, token)
-	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_OPEN, token)
+	wantState(t, firstClaim, gatekeeperv1.FiringState_FIRING_STATE_OPEN, token)
+	wantState(t, anyClaim, gatekeeperv1.FiringState_FIRING_STATE_OPEN, token)
 	next := g.claim(t, f, false)
-	wantState(t, first, gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER, next)
-	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, next)
+	wantState(t, firstClaim, gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER, next)
+	wantState(t, anyClaim, gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, next)
 	g.keeper.do(fsm.Release{Token: next})
-	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_DONE, next)
+	wantState(t, anyClaim, gatekeeperv1.FiringState_FIRING_STATE_DONE, next)
 }
 
 // A forgotten firing can no longer be claimed, so a waiting caller would otherwise never be notified.
 func TestAwaitFiring_ForgottenFiring_Ends(t *testing.T) {
-	g := handing(t)
+	g := openHandover(t)
 	f := semaphore.Firing{Name: "f", Due: time.Now().UTC().Truncate(time.Second)}
 	token := g.claim(t, f, false)
 	g.keeper.do(fsm.Expire{Token: token, Term: 1})
-	stream := awaiting(t, g, f, token)
+	stream := awaitFiring(t, g, f, token)
 	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_OPEN, token)
 	forgetUpTo(g, f.Due)
 	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN, 0)

@@ -27,14 +27,14 @@ import (
 
 func long(n int) string { return strings.Repeat("x", n) }
 
-func who() *gatekeeperv1.Identity { return &gatekeeperv1.Identity{Acquirer: "host"} }
+func testIdentity() *gatekeeperv1.Identity { return &gatekeeperv1.Identity{Acquirer: "host"} }
 
 // badCall is an invalid call, and the expected refusal.
 type badCall struct {
-	name    string
-	call    func(context.Context, *gate) error
-	field   string
-	ruleHas string
+	name     string
+	call     func(context.Context, *gate) error
+	field    string
+	wantRule string
 }
 
 // unary returns a function that makes a unary call.
@@ -48,7 +48,7 @@ func unary[C, M, R any](
 }
 
 func tryAcquire(change func(*gatekeeperv1.TryAcquireRequest)) func(context.Context, *gate) error {
-	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who(), Weight: 1}
+	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: testIdentity(), Weight: 1}
 	change(m)
 	return unary(gatekeeperv1.NewPermitServiceClient, gatekeeperv1.PermitServiceClient.TryAcquire, m)
 }
@@ -151,15 +151,15 @@ func badPermitCalls() []badCall {
 		{"metadata value of 257 bytes", tryAcquire(func(m *req) { m.Metadata = map[string]string{"k": long(257)} }), "metadata.k", "not 257"},
 
 		{"acquire without acquirer", acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
-		{"acquire without a request id", acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who()}), "request_id", "must be set"},
+		{"acquire without a request id", acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity()}), "request_id", "must be set"},
 		{"a firing without a request id", tryAcquire(func(m *req) {
 			m.Firing, m.RequestId = &gatekeeperv1.Firing{Name: "f"}, ""
 		}), "request_id", "must be set for a firing"},
 		{"acquire with a negative wait", acquire(&gatekeeperv1.AcquireRequest{
-			Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: durationpb.New(-1),
+			Semaphore: "s", Identity: testIdentity(), RequestId: "r", WaitedBefore: durationpb.New(-1),
 		}), "waited_before", "not be negative"},
 		{"acquire with an invalid wait", acquire(&gatekeeperv1.AcquireRequest{
-			Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: &durationpb.Duration{Seconds: 1, Nanos: -1},
+			Semaphore: "s", Identity: testIdentity(), RequestId: "r", WaitedBefore: &durationpb.Duration{Seconds: 1, Nanos: -1},
 		}), "waited_before", "valid duration"},
 
 		{"refresh without tokens", refresh(), "tokens", "at least one"},
@@ -189,7 +189,7 @@ func badPermitCalls() []badCall {
 		{"revoke by an author of 257 bytes", unary(permits, client.Revoke, &gatekeeperv1.RevokeRequest{Token: 1, Author: long(257)}), "author", "not 257"},
 		{"clear with a reason of 1025 bytes", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: long(1025)}), "reason", "at most 1024 bytes, not 1025"},
 		{"clear with an escape sequence", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: "\x1b[2J"}), "reason", "no control characters"},
-		{"cancel without a request id", unary(permits, client.Cancel, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who()}), "request_id", "must name"},
+		{"cancel without a request id", unary(permits, client.Cancel, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: testIdentity()}), "request_id", "must name"},
 		{"verify of token 0", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "s"}), "token", "token of a permit"},
 		{"verify with a glob", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1}), "semaphore", "none of *?[]"},
 		{"page of 1001", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageSize: 1001}), "page_size", "1 to 1000"},
@@ -302,8 +302,8 @@ func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 	for _, c := range slices.Concat(badPermitCalls(), badDefinitionCalls(), badClusterCalls(), badWorkCalls()) {
 		t.Run(c.name, func(t *testing.T) {
 			metadata := want(t, c.call(ctx(t), g), codes.InvalidArgument, "INVALID_FIELD")
-			if metadata["field"] != c.field || !strings.Contains(metadata["rule"], c.ruleHas) {
-				t.Errorf("got field %q with rule %q, want field %q with a rule that contains %q", metadata["field"], metadata["rule"], c.field, c.ruleHas)
+			if metadata["field"] != c.field || !strings.Contains(metadata["rule"], c.wantRule) {
+				t.Errorf("got field %q with rule %q, want field %q with a rule that contains %q", metadata["field"], metadata["rule"], c.field, c.wantRule)
 			}
 			if _, ok := metadata["value"]; !ok {
 				t.Error("the value is missing")
@@ -403,7 +403,7 @@ func TestBadInput_HugeHeader_IsRefused(t *testing.T) {
 }
 
 // If a client sends bytes that are not gRPC, its connection is closed, and no other connection is affected.
-func TestBadInput_GarbageOnThePort_ClosesThatConnectionOnly(t *testing.T) {
+func TestBadInput_NonGRPCBytes_CloseOnlyThatConnection(t *testing.T) {
 	g := open(t)
 	for name, bytes := range map[string]string{
 		"HTTP/1":      "GET / HTTP/1.1\r\nHost: gatekeeper\r\n\r\n",

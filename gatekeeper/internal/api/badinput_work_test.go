@@ -69,11 +69,11 @@ func badWorkCalls() []badCall {
 		return submitCall(&gatekeeperv1.SubmitJobRequest{Job: s, Tasks: [][]byte{nil}, Last: true})
 	}
 	offer := func(change func(*gatekeeperv1.WorkOffer)) *frame {
-		o := &gatekeeperv1.WorkOffer{Semaphore: "there", Identity: who()}
+		o := &gatekeeperv1.WorkOffer{Semaphore: "there", Identity: testIdentity()}
 		change(o)
 		return &frame{Kind: &gatekeeperv1.WorkRequest_Offer{Offer: o}}
 	}
-	well := func(*gatekeeperv1.WorkOffer) {}
+	noChange := func(*gatekeeperv1.WorkOffer) {}
 	end := func(e *gatekeeperv1.TaskEnd) *frame { return &frame{Kind: &gatekeeperv1.WorkRequest_End{End: e}} }
 	progress := func(fraction float64) *frame {
 		return &frame{Kind: &gatekeeperv1.WorkRequest_Progress{Progress: &gatekeeperv1.TaskProgress{
@@ -100,12 +100,12 @@ func badWorkCalls() []badCall {
 		{"worker with a long holder id", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Identity.HolderId = long(201) })), "offer.identity.holder_id", "at most 200 bytes"},
 		{"worker with weight 1000001", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Weight = 1_000_001 })), "offer.weight", "1 to 1000000"},
 		{"worker with 1001 slots", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Slots = 1001 })), "offer.slots", "at most 1000"},
-		{"worker that offers twice", workCall(offer(well), offer(well)), "offer", "first message only"},
-		{"worker that skips a frame", workCall(offer(well), &frame{Frame: 3}), "frame", "must be 2"},
-		{"worker that ends token 0", workCall(offer(well), end(&gatekeeperv1.TaskEnd{})), "end.token", "token of a permit"},
-		{"worker with an unknown outcome", workCall(offer(well), end(&gatekeeperv1.TaskEnd{Token: 1, Outcome: 9})), "end.outcome", "RELEASE_OUTCOME_DONE"},
-		{"worker with progress above 1", workCall(offer(well), progress(1.1)), "progress.fraction", "0 to 1"},
-		{"worker with NaN progress", workCall(offer(well), progress(math.NaN())), "progress.fraction", "0 to 1"},
+		{"worker that offers twice", workCall(offer(noChange), offer(noChange)), "offer", "first message only"},
+		{"worker that skips a frame", workCall(offer(noChange), &frame{Frame: 3}), "frame", "must be 2"},
+		{"worker that ends token 0", workCall(offer(noChange), end(&gatekeeperv1.TaskEnd{})), "end.token", "token of a permit"},
+		{"worker with an unknown outcome", workCall(offer(noChange), end(&gatekeeperv1.TaskEnd{Token: 1, Outcome: 9})), "end.outcome", "RELEASE_OUTCOME_DONE"},
+		{"worker with progress above 1", workCall(offer(noChange), progress(1.1)), "progress.fraction", "0 to 1"},
+		{"worker with NaN progress", workCall(offer(noChange), progress(math.NaN())), "progress.fraction", "0 to 1"},
 
 		{"jobs with an invalid selector", unary(service, client.ListJobs, &gatekeeperv1.ListJobsRequest{Labels: "a b"}), "labels", "must"},
 		{"cancel with a reason of 1025 bytes", unary(service, client.CancelJob, &gatekeeperv1.CancelJobRequest{Id: "j", Reason: long(1025)}), "reason", "not 1025"},

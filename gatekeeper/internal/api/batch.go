@@ -33,16 +33,16 @@ func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.Bat
 		return nil, invalid("requests", strconv.Itoa(n), "must be 1 to "+strconv.Itoa(maxBatch)+" requests")
 	}
 	b.open(m.GetRequests())
-	if !s.forward.leading() {
-		return b.reply, b.pass(m.GetRequests())
+	if !s.forward.isLeader() {
+		return b.reply, b.forwardOpen(m.GetRequests())
 	}
-	written := make(denials)
+	cache := make(holderCache)
 	s.keeper.TryAcquireTogether(ctx, b.calls, func(i int, a keeper.Answer, err error) {
 		if err != nil {
-			b.answer(b.places[i], nil, err)
+			b.answer(b.indexes[i], nil, err)
 			return
 		}
-		b.answer(b.places[i], toDenialBy(a.Denial, b.calls[i].Firing, written.permit), nil)
+		b.answer(b.indexes[i], toDenialWith(a.Denial, b.calls[i].Firing, cache.permit), nil)
 	})
 	return b.reply, nil
 }
@@ -54,7 +54,7 @@ type batch struct {
 	received time.Time
 	admitted []*admission.Call
 	calls    []*keeper.AcquireCall // the calls without an answer
-	places   []int                 // the index of each call in the batch
+	indexes  []int                 // the index of each call in the batch
 	reply    *gatekeeperv1.BatchTryAcquireResponse
 	bytes    int // size of the answers
 }
@@ -70,7 +70,7 @@ func (b *batch) open(requests []*gatekeeperv1.TryAcquireRequest) {
 			b.answer(i, nil, err)
 			continue
 		}
-		b.calls, b.places = append(b.calls, call), append(b.places, i)
+		b.calls, b.indexes = append(b.calls, call), append(b.indexes, i)
 	}
 }
 
@@ -80,7 +80,7 @@ func (b *batch) admit(r *gatekeeperv1.TryAcquireRequest) (*keeper.AcquireCall, e
 		return nil, err
 	}
 	b.admitted = append(b.admitted, admitted)
-	if err := b.s.work(b.ctx, admitted, r); err != nil {
+	if err := b.s.startWork(b.ctx, admitted, r); err != nil {
 		return nil, err
 	}
 	return tryAcquireFrom(r, b.received)
@@ -93,31 +93,31 @@ func (b *batch) end() {
 	}
 }
 
-// pass forwards the unanswered calls to the leader.
-func (b *batch) pass(requests []*gatekeeperv1.TryAcquireRequest) error {
-	left := make([]*gatekeeperv1.TryAcquireRequest, len(b.places))
-	for i, place := range b.places {
-		left[i] = requests[place]
+// forwardOpen forwards the unanswered calls to the leader.
+func (b *batch) forwardOpen(requests []*gatekeeperv1.TryAcquireRequest) error {
+	remaining := make([]*gatekeeperv1.TryAcquireRequest, len(b.indexes))
+	for i, index := range b.indexes {
+		remaining[i] = requests[index]
 	}
-	if len(left) == 0 {
+	if len(remaining) == 0 {
 		return nil
 	}
-	reply, err := b.s.forward.pass(b.ctx, gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, &gatekeeperv1.BatchTryAcquireRequest{Requests: left})
+	reply, err := b.s.forward.forwardUnary(b.ctx, gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, &gatekeeperv1.BatchTryAcquireRequest{Requests: remaining})
 	if err != nil {
 		return err
 	}
-	from, ok := reply.(*gatekeeperv1.BatchTryAcquireResponse)
-	if !ok || len(from.GetResults()) != len(left) {
+	resp, ok := reply.(*gatekeeperv1.BatchTryAcquireResponse)
+	if !ok || len(resp.GetResults()) != len(remaining) {
 		return errors.New("the leader's answer does not match the batch")
 	}
-	for i, r := range from.GetResults() {
+	for i, r := range resp.GetResults() {
 		switch result := r.GetResult().(type) {
 		case *gatekeeperv1.TryAcquireResult_Denial:
-			b.answer(b.places[i], result.Denial, nil)
+			b.answer(b.indexes[i], result.Denial, nil)
 		case *gatekeeperv1.TryAcquireResult_Error:
 			e := result.Error
 			if err := status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err(); err != nil {
-				b.answer(b.places[i], nil, err)
+				b.answer(b.indexes[i], nil, err)
 			}
 		}
 	}
@@ -126,9 +126,9 @@ func (b *batch) pass(requests []*gatekeeperv1.TryAcquireRequest) error {
 
 // answer writes the answer to a request and counts it as a finished TryAcquire. If the batch is full, it leaves the
 // request open, to be counted when its caller sends it separately.
-func (b *batch) answer(place int, denial *gatekeeperv1.Denial, err error) {
-	r := b.reply.Results[place]
-	if err = toStatus(b.s.unready(err)); err != nil {
+func (b *batch) answer(index int, denial *gatekeeperv1.Denial, err error) {
+	r := b.reply.Results[index]
+	if err = toStatus(b.s.rewordNotReady(err)); err != nil {
 		e := status.Convert(err).Proto()
 		r.Result = &gatekeeperv1.TryAcquireResult_Error{Error: &gatekeeperv1.CallError{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}}
 	} else {
@@ -138,13 +138,13 @@ func (b *batch) answer(place int, denial *gatekeeperv1.Denial, err error) {
 		r.Result = nil
 		return
 	}
-	_ = b.s.ended(b.ctx, gatekeeperv1.PermitService_TryAcquire_FullMethodName, b.received, err) // already a status
+	_ = b.s.finish(b.ctx, gatekeeperv1.PermitService_TryAcquire_FullMethodName, b.received, err) // already a status
 }
 
-// denials caches converted holders, because most denials of a batch name the same ones.
-type denials map[*semaphore.Permit]*gatekeeperv1.Permit
+// holderCache caches converted holders, because most denials of a batch name the same ones.
+type holderCache map[*semaphore.Permit]*gatekeeperv1.Permit
 
-func (d denials) permit(p *semaphore.Permit) *gatekeeperv1.Permit {
+func (d holderCache) permit(p *semaphore.Permit) *gatekeeperv1.Permit {
 	out := d[p]
 	if out == nil {
 		out = toPermit(p)

@@ -26,8 +26,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// trying returns a request for a permit.
-func trying(sem, acquirer string) *gatekeeperv1.TryAcquireRequest {
+// tryRequest returns a request for a permit.
+func tryRequest(sem, acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: sem, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, Weight: 1}
 }
 
@@ -45,8 +45,8 @@ func errorOf(r *gatekeeperv1.TryAcquireResult) error {
 	return status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err()
 }
 
-// everything makes g's keeper give a different kind of answer for each semaphore, in single calls and in batches.
-func everything(g *gate) {
+// answerBySemaphore makes g's keeper give a different kind of answer for each semaphore, in single calls and in batches.
+func answerBySemaphore(g *gate) {
 	holder := &semaphore.Permit{Semaphore: "held", Token: 3, Identity: semaphore.Identity{Group: "g", Acquirer: "holder"}, Metadata: map[string]string{"k": "v"}}
 	answer := func(c *keeper.AcquireCall) (keeper.Answer, error) {
 		switch c.Semaphore {
@@ -73,12 +73,12 @@ func everything(g *gate) {
 
 func TestBatch_EachRequest_IsAnsweredLikeASingleCall_OrLeftOpen(t *testing.T) {
 	leader, follower := pair(t)
-	everything(leader)
+	answerBySemaphore(leader)
 	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
-		tooLong := trying("held", "h")
+		tooLong := tryRequest("held", "h")
 		tooLong.RequestId = long(129)
 		requests := []*gatekeeperv1.TryAcquireRequest{
-			trying("held", "h"), trying("granted", "h"), trying("changed", "h"), trying("a*", "h"), trying("deposed", "h"), {Semaphore: "held"}, tooLong, trying("held", "i"),
+			tryRequest("held", "h"), tryRequest("granted", "h"), tryRequest("changed", "h"), tryRequest("a*", "h"), tryRequest("deposed", "h"), {Semaphore: "held"}, tooLong, tryRequest("held", "i"),
 		}
 		results, err := g.batch(t, requests...)
 		if err != nil {
@@ -99,9 +99,9 @@ func TestBatch_EachRequest_IsAnsweredLikeASingleCall_OrLeftOpen(t *testing.T) {
 	}
 }
 
-func TestBatch_OutOfBounds_IsRefused(t *testing.T) {
+func TestBatch_InvalidSize_IsRefused(t *testing.T) {
 	leader, follower := pair(t)
-	everything(leader)
+	answerBySemaphore(leader)
 	for _, g := range []*gate{leader, follower} {
 		for _, n := range []int{0, maxBatch + 1} {
 			_, err := g.batch(t, make([]*gatekeeperv1.TryAcquireRequest, n)...)
@@ -121,10 +121,10 @@ func TestBatch_OutOfBounds_IsRefused(t *testing.T) {
 // The batch itself does not count as one of its requests, so the largest batch fits within the connection limit.
 func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 	g := open(t)
-	everything(g)
+	answerBySemaphore(g)
 	requests := make([]*gatekeeperv1.TryAcquireRequest, maxBatch)
 	for i := range requests {
-		requests[i] = trying("held", fmt.Sprint(i))
+		requests[i] = tryRequest("held", fmt.Sprint(i))
 	}
 	results, err := g.batch(t, requests...)
 	if err != nil {
@@ -146,7 +146,7 @@ func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
 	}
 	requests := make([]*gatekeeperv1.TryAcquireRequest, 200)
 	for i := range requests {
-		requests[i] = trying("held", fmt.Sprint(i))
+		requests[i] = tryRequest("held", fmt.Sprint(i))
 	}
 	results, err := g.batch(t, requests...)
 	if err != nil {
@@ -172,47 +172,47 @@ func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
 
 // Each batch in progress may hold a message of 4 MiB and its answers, so their number is limited.
 func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
-	g := open(t, working(16)) // 16 batches in progress, at most 4 on one connection
-	held := make(chan struct{})
-	begun := make(chan struct{}, 10)
+	g := open(t, withWorkLimit(16)) // 16 batches in progress, at most 4 on one connection
+	unblock := make(chan struct{})
+	started := make(chan struct{}, 10)
 	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
-		begun <- struct{}{}
-		<-held
+		started <- struct{}{}
+		<-unblock
 		return keeper.Answer{Outcome: semaphore.Denied, Denial: new(keeper.Denial)}, true, nil
 	}
 	answers := make(chan error, 4)
 	for i := range 4 {
 		go func() {
 			_, err := g.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{
-				Requests: []*gatekeeperv1.TryAcquireRequest{trying("held", fmt.Sprint(i))},
+				Requests: []*gatekeeperv1.TryAcquireRequest{tryRequest("held", fmt.Sprint(i))},
 			})
 			answers <- err
 		}()
-		receiveFrom(t, begun)
+		receiveFrom(t, started)
 	}
-	_, err := g.batch(t, trying("held", "another"))
+	_, err := g.batch(t, tryRequest("held", "another"))
 	wantOverloaded(t, err, "connection")
 	if !strings.Contains(err.Error(), "4 batch calls in progress") {
 		t.Errorf("got %v, want the limit of 4 batch calls", err)
 	}
-	close(held)
+	close(unblock)
 	for range 4 {
 		if err := receiveFrom(t, answers); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := g.batch(t, trying("held", "another")); err != nil {
+	if _, err := g.batch(t, tryRequest("held", "another")); err != nil {
 		t.Errorf("a batch failed after the other batches had finished: %v", err)
 	}
 }
 
 func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
-	leader, follower := pair(t, working(16))
-	everything(leader)
+	leader, follower := pair(t, withWorkLimit(16))
+	answerBySemaphore(leader)
 	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
 		requests := make([]*gatekeeperv1.TryAcquireRequest, 8)
 		for i := range requests {
-			requests[i] = trying("held", fmt.Sprint(i))
+			requests[i] = tryRequest("held", fmt.Sprint(i))
 		}
 		results, err := g.batch(t, requests...)
 		if err != nil {
@@ -229,7 +229,7 @@ func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 	}
 	for _, g := range []*gate{leader, follower} {
 		eventually(t, "no calls are open", func() bool {
-			return g.api.cfg.Admission.IsOpen() == 0 && g.api.cfg.Admission.InWork(admission.Ordinary) == 0
+			return g.api.cfg.Admission.OpenCalls() == 0 && g.api.cfg.Admission.CallsInProgress(admission.Ordinary) == 0
 		})
 	}
 }
@@ -237,8 +237,8 @@ func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 func TestBatch_Requests_AreCountedLikeSingleCalls(t *testing.T) {
 	metrics := new(countingMetrics)
 	leader, follower := pair(t, func(c *Config) { c.Metrics = metrics })
-	everything(leader)
-	if _, err := follower.batch(t, trying("held", "h"), trying("a*", "h"), trying("granted", "h")); err != nil {
+	answerBySemaphore(leader)
+	if _, err := follower.batch(t, tryRequest("held", "h"), tryRequest("a*", "h"), tryRequest("granted", "h")); err != nil {
 		t.Fatal(err)
 	}
 	for s, count := range map[string]int{
@@ -254,39 +254,39 @@ func TestBatch_Requests_AreCountedLikeSingleCalls(t *testing.T) {
 }
 
 // A batch changes nothing, so it never fails with an unknown outcome.
-func TestBatch_HopBreaks_NothingIsUnknown(t *testing.T) {
+func TestBatch_HopBreaks_OutcomeIsKnown(t *testing.T) {
 	leader, follower := pair(t)
-	begun, release := make(chan struct{}, 1), make(chan struct{})
+	started, release := make(chan struct{}, 1), make(chan struct{})
 	defer close(release)
 	leader.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
-		begun <- struct{}{}
+		started <- struct{}{}
 		<-release
 		return keeper.Answer{}, false, nil
 	}
-	ended := make(chan error, 1)
+	errs := make(chan error, 1)
 	go func() {
-		_, err := follower.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{Requests: []*gatekeeperv1.TryAcquireRequest{trying("held", "h")}})
-		ended <- err
+		_, err := follower.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{Requests: []*gatekeeperv1.TryAcquireRequest{tryRequest("held", "h")}})
+		errs <- err
 	}()
-	receiveFrom(t, begun)
+	receiveFrom(t, started)
 	follower.consensus.follow(consensus.Leader{ID: "gk3", APIAddress: "there:1", Term: 2})
-	if info := want(t, receiveFrom(t, ended), codes.Unavailable, "NOT_LEADER"); info["leader_api"] != "there:1" {
+	if info := want(t, receiveFrom(t, errs), codes.Unavailable, "NOT_LEADER"); info["leader_api"] != "there:1" {
 		t.Errorf("batch failed with metadata %v, want the address of the new leader", info)
 	}
 }
 
 func TestBatch_Panic_EndsTheBatchAndLeavesNothingOpen(t *testing.T) {
 	g := open(t)
-	everything(g)
-	_, err := g.batch(t, trying("held", "h"), trying("panic", "h"))
+	answerBySemaphore(g)
+	_, err := g.batch(t, tryRequest("held", "h"), tryRequest("panic", "h"))
 	want(t, err, codes.Internal, "INTERNAL")
-	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
+	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 0 })
 }
 
 // FuzzBatch checks that every valid batch gets one result per request, and that no call is left in progress.
 func FuzzBatch(f *testing.F) {
 	for _, seed := range []*gatekeeperv1.BatchTryAcquireRequest{
-		{}, {Requests: []*gatekeeperv1.TryAcquireRequest{trying("held", "h"), trying("granted", "h"), trying("a*", ""), nil}},
+		{}, {Requests: []*gatekeeperv1.TryAcquireRequest{tryRequest("held", "h"), tryRequest("granted", "h"), tryRequest("a*", ""), nil}},
 	} {
 		b, err := proto.Marshal(seed)
 		if err != nil {
@@ -300,7 +300,7 @@ func FuzzBatch(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(a.Close)
-	everything(&gate{keeper: k})
+	answerBySemaphore(&gate{keeper: k})
 	s := &permitService{API: a, keeper: a.cfg.Keeper}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := new(gatekeeperv1.BatchTryAcquireRequest)
@@ -318,7 +318,7 @@ func FuzzBatch(f *testing.F) {
 		} else if len(r.GetResults()) != len(m.GetRequests()) {
 			t.Errorf("got %d results for %d requests", len(r.GetResults()), len(m.GetRequests()))
 		}
-		if n := a.cfg.Admission.IsOpen(); n != 0 {
+		if n := a.cfg.Admission.OpenCalls(); n != 0 {
 			t.Errorf("%d calls are still open, want 0", n)
 		}
 	})

@@ -71,7 +71,7 @@ func BenchmarkFrame(b *testing.B) {
 		if _, err := groupsFrom(got.GetGroups(), nil); err != nil {
 			b.Fatal(err)
 		}
-		others, refreshed := plainly(answer)
+		others, refreshed := splitRefreshed(answer)
 		if _, err := proto.Marshal(&gatekeeperv1.KeepAliveResponse{Frame: 1, Results: toResults(others), Refreshed: refreshed}); err != nil {
 			b.Fatal(err)
 		}

@@ -67,13 +67,13 @@ func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdminis
 }
 
 func (a *API) bindAsMember(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) error {
-	if a.forward.leading() {
+	if a.forward.isLeader() {
 		_, err := a.bindAdministrator(ctx, a.cfg.ID, m)
-		a.audited(context.WithValue(ctx, callerKey{}, &caller{api: a, member: true}), gatekeeperv1.AuthService_BindAdministrator_FullMethodName, m, nil, err)
+		a.auditCall(context.WithValue(ctx, callerKey{}, &caller{api: a, member: true}), gatekeeperv1.AuthService_BindAdministrator_FullMethodName, m, nil, err)
 		return err
 	}
 	ctx = context.WithValue(ctx, callerKey{}, &caller{api: a, member: true})
-	_, err := a.forward.pass(ctx, gatekeeperv1.AuthService_BindAdministrator_FullMethodName, m)
+	_, err := a.forward.forwardUnary(ctx, gatekeeperv1.AuthService_BindAdministrator_FullMethodName, m)
 	return err
 }
 
@@ -102,7 +102,7 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 		if err != nil {
 			return nil, err
 		}
-		before, after := administering(state, m.GetSubject(), cmp.Or(m.GetBinding(), DefaultAdminBinding))
+		before, after := adminBinding(state, m.GetSubject(), cmp.Or(m.GetBinding(), DefaultAdminBinding))
 		if err := after.Validate(); err != nil {
 			return nil, err
 		}
@@ -120,13 +120,13 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 		case r.Outcome == fsm.AccessStale || r.Outcome == fsm.AccessAbsent || r.Outcome == fsm.AccessSubjectTaken:
 			continue // another change came first
 		}
-		return r.Binding, changed(r, "binding "+after.Name)
+		return r.Binding, accessRefusal(r, "binding "+after.Name)
 	}
 }
 
-// administering returns the binding that gets the subject and the admin role, before and after the change. It is the
+// adminBinding returns the binding that gets the subject and the admin role, before and after the change. It is the
 // binding that already has the subject, or else the named one. If no change is needed, both results are the same.
-func administering(state *fsm.State, subject, name string) (before, after *access.Binding) {
+func adminBinding(state *fsm.State, subject, name string) (before, after *access.Binding) {
 	before = state.Binding(name)
 	if i := slices.IndexFunc(state.Bindings(), func(b *access.Binding) bool { return slices.Contains(b.Subjects, subject) }); i >= 0 {
 		before = state.Bindings()[i]

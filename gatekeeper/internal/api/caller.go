@@ -39,15 +39,15 @@ const memberSubject = "member:"
 // authorization is the header for bearer tokens.
 const authorization = "authorization"
 
-// againError refuses or ends a call that should succeed when it is retried: its caller has not been authenticated yet,
+// retryableError refuses or ends a call that should succeed when it is retried: its caller has not been authenticated yet,
 // or now maps to another principal.
-type againError struct{ why string }
+type retryableError struct{ why string }
 
-func (e *againError) Error() string { return e.why + ": retry the call" }
+func (e *retryableError) Error() string { return e.why + ": retry the call" }
 
-// beginning is the reason for refusals until the leader has bound the first administrator, shortly after a cluster is
+// authStarting is the reason for refusals until the leader has bound the first administrator, shortly after a cluster is
 // created or upgraded. Streams opened before then end for the same reason.
-const beginning = "the cluster is about to start authenticating its callers"
+const authStarting = "the cluster is about to start authenticating its callers"
 
 // A caller is the client making a call. A nil caller may do everything, because the server does not authenticate
 // callers.
@@ -77,26 +77,26 @@ func (a *API) caller(ctx context.Context) *caller {
 	switch c := callerIn(ctx); {
 	case c == nil:
 		return &caller{api: a}
-	case c.early():
+	case c.beforeBindings():
 		return nil
 	default:
 		return c
 	}
 }
 
-// early reports whether the caller may do everything because the cluster cannot store bindings yet. That is the case
+// beforeBindings reports whether the caller may do everything because the cluster cannot store bindings yet. That is the case
 // while one member runs a version without bindings, which itself lets callers with certificates do everything. A server
 // that has just started may have an old state, so it must catch up first.
-func (c *caller) early() bool {
+func (c *caller) beforeBindings() bool {
 	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel && c.api.caughtUp()
 }
 
 // caughtUp reports whether this server has applied all committed entries at least once since its start.
 func (a *API) caughtUp() bool {
-	if !a.complete.Load() && a.cfg.Consensus.Ready() == nil {
-		a.complete.Store(true)
+	if !a.everCaughtUp.Load() && a.cfg.Consensus.Ready() == nil {
+		a.everCaughtUp.Store(true)
 	}
-	return a.complete.Load()
+	return a.everCaughtUp.Load()
 }
 
 // callerIn returns the caller that authenticate stored in the context, or nil.
@@ -128,10 +128,10 @@ func (a *API) authenticate(ctx context.Context) (context.Context, error) {
 		return ctx, nil
 	}
 	c := &caller{api: a, source: sourceOf(ctx)}
-	return context.WithValue(ctx, callerKey{}, c), c.prove(ctx)
+	return context.WithValue(ctx, callerKey{}, c), c.readCredentials(ctx)
 }
 
-func (c *caller) prove(ctx context.Context) error {
+func (c *caller) readCredentials(ctx context.Context) error {
 	a, chain := c.api, verifiedChain(ctx)
 	c.verified = len(chain) > 0
 	switch hops := metadata.ValueFromIncomingContext(ctx, HopHeader); {
@@ -139,23 +139,23 @@ func (c *caller) prove(ctx context.Context) error {
 		return &unauthenticatedError{"only members of the cluster may forward calls"}
 	case len(hops) > 0:
 		c.credential.Subjects = metadata.ValueFromIncomingContext(ctx, SubjectHeader)
-		c.asMember()
+		c.recognizeMember()
 		c.via = hops[len(hops)-1]
 		if source := metadata.ValueFromIncomingContext(ctx, SourceHeader); len(source) == 1 { // older members send none
 			c.source, c.verified = source[0], c.member || len(c.credential.Subjects) > 0
 		}
 		c.credential.Acquirers = metadata.ValueFromIncomingContext(ctx, PinHeader)
-	case !fromGateway(ctx) && a.ofPeers(chain): // members do not use the HTTP port
+	case !fromGateway(ctx) && a.belongsToMember(chain): // members do not use the HTTP port
 		c.member, c.certificate = true, chain[0]
 	case len(chain) > 0:
-		c.credential = auth.OfCertificate(chain[0])
+		c.credential = auth.FromCertificate(chain[0])
 	}
 	if bearer := metadata.ValueFromIncomingContext(ctx, authorization); len(bearer) > 0 {
-		if err := c.bear(ctx, bearer); err != nil {
+		if err := c.readBearer(ctx, bearer); err != nil {
 			return err
 		}
 	}
-	if c.credential.IsZero() && !c.member && !c.early() {
+	if c.credential.IsZero() && !c.member && !c.beforeBindings() {
 		return &unauthenticatedError{"no credentials: the call has neither a named client certificate nor a bearer token"}
 	}
 	return nil
@@ -166,10 +166,10 @@ func addressOf(source string) netip.Addr {
 	return at.Addr()
 }
 
-// bear reads the caller's token, which is either a token of this cluster or a JWT. A valid JWT is accepted even from an
+// readBearer reads the caller's token, which is either a token of this cluster or a JWT. A valid JWT is accepted even from an
 // address that is blocked for invalid tokens, because it is not a guess: many pods may share an address, and each
 // presents a new JWT every hour.
-func (c *caller) bear(ctx context.Context, headers []string) error {
+func (c *caller) readBearer(ctx context.Context, headers []string) error {
 	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" followed by a single token of this cluster"}
 	id, hash, ok := auth.ParseBearer(headers[0])
 	scheme, jwt, _ := strings.Cut(headers[0], " ")
@@ -179,7 +179,7 @@ func (c *caller) bear(ctx context.Context, headers []string) error {
 		if !isRefused {
 			return err
 		}
-		return c.guessed(headers[0], &unauthenticatedError{refused.Error()})
+		return c.refuseJWT(headers[0], &unauthenticatedError{refused.Error()})
 	}
 	if !ok || len(headers) > 1 {
 		return err
@@ -188,13 +188,13 @@ func (c *caller) bear(ctx context.Context, headers []string) error {
 	return nil
 }
 
-// guessed counts a refused JWT and returns the error for the caller.
-func (c *caller) guessed(header string, refused error) error {
+// refuseJWT counts a refused JWT and returns the error for the caller.
+func (c *caller) refuseJWT(header string, refused error) error {
 	c.bearer = header
 	if blocked := c.admit(); blocked != nil {
 		return blocked
 	}
-	c.failed()
+	c.countFailure()
 	return refused
 }
 
@@ -223,8 +223,8 @@ func verifiedChain(ctx context.Context) []*x509.Certificate {
 	return info.State.VerifiedChains[0]
 }
 
-// passOn sets the headers that identify the caller to the leader.
-func (c *caller) passOn(md metadata.MD) {
+// setHeaders sets the headers that identify the caller to the leader.
+func (c *caller) setHeaders(md metadata.MD) {
 	md.Delete(SubjectHeader)
 	md.Delete(PinHeader)
 	md.Delete(SourceHeader)
@@ -245,7 +245,7 @@ func (c *caller) passOn(md metadata.MD) {
 func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 	state := c.api.cfg.Machine.State()
 	if state.AccessRevision() == 0 {
-		return nil, state, &againError{beginning}
+		return nil, state, &retryableError{authStarting}
 	}
 	if c.member {
 		return nil, state, &unauthenticatedError{"this is a member's certificate, which cannot be used to log in: use one created by gkctl cert client"}
@@ -257,33 +257,33 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 	return p, state, err
 }
 
-// may returns the caller's principal if it has the permission. Before a leader refuses, it confirms that its state has
+// authorize returns the caller's principal if it has the permission. Before a leader refuses, it confirms that its state has
 // all committed entries, because a newly elected leader may lack a recent binding. A follower never refuses a call
 // because a permission is missing: it refers the caller to the leader.
-func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, error) {
-	p, err := c.here(allowed)
+func (c *caller) authorize(ctx context.Context, allowed permission) (*auth.Principal, error) {
+	p, err := c.checkLocally(allowed)
 	switch {
 	case err == nil:
 		return p, nil
-	case c.api.forward.leading():
+	case c.api.forward.isLeader():
 	case p == nil: // the leader's address is not revealed to unknown callers
-		c.failed()
-		return nil, &againError{"this server does not know the caller yet"}
+		c.countFailure()
+		return nil, &retryableError{"this server does not know the caller yet"}
 	default:
 		return nil, &consensus.NotLeaderError{Leader: c.api.cfg.Consensus.Leader()}
 	}
-	if _, unread := c.api.reader.Read(ctx); unread != nil {
-		return nil, unread
+	if _, readErr := c.api.reader.Read(ctx); readErr != nil {
+		return nil, readErr
 	}
-	if p, err = c.here(allowed); p == nil {
-		c.failed()
+	if p, err = c.checkLocally(allowed); p == nil {
+		c.countFailure()
 	}
 	return p, err
 }
 
-// here checks the permission against this server's state, without a Confirm. If it returns a principal with an error,
+// checkLocally checks the permission against this server's state, without a Confirm. If it returns a principal with an error,
 // the error came from the permission.
-func (c *caller) here(allowed permission) (*auth.Principal, error) {
+func (c *caller) checkLocally(allowed permission) (*auth.Principal, error) {
 	p, state, err := c.principal()
 	if err != nil {
 		return nil, err
@@ -294,8 +294,8 @@ func (c *caller) here(allowed permission) (*auth.Principal, error) {
 	return p, allowed(p, state)
 }
 
-// failed counts an invalid bearer token.
-func (c *caller) failed() {
+// countFailure counts an invalid bearer token.
+func (c *caller) countFailure() {
 	if c.bearer != "" {
 		c.api.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
 	}
@@ -304,8 +304,8 @@ func (c *caller) failed() {
 // permission returns nil if the state allows the principal to do something, and otherwise the reason.
 type permission func(p *auth.Principal, state *fsm.State) error
 
-// has requires one of the roles on any semaphore. Without roles it accepts every principal.
-func has(roles ...access.Role) permission {
+// hasRole requires one of the roles on any semaphore. Without roles it accepts every principal.
+func hasRole(roles ...access.Role) permission {
 	return func(p *auth.Principal, _ *fsm.State) error {
 		if len(roles) == 0 || slices.ContainsFunc(roles, p.Has) {
 			return nil
@@ -314,8 +314,8 @@ func has(roles ...access.Role) permission {
 	}
 }
 
-// sees returns a function that reports whether the caller may view a semaphore, or nil if every semaphore is visible.
-func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool {
+// viewFilter returns a function that reports whether the caller may view a semaphore, or nil if every semaphore is visible.
+func (a *API) viewFilter(ctx context.Context) func(state *fsm.State, name string) bool {
 	c := a.caller(ctx)
 	if !a.cfg.Authenticate {
 		return nil
@@ -324,7 +324,7 @@ func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool
 		c = callerIn(ctx)
 	}
 	return func(state *fsm.State, name string) bool {
-		if c.early() {
+		if c.beforeBindings() {
 			return true
 		}
 		p, _, err := c.principal() // a stream may outlive a change to the bindings
@@ -332,8 +332,8 @@ func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool
 	}
 }
 
-// views requires the viewer role on a semaphore.
-func views(sem string) permission {
+// mayView requires the viewer role on a semaphore.
+func mayView(sem string) permission {
 	return func(p *auth.Principal, state *fsm.State) error {
 		if p.May(access.Viewer, state, sem) {
 			return nil
@@ -342,35 +342,35 @@ func views(sem string) permission {
 	}
 }
 
-// viewsAll returns an error unless the caller may view every semaphore.
-func (a *API) viewsAll(ctx context.Context) error {
+// requireViewAll returns an error unless the caller may view every semaphore.
+func (a *API) requireViewAll(ctx context.Context) error {
 	c := a.caller(ctx)
 	if c == nil {
 		return nil
 	}
-	_, err := c.may(ctx, viewsEvery)
+	_, err := c.authorize(ctx, mayViewAll)
 	return err
 }
 
-// viewsEvery requires the viewer role without a scope.
-func viewsEvery(p *auth.Principal, _ *fsm.State) error {
+// mayViewAll requires the viewer role without a scope.
+func mayViewAll(p *auth.Principal, _ *fsm.State) error {
 	if p.HasEverywhere(access.Viewer) {
 		return nil
 	}
 	return &forbiddenError{p.Name(), access.Viewer, "on every semaphore"}
 }
 
-// viewsEverything reports whether the caller may view every semaphore, and isAdministrator whether it is an
+// canViewAll reports whether the caller may view every semaphore, and isAdministrator whether it is an
 // administrator. They only filter answers and refuse nothing.
-func (a *API) viewsEverything(ctx context.Context) bool {
-	return a.now(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })
+func (a *API) canViewAll(ctx context.Context) bool {
+	return a.checkPrincipal(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })
 }
 
-func (a *API) administers(ctx context.Context) bool {
-	return a.now(ctx, func(p *auth.Principal) bool { return p.Has(access.Admin) })
+func (a *API) isAdministrator(ctx context.Context) bool {
+	return a.checkPrincipal(ctx, func(p *auth.Principal) bool { return p.Has(access.Admin) })
 }
 
-func (a *API) now(ctx context.Context, holds func(p *auth.Principal) bool) bool {
+func (a *API) checkPrincipal(ctx context.Context, holds func(p *auth.Principal) bool) bool {
 	c := a.caller(ctx)
 	if c == nil {
 		return true
@@ -381,8 +381,8 @@ func (a *API) now(ctx context.Context, holds func(p *auth.Principal) bool) bool 
 
 // visible reports whether the caller may view the named semaphore.
 func (a *API) visible(ctx context.Context, state *fsm.State, name string) bool {
-	sees := a.sees(ctx)
-	return sees == nil || sees(state, name)
+	viewFilter := a.viewFilter(ctx)
+	return viewFilter == nil || viewFilter(state, name)
 }
 
 // ownerOf returns the owner that a principal acts as. A permit granted without authentication belongs to every
@@ -397,7 +397,7 @@ func ownerOf(p *auth.Principal, state *fsm.State) semaphore.Owner {
 func (a *API) owner(ctx context.Context, identity *semaphore.Identity) (semaphore.Owner, error) {
 	o := semaphore.Owner{Identity: identity}
 	if c := a.caller(ctx); c != nil {
-		p, err := c.may(ctx, has(access.Acquirer))
+		p, err := c.authorize(ctx, hasRole(access.Acquirer))
 		if err != nil {
 			return o, err
 		}

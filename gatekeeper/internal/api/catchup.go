@@ -17,8 +17,8 @@ func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequ
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err
 	}
-	by := identityFrom(m.GetIdentity())
-	if err := by.Validate(); err != nil {
+	identity := identityFrom(m.GetIdentity())
+	if err := identity.Validate(); err != nil {
 		return nil, err
 	}
 	due, err := missedFrom(m)
@@ -32,15 +32,15 @@ func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequ
 	name := m.GetSemaphore()
 	out := &gatekeeperv1.CatchUpResponse{Revision: state.Revision()}
 	sd := state.Definition(name)
-	if sd == nil || !s.visible(ctx, state, name) || !s.reader.Match(sd.Definition.GroupPattern, by.Group) || !s.reader.Match(sd.Definition.AcquirerPattern, by.Acquirer) {
+	if sd == nil || !s.visible(ctx, state, name) || !s.reader.Match(sd.Definition.GroupPattern, identity.Group) || !s.reader.Match(sd.Definition.AcquirerPattern, identity.Acquirer) {
 		return out, nil
 	}
 	misfires := semaphore.Misfires{
 		Definition: sd.Definition, From: sd.MisfiresFrom, LowWater: state.LowWater(name), Now: s.keeper.WallClock(),
 		Claim: func(f semaphore.Firing) *semaphore.Claim { return state.Claim(name, f) },
 	}
-	since, some := misfires.Since()
-	if !some {
+	since, ok := misfires.Since()
+	if !ok {
 		return out, nil
 	}
 	out.Since = timestamppb.New(since)
@@ -65,7 +65,7 @@ func missedFrom(m *gatekeeperv1.CatchUpRequest) (due []time.Time, err error) {
 			err = invalid("due", when.Format(time.RFC3339Nano), "must be later than the previous due time")
 		}
 		if err != nil {
-			return nil, renamed(at("due", i), err)
+			return nil, withField(at("due", i), err)
 		}
 		due = append(due, when)
 	}

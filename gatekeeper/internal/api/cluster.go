@@ -58,14 +58,14 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		out.Uptime = durationpb.New(time.Since(s.cfg.Started))
 	}
 	for _, c := range s.keeper.HostClocks() {
-		if !s.viewsEverything(ctx) {
+		if !s.canViewAll(ctx) {
 			break // warnings name groups and acquirers
 		}
 		out.HostClocks = append(out.HostClocks, &gatekeeperv1.HostClock{
 			Group: c.Group, Acquirer: c.Acquirer, Ahead: durationpb.New(c.Ahead), Seen: toTimestamp(c.Seen),
 		})
 	}
-	for _, c := range s.cfg.ClocksOff() {
+	for _, c := range s.cfg.SkewedClocks() {
 		out.MemberClocks = append(out.MemberClocks, &gatekeeperv1.MemberClock{Id: c.ID, Ahead: durationpb.New(c.Ahead)})
 	}
 	s.deniesAll(ctx, out)
@@ -77,7 +77,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	}
 	out.Certificates = s.certificates()
 	s.storedWork(ctx, state, out)
-	if smallest := s.smallestDuration(); smallest > 0 {
+	if smallest := s.minDuration(); smallest > 0 {
 		out.SmallestDuration = durationpb.New(smallest)
 	}
 	if left, recovering := s.reader.Recovering(); recovering {
@@ -217,15 +217,15 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
 }
 
-// handedOver answers a forwarded transfer that was cut off because a new leader took over, most likely as a result of
+// answerTransfer answers a forwarded transfer that was cut off because a new leader took over, most likely as a result of
 // the transfer itself. It returns nil if a member other than the requested one leads now, if the old leader leads
 // again, or if no leader is known.
-func handedOver(req any, was, now consensus.Leader) proto.Message {
+func answerTransfer(req any, oldLeader, newLeader consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
-	if !ok || now.ID == "" || now.ID == was.ID || m.GetId() != "" && m.GetId() != now.ID {
+	if !ok || newLeader.ID == "" || newLeader.ID == oldLeader.ID || m.GetId() != "" && m.GetId() != newLeader.ID {
 		return nil
 	}
-	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: now.ID}
+	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: newLeader.ID}
 }
 
 func (s *clusterService) members() ([]*gatekeeperv1.Member, error) {

@@ -38,7 +38,7 @@ func TestGetStatus_ReportsThisServersState(t *testing.T) {
 	}
 }
 
-func TestGetStatus_WhileRecovering_SaysForHowLong(t *testing.T) {
+func TestGetStatus_WhileRecovering_ReportsRemainingTime(t *testing.T) {
 	g := open(t)
 	got, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || got.GetRecoveryWait() != nil {
@@ -72,7 +72,7 @@ func TestAddMember_Retired_IsRefused(t *testing.T) {
 	}
 }
 
-func TestRemoveMember_Refused_SaysWhy(t *testing.T) {
+func TestRemoveMember_Refused_ReturnsReason(t *testing.T) {
 	g := open(t)
 	g.consensus.removeMember = func(id string) error {
 		switch id {

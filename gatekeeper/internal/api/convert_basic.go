@@ -82,8 +82,8 @@ func reasonFrom(s string) (string, error) {
 	return s, nil
 }
 
-// wordFrom reads and validates the author and the reason of a change.
-func wordFrom(message interface {
+// authorReasonFrom reads and validates the author and the reason of a change.
+func authorReasonFrom(message interface {
 	GetAuthor() string
 	GetReason() string
 }) (author, reason string, err error) {
@@ -165,8 +165,8 @@ func within(path string, err error) error {
 	return &semaphore.FieldError{Field: path + "." + e.Field, Value: e.Value, Rule: e.Rule}
 }
 
-// renamed replaces the field of a FieldError. It returns any other error unchanged.
-func renamed(field string, err error) error {
+// withField replaces the field of a FieldError. It returns any other error unchanged.
+func withField(field string, err error) error {
 	e, ok := errors.AsType[*semaphore.FieldError](err)
 	if !ok {
 		return err

@@ -23,10 +23,10 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 		Description:     m.GetDescription(),
 		Labels:          semaphore.LabelsOf(m.GetLabels()),
 		Takeover:        m.GetTakeover(),
-		GroupPattern:    given(m.GroupPattern, semaphore.DefaultPattern),
-		AcquirerPattern: given(m.AcquirerPattern, semaphore.DefaultPattern),
-		Permits:         given(m.Permits, semaphore.DefaultPermits),
-		FiringLimit:     given(m.FiringLimit, semaphore.DefaultFiringLimit),
+		GroupPattern:    orDefault(m.GroupPattern, semaphore.DefaultPattern),
+		AcquirerPattern: orDefault(m.AcquirerPattern, semaphore.DefaultPattern),
+		Permits:         orDefault(m.Permits, semaphore.DefaultPermits),
+		FiringLimit:     orDefault(m.FiringLimit, semaphore.DefaultFiringLimit),
 		MaxAttempts:     m.GetMaxAttempts(),
 	}
 	for _, f := range []struct {
@@ -96,7 +96,7 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	return d, nil
 }
 
-func given[T any](v *T, absent T) T {
+func orDefault[T any](v *T, absent T) T {
 	if v == nil {
 		return absent
 	}
@@ -130,7 +130,7 @@ func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 		m.Misfire = gatekeeperv1.Misfire(d.Misfire) + gatekeeperv1.Misfire_MISFIRE_SKIP // the API uses 0 for unset
 	}
 	if d.Misfire != semaphore.MisfireSkip || d.MisfireWindow != 0 {
-		m.MisfireWindow = durationpb.New(d.LateBy())
+		m.MisfireWindow = durationpb.New(d.MaxLateness())
 	}
 	return m
 }

@@ -8,8 +8,8 @@ import (
 
 // The values of fsm.EventKind equal those of the API; a test compares the names.
 
-// aboutPermits reports whether the event concerns a permit rather than a definition.
-func aboutPermits(e *fsm.Event) bool {
+// isPermitEvent reports whether the event concerns a permit rather than a definition.
+func isPermitEvent(e *fsm.Event) bool {
 	return e.Kind >= fsm.Granted && e.Kind <= fsm.DurationChanged || e.Kind == fsm.FreedUnsafely || e.Kind == fsm.SupersededEvent || e.Kind == fsm.DrainedEvent && e.Permit != nil
 }
 

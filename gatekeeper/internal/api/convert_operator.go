@@ -21,16 +21,16 @@ func toCordon(c *fsm.Cordon) *gatekeeperv1.CordonRecord {
 }
 
 func toHistoryEntry(e *fsm.JournalEntry) *gatekeeperv1.HistoryEntry {
-	more := e.Details()
+	details := e.Details()
 	out := &gatekeeperv1.HistoryEntry{
 		Revision: e.Revision, Ordinal: e.Ordinal, Kind: gatekeeperv1.EventKind(e.Kind), Semaphore: e.Semaphore,
 		Author: e.Author, Reason: e.Reason, At: toTimestamp(e.At), Permit: toPermit(e.Permit), Cordon: toCordon(e.Cordon),
-		Pause: toPause(e.Pause), Until: toTimestamp(more.Until), Drain: toOptionalDuration(e.Drain),
+		Pause: toPause(e.Pause), Until: toTimestamp(details.Until), Drain: toOptionalDuration(e.Drain),
 		Missed:      gatekeeperv1.MissedKind(e.Missed),
-		PauseBefore: toPause(more.PauseBefore), CordonBefore: toCordon(more.CordonBefore), Undoes: more.Undoes,
+		PauseBefore: toPause(details.PauseBefore), CordonBefore: toCordon(details.CordonBefore), Undoes: details.Undoes,
 	}
-	out.Firings = toFiringsChange(more.Firings)
-	out.BindingBefore, out.BindingAfter = toBinding(more.BindingBefore), toBinding(more.BindingAfter)
+	out.Firings = toFiringsChange(details.Firings)
+	out.BindingBefore, out.BindingAfter = toBinding(details.BindingBefore), toBinding(details.BindingAfter)
 	if e.Change != nil {
 		out.AlsoUndoes = e.Change.AlsoUndoes
 	}

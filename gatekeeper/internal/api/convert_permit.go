@@ -21,8 +21,8 @@ import (
 // maxTokens is the maximum number of tokens in a refresh or a frame.
 const maxTokens = 10_000
 
-// asking is implemented by the messages that request or query a permit.
-type asking interface {
+// permitMessage is implemented by the messages that request or query a permit.
+type permitMessage interface {
 	GetSemaphore() string
 	GetIdentity() *gatekeeperv1.Identity
 	GetWeight() uint32
@@ -30,7 +30,7 @@ type asking interface {
 }
 
 // requestFrom converts a request, fills in defaults, and validates it.
-func requestFrom(m asking) (semaphore.Request, error) {
+func requestFrom(m permitMessage) (semaphore.Request, error) {
 	firing, err := firingFrom(m.GetFiring())
 	if err != nil {
 		return semaphore.Request{}, err
@@ -76,7 +76,7 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 	return call, nil
 }
 
-func callFrom(m asking, requestID string, metadata map[string]string, received time.Time) (*keeper.AcquireCall, error) {
+func callFrom(m permitMessage, requestID string, metadata map[string]string, received time.Time) (*keeper.AcquireCall, error) {
 	request, err := requestFrom(m)
 	if err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([
 	return out, nil
 }
 
-// plainly separates the results that only report a refresh, grouped by duration, from the others.
-func plainly(results []keeper.TokenResult) (others []keeper.TokenResult, refreshed []*gatekeeperv1.TokenGroup) {
+// splitRefreshed separates the results that only report a refresh, grouped by duration, from the others.
+func splitRefreshed(results []keeper.TokenResult) (others []keeper.TokenResult, refreshed []*gatekeeperv1.TokenGroup) {
 	var last *gatekeeperv1.TokenGroup // most frames have one duration
 	var duration time.Duration
 	for i := range results {
@@ -238,18 +238,18 @@ func toGrant(a *keeper.Answer) *gatekeeperv1.Grant {
 }
 
 // toDenial converts a denial. requested is the firing in the request.
-func toDenial(d *keeper.Denial, asked *semaphore.Firing) *gatekeeperv1.Denial {
-	return toDenialBy(d, asked, toPermit)
+func toDenial(d *keeper.Denial, requested *semaphore.Firing) *gatekeeperv1.Denial {
+	return toDenialWith(d, requested, toPermit)
 }
 
-// toDenialBy is toDenial with a custom conversion of holders.
-func toDenialBy(d *keeper.Denial, asked *semaphore.Firing, toHolder func(*semaphore.Permit) *gatekeeperv1.Permit) *gatekeeperv1.Denial {
+// toDenialWith is toDenial with a custom conversion of holders.
+func toDenialWith(d *keeper.Denial, requested *semaphore.Firing, toHolder func(*semaphore.Permit) *gatekeeperv1.Permit) *gatekeeperv1.Denial {
 	out := &gatekeeperv1.Denial{
 		Reason:         gatekeeperv1.Reason(d.Decision.Reason),
 		Message:        d.Message,
 		HolderCount:    uint32(d.HolderCount),
 		QueueLength:    uint32(d.QueueLength),
-		Firing:         toClaim(&d.Decision, asked),
+		Firing:         toClaim(&d.Decision, requested),
 		Stop:           gatekeeperv1.StopCause(d.Decision.Stop),
 		Pause:          toPause(d.Pause),
 		PermitRevision: d.PermitRevision,
@@ -266,14 +266,14 @@ func toDenialBy(d *keeper.Denial, asked *semaphore.Firing, toHolder func(*semaph
 }
 
 // toClaim converts the claim that won a firing. For a forgotten firing only its state is known.
-func toClaim(d *semaphore.Decision, asked *semaphore.Firing) *gatekeeperv1.FiringClaim {
+func toClaim(d *semaphore.Decision, requested *semaphore.Firing) *gatekeeperv1.FiringClaim {
 	switch {
 	case d.Reason == semaphore.FiringForgotten:
-		return &gatekeeperv1.FiringClaim{Firing: toFiring(asked), State: gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN}
+		return &gatekeeperv1.FiringClaim{Firing: toFiring(requested), State: gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN}
 	case d.Claim == nil:
 		return nil
 	}
-	claim := toRemembered(d.Claim)
+	claim := toFiringClaim(d.Claim)
 	claim.ClaimedAt = nil
 	return claim
 }

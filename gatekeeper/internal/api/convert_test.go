@@ -19,8 +19,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// sameWords checks that the values of an API enumeration have the same names in ours.
-func sameWords[E interface {
+// wantSameNames checks that the values of an API enumeration have the same names in ours.
+func wantSameNames[E interface {
 	~int | ~int32 | ~uint8
 	String() string
 }](t *testing.T, prefix string, theirs map[int32]string) {
@@ -39,13 +39,13 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 			t.Errorf("the API's %s corresponds to our %s", name, semaphore.Reason(n))
 		}
 	}
-	sameWords[semaphore.StopCause](t, "STOP_CAUSE_", gatekeeperv1.StopCause_name)
-	sameWords[semaphore.PermitState](t, "PERMIT_STATE_", gatekeeperv1.PermitState_name)
-	sameWords[semaphore.End](t, "PERMIT_END_", gatekeeperv1.PermitEnd_name)
-	sameWords[consensus.Role](t, "SERVER_ROLE_", gatekeeperv1.ServerRole_name)
-	sameWords[semaphore.ClaimState](t, "FIRING_STATE_", gatekeeperv1.FiringState_name)
-	sameWords[semaphore.OnExpiry](t, "ON_EXPIRY_", gatekeeperv1.OnExpiry_name)
-	sameWords[semaphore.FiringOnLoss](t, "FIRING_ON_LOSS_", gatekeeperv1.FiringOnLoss_name)
+	wantSameNames[semaphore.StopCause](t, "STOP_CAUSE_", gatekeeperv1.StopCause_name)
+	wantSameNames[semaphore.PermitState](t, "PERMIT_STATE_", gatekeeperv1.PermitState_name)
+	wantSameNames[semaphore.End](t, "PERMIT_END_", gatekeeperv1.PermitEnd_name)
+	wantSameNames[consensus.Role](t, "SERVER_ROLE_", gatekeeperv1.ServerRole_name)
+	wantSameNames[semaphore.ClaimState](t, "FIRING_STATE_", gatekeeperv1.FiringState_name)
+	wantSameNames[semaphore.OnExpiry](t, "ON_EXPIRY_", gatekeeperv1.OnExpiry_name)
+	wantSameNames[semaphore.FiringOnLoss](t, "FIRING_ON_LOSS_", gatekeeperv1.FiringOnLoss_name)
 	statuses := map[keeper.Status]gatekeeperv1.RefreshStatus{
 		keeper.StatusRefreshed: gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED,
 		keeper.StatusStopping:  gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING,
@@ -86,9 +86,9 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 		}
 	}
 	missed := map[fsm.Missed]gatekeeperv1.MissedKind{
-		fsm.Heard: gatekeeperv1.MissedKind_MISSED_KIND_UNSPECIFIED, fsm.NobodyAsked: gatekeeperv1.MissedKind_MISSED_KIND_NOBODY_ASKED,
-		fsm.AskedButDenied: gatekeeperv1.MissedKind_MISSED_KIND_DENIED, fsm.NoProgress: gatekeeperv1.MissedKind_MISSED_KIND_NO_PROGRESS,
-		fsm.HeldLong: gatekeeperv1.MissedKind_MISSED_KIND_HELD_TOO_LONG,
+		fsm.NothingMissed: gatekeeperv1.MissedKind_MISSED_KIND_UNSPECIFIED, fsm.NoRequests: gatekeeperv1.MissedKind_MISSED_KIND_NOBODY_ASKED,
+		fsm.AllDenied: gatekeeperv1.MissedKind_MISSED_KIND_DENIED, fsm.NoProgress: gatekeeperv1.MissedKind_MISSED_KIND_NO_PROGRESS,
+		fsm.HeldTooLong: gatekeeperv1.MissedKind_MISSED_KIND_HELD_TOO_LONG,
 	}
 	if len(missed) != len(gatekeeperv1.MissedKind_name) {
 		t.Errorf("this test lists %d kinds of missed work, but the API has %d", len(missed), len(gatekeeperv1.MissedKind_name))
@@ -103,7 +103,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 	}
 }
 
-func TestDefinitionFrom_EmptyMessage_HasTheDefaults(t *testing.T) {
+func TestDefinitionFrom_EmptyMessage_HasDefaults(t *testing.T) {
 	got := must(DefinitionFrom(&gatekeeperv1.Definition{Name: "n"}))(t)
 	expected := &semaphore.Definition{
 		Name: "n", GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,
@@ -154,10 +154,10 @@ func TestDefinitionFrom_Misfire_IsKept(t *testing.T) {
 	} {
 		m.Name = "n"
 		d := must(DefinitionFrom(m))(t)
-		if got := d.Misfire.String() + " " + d.LateBy().String(); got != want {
+		if got := d.Misfire.String() + " " + d.MaxLateness().String(); got != want {
 			t.Errorf("DefinitionFrom() has misfire %q, want %q", got, want)
 		}
-		if again := must(DefinitionFrom(toDefinition(d)))(t); again.Misfire != d.Misfire || again.LateBy() != d.LateBy() {
+		if again := must(DefinitionFrom(toDefinition(d)))(t); again.Misfire != d.Misfire || again.MaxLateness() != d.MaxLateness() {
 			t.Errorf("definition after a round trip: %+v", again)
 		}
 	}
@@ -180,7 +180,7 @@ func TestDefinitionFrom_MisfireWindowAlone_IsRefused(t *testing.T) {
 }
 
 // Invalid input must be refused, not silently replaced by a default.
-func TestDefinitionFrom_ExplicitZero_IsNotADefault(t *testing.T) {
+func TestDefinitionFrom_ExplicitZero_IsNotReplacedByDefault(t *testing.T) {
 	for field, m := range map[string]*gatekeeperv1.Definition{
 		"group_pattern":    {Name: "n", GroupPattern: new(string)},
 		"acquirer_pattern": {Name: "n", AcquirerPattern: new(string)},
@@ -221,14 +221,14 @@ func TestToPermit_ConvertsEveryField(t *testing.T) {
 }
 
 func TestToDenial_HasReasonAndHolders(t *testing.T) {
-	asked := &semaphore.Firing{Name: "nightly"}
-	claim := &semaphore.Claim{Firing: *asked, Token: 4, Winner: semaphore.Identity{Group: "g", Acquirer: "w"}, State: semaphore.ClaimDone}
+	firing := &semaphore.Firing{Name: "nightly"}
+	claim := &semaphore.Claim{Firing: *firing, Token: 4, Winner: semaphore.Identity{Group: "g", Acquirer: "w"}, State: semaphore.ClaimDone}
 	d := &keeper.Denial{
 		Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.FiringDone, Claim: claim},
 		Message:  "it ran", Holders: []*semaphore.Permit{{Token: 1}, {Token: 2}}, HolderCount: 5, QueueLength: 3, RetryAfter: -1,
 		Pause: &semaphore.Pause{Reason: "p", Stop: true, Revision: 3}, PermitRevision: 12,
 	}
-	got := toDenial(d, asked)
+	got := toDenial(d, firing)
 	if got.GetReason() != gatekeeperv1.Reason_REASON_FIRING_DONE || got.GetMessage() != "it ran" || len(got.GetHolders()) != 2 ||
 		got.GetHolderCount() != 5 || got.GetQueueLength() != 3 || got.GetRetryAfter() != nil || got.GetPermitRevision() != 12 ||
 		got.GetPause().GetReason() != "p" || !got.GetPause().GetStop() {
@@ -239,7 +239,7 @@ func TestToDenial_HasReasonAndHolders(t *testing.T) {
 	}
 
 	d.Decision.Reason, d.Decision.Claim, d.RetryAfter = semaphore.FiringForgotten, nil, 0
-	got = toDenial(d, asked)
+	got = toDenial(d, firing)
 	if f := got.GetFiring(); f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN || f.GetFiring().GetName() != "nightly" {
 		t.Errorf("toDenial() of a forgotten firing has firing %v", f)
 	}
@@ -248,12 +248,12 @@ func TestToDenial_HasReasonAndHolders(t *testing.T) {
 	}
 }
 
-func TestToReleased_Retry_IsReleased(t *testing.T) {
+func TestToReleased_Retry_IsReportedAsReleased(t *testing.T) {
 	for _, c := range []struct {
-		result   fsm.ReleaseResult
-		released bool
-		revision uint64
-		says     string
+		result      fsm.ReleaseResult
+		released    bool
+		revision    uint64
+		wantMessage string
 	}{
 		{fsm.ReleaseResult{Released: true, Revision: 3}, true, 3, ""},
 		{fsm.ReleaseResult{Ended: &fsm.Remembered{Outcome: semaphore.EndReleased, Revision: 2}}, true, 2, "already"},
@@ -262,7 +262,7 @@ func TestToReleased_Retry_IsReleased(t *testing.T) {
 		{fsm.ReleaseResult{}, false, 0, "long ago, or was never granted"},
 	} {
 		got := toReleased(&c.result)
-		if got.GetReleased() != c.released || got.GetRevision() != c.revision || !strings.Contains(got.GetMessage(), c.says) {
+		if got.GetReleased() != c.released || got.GetRevision() != c.revision || !strings.Contains(got.GetMessage(), c.wantMessage) {
 			t.Errorf("toReleased(%+v) = %v", c.result, got)
 		}
 	}

@@ -81,9 +81,9 @@ const maxWaitingJobs = 1000
 
 // toWaitingTasks returns at most the given number of a semaphore's jobs with waiting tasks, in the order in which
 // workers get them.
-func toWaitingTasks(state *fsm.State, sem string, most int) (out []*gatekeeperv1.WaitingTasks) {
+func toWaitingTasks(state *fsm.State, sem string, limit int) (out []*gatekeeperv1.WaitingTasks) {
 	for j := range state.OpenJobs(sem) {
-		if len(out) >= most {
+		if len(out) >= limit {
 			break
 		}
 		out = append(out, &gatekeeperv1.WaitingTasks{Semaphore: sem, Job: j.ID, Priority: j.Priority, Tasks: j.Waiting()})

@@ -31,8 +31,8 @@ type edit struct {
 	field string
 }
 
-// word is a request with an author, a reason and a request id.
-type word interface {
+// changeRequest is a request with an author, a reason and a request id.
+type changeRequest interface {
 	GetAuthor() string
 	GetReason() string
 	GetRequestId() string
@@ -52,7 +52,7 @@ func (s *definitionService) CreateDefinition(ctx context.Context, m *gatekeeperv
 }
 
 func (s *definitionService) ReplaceDefinition(ctx context.Context, m *gatekeeperv1.ReplaceDefinitionRequest) (*gatekeeperv1.ReplaceDefinitionResponse, error) {
-	if err := needsVersion("expected_version", m.GetExpectedVersion()); err != nil {
+	if err := requireVersion("expected_version", m.GetExpectedVersion()); err != nil {
 		return nil, err
 	}
 	e, err := definitionEdit(fsm.Replace, "definition", m.GetDefinition(), m.GetExpectedVersion())
@@ -67,7 +67,7 @@ func (s *definitionService) ReplaceDefinition(ctx context.Context, m *gatekeeper
 }
 
 func (s *definitionService) DeleteDefinition(ctx context.Context, m *gatekeeperv1.DeleteDefinitionRequest) (*gatekeeperv1.DeleteDefinitionResponse, error) {
-	if err := needsVersion("expected_version", m.GetExpectedVersion()); err != nil {
+	if err := requireVersion("expected_version", m.GetExpectedVersion()); err != nil {
 		return nil, err
 	}
 	e, err := deletion("name", m.GetName(), m.GetExpectedVersion())
@@ -116,7 +116,7 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 		if edits[i], err = editFrom(at("edits", i), e); err != nil {
 			return nil, err
 		}
-		if other, twice := first[edits[i].Name]; twice {
+		if other, duplicate := first[edits[i].Name]; duplicate {
 			return nil, invalid(edits[i].nameField(), edits[i].Name, "must differ from the name in "+at("edits", other)+": each edit in a batch must name a different semaphore")
 		}
 		first[edits[i].Name] = i
@@ -126,7 +126,7 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 
 // editOne applies a single edit. It returns the record as this edit left it, even if the definition has been edited
 // again since.
-func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatekeeperv1.DefinitionRecord, error) {
+func (s *definitionService) editOne(ctx context.Context, m changeRequest, e edit) (*gatekeeperv1.DefinitionRecord, error) {
 	result, err := s.edit(ctx, m, 0, keeper.Ending{}, e)
 	if err != nil {
 		return nil, err
@@ -139,8 +139,8 @@ func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatek
 }
 
 // edit applies edits atomically.
-func (s *definitionService) edit(ctx context.Context, m word, drain time.Duration, end keeper.Ending, edits ...edit) (fsm.EditResult, error) {
-	author, reason, err := wordFrom(m)
+func (s *definitionService) edit(ctx context.Context, m changeRequest, drain time.Duration, end keeper.Ending, edits ...edit) (fsm.EditResult, error) {
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return fsm.EditResult{}, err
 	}
@@ -155,7 +155,7 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 		batch.Changes[i] = edits[i].Change
 	}
 	if batch.RequestID != "" {
-		if batch.Asked, err = askedEdits(&batch, end); err != nil {
+		if batch.RequestHash, err = editsHash(&batch, end); err != nil {
 			return fsm.EditResult{}, err
 		}
 	}
@@ -164,14 +164,14 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 		return fsm.EditResult{}, within(edits[bad.Index].field, bad.Err)
 	}
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
-		return fsm.EditResult{}, conflictWith(s.cfg.Machine.State(), s.sees(ctx), conflict, edits[conflict.Index].ExpectedVersion)
+		return fsm.EditResult{}, conflictWith(s.cfg.Machine.State(), s.viewFilter(ctx), conflict, edits[conflict.Index].ExpectedVersion)
 	}
 	return result, err
 }
 
 // editFrom reads the edit at a path in a batch.
 func editFrom(path string, m *gatekeeperv1.Edit) (edit, error) {
-	version := func() error { return needsVersion(path+".expected_version", m.GetExpectedVersion()) }
+	version := func() error { return requireVersion(path+".expected_version", m.GetExpectedVersion()) }
 	switch c := m.GetChange().(type) {
 	case *gatekeeperv1.Edit_Create:
 		return definitionEdit(fsm.Create, path+".create", c.Create, 0)
@@ -201,14 +201,14 @@ func definitionEdit(kind fsm.ChangeKind, field string, m *gatekeeperv1.Definitio
 		return edit{}, within(field, err)
 	}
 	if err := semaphore.ValidSemaphoreName(d.Name); err != nil {
-		return edit{}, renamed(field+".name", err)
+		return edit{}, withField(field+".name", err)
 	}
 	return edit{Change: fsm.Change{Kind: kind, Definition: d, Name: d.Name, ExpectedVersion: version}, field: field}, nil
 }
 
 func deletion(field, name string, version uint64) (edit, error) {
 	if err := semaphore.ValidSemaphoreName(name); err != nil {
-		return edit{}, renamed(field, err)
+		return edit{}, withField(field, err)
 	}
 	return edit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: version}, field: field}, nil
 }
@@ -220,7 +220,7 @@ func (e *edit) nameField() string {
 	return e.field + ".name"
 }
 
-func needsVersion(field string, version uint64) error {
+func requireVersion(field string, version uint64) error {
 	if version == 0 {
 		return invalid(field, "0", "must be the version on which the edit is based: read the definition first")
 	}

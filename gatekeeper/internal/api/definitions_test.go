@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
+func TestDefinition_CreateReplaceDelete_CanBeReadBack(t *testing.T) {
 	g := open(t)
 	created := must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: "nightly", Labels: map[string]string{"team": "data"}, Permits: new(uint32(2))},
@@ -51,7 +51,7 @@ func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
 	}
 }
 
-func TestEdit_Conflict_NamesEditExpectedAndCurrent(t *testing.T) {
+func TestEdit_Conflict_ReportsEditExpectedAndCurrentVersion(t *testing.T) {
 	g := open(t)
 	g.create("a", "b")
 	version := g.keeper.machine.State().Definition("b").Version
@@ -185,7 +185,7 @@ func TestExplain_Steps_AreReturned(t *testing.T) {
 		return []semaphore.Step{{Number: 1, Name: "definition", Passed: true, Text: "there is one"}, {Number: 2, Name: "group"}},
 			semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}, "no", 17, nil
 	}
-	reply := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()}))(t)
+	reply := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity()}))(t)
 	if s := reply.GetSteps(); len(s) != 2 || s[0].GetNumber() != 1 || !s[0].GetPassed() || s[0].GetText() != "there is one" || s[1].GetPassed() ||
 		reply.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH || reply.GetSummary() != "no" || reply.GetRevision() != 17 {
 		t.Errorf("Explain() = %v", reply)
@@ -196,7 +196,7 @@ func TestRecord_DefinitionAdmitsNoKnownCaller_WarnsUntilItDoes(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
-	saw := func(group, acquirer string) {
+	addSighting := func(group, acquirer string) {
 		g.keeper.do(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: group, Acquirer: acquirer, At: time.Unix(1, 0)}}})
 	}
 	create := func(name, groups, acquirers string, permits uint32) {
@@ -205,7 +205,7 @@ func TestRecord_DefinitionAdmitsNoKnownCaller_WarnsUntilItDoes(t *testing.T) {
 			Name: name, GroupPattern: &groups, AcquirerPattern: &acquirers, Permits: &permits, Duration: durationpb.New(time.Minute),
 		}}))(t)
 	}
-	warns := func(when, name, want string) {
+	wantWarning := func(when, name, want string) {
 		t.Helper()
 		r := must(g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: name}))(t)
 		if got := strings.Join(r.GetRecord().GetWarnings(), "\n"); want == "" && got != "" || !strings.Contains(got, want) {
@@ -216,26 +216,26 @@ func TestRecord_DefinitionAdmitsNoKnownCaller_WarnsUntilItDoes(t *testing.T) {
 	create("typo", "suoth", ".*", 1)
 	create("host", "south", "host-9", 1)
 	create("closed", "north", ".*", 0)
-	warns("no caller seen", "north", "")
-	saw("south", "host-1")
-	warns("south seen", "north", `No known group matches the group pattern "north"`)
-	warns("south seen", "typo", `the nearest is "south"`)
-	warns("south seen", "host", `none of its acquirers matches the acquirer pattern "host-9"`)
-	warns("without permits", "closed", "")
-	saw("north", "host-1")
-	warns("north seen", "north", "")
-	warns("north seen", "typo", `the nearest is "south"`)
-	states := func(name, want string) {
+	wantWarning("no caller seen", "north", "")
+	addSighting("south", "host-1")
+	wantWarning("south seen", "north", `No known group matches the group pattern "north"`)
+	wantWarning("south seen", "typo", `the nearest is "south"`)
+	wantWarning("south seen", "host", `none of its acquirers matches the acquirer pattern "host-9"`)
+	wantWarning("without permits", "closed", "")
+	addSighting("north", "host-1")
+	wantWarning("north seen", "north", "")
+	wantWarning("north seen", "typo", `the nearest is "south"`)
+	wantStates := func(name, want string) {
 		t.Helper()
 		r := must(g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: name}))(t)
 		if got := fmt.Sprint(r.GetRecord().GetStates()); got != "["+want+"]" {
 			t.Errorf("states of %s = %s, want [%s]", name, got, want)
 		}
 	}
-	states("north", "DEFINITION_STATE_IDLE")
-	states("typo", "DEFINITION_STATE_UNMATCHED")
+	wantStates("north", "DEFINITION_STATE_IDLE")
+	wantStates("typo", "DEFINITION_STATE_UNMATCHED")
 	g.keeper.do(fsm.SetCordon{ID: "c", GroupPattern: "north"})
-	states("north", "DEFINITION_STATE_CORDONED")
-	warns("north cordoned", "north", "Every known caller that it admits is cordoned.")
-	states("closed", "DEFINITION_STATE_IDLE")
+	wantStates("north", "DEFINITION_STATE_CORDONED")
+	wantWarning("north cordoned", "north", "Every known caller that it admits is cordoned.")
+	wantStates("closed", "DEFINITION_STATE_IDLE")
 }

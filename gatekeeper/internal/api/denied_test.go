@@ -36,7 +36,7 @@ func texts(callers []*gatekeeperv1.DeniedCaller) string {
 
 func TestListDenied_FiltersByNameLabelAndCure(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
-	g.keeper.began = time.Unix(7, 0)
+	g.keeper.denialsSince = time.Unix(7, 0)
 	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("b", "app3", false), deniedCaller("a", "app2", false), deniedCaller("b", "app1", true), deniedCaller("none", "app4", false)}
 	g.keeper.misspelled = []keeper.DeniedCaller{deniedCaller("aa", "app5", false), deniedCaller("ab", "app5", false), deniedCaller("ac", "app5", false), deniedCaller("ad", "app5", false)}
 	for _, c := range []struct {
@@ -51,7 +51,7 @@ func TestListDenied_FiltersByNameLabelAndCure(t *testing.T) {
 		{&gatekeeperv1.ListDeniedRequest{Labels: "team=data"}, "", ""},
 	} {
 		r, err := op.ListDenied(ctx(t), c.req)
-		if err != nil || texts(r.GetCallers()) != c.want || texts(r.GetMisspelled()) != c.near || !r.GetSince().AsTime().Equal(g.keeper.began) {
+		if err != nil || texts(r.GetCallers()) != c.want || texts(r.GetMisspelled()) != c.near || !r.GetSince().AsTime().Equal(g.keeper.denialsSince) {
 			t.Errorf("ListDenied(%v) = %v, %v", c.req, r, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestListDenied_FiltersByNameLabelAndCure(t *testing.T) {
 }
 
 // All callers of a semaphore are on one page, so a caller that is denied again between two pages is listed.
-func TestListDenied_PageByPage_NamesEachCallerOnce(t *testing.T) {
+func TestListDenied_Paged_ListsEachCallerOnce(t *testing.T) {
 	g, op := openOperator(t, "a")
 	g.keeper.misspelled = []keeper.DeniedCaller{deniedCaller("aa", "app5", false)}
 	for _, x := range []string{"a 1", "b 1", "b 2", "b 3", "c 1", "d 1"} {
@@ -109,7 +109,7 @@ func TestGetDefinition_DeniedCaller_IsShownUntilCured(t *testing.T) {
 	}
 }
 
-func TestGetStatus_SemaphoresThatDenyEveryCaller_AreCountedAndTheFirstNamed(t *testing.T) {
+func TestGetStatus_SemaphoresDenyingEveryCaller_AreCountedAndFirstOnesListed(t *testing.T) {
 	g, _ := openOperator(t)
 	for i := range maxDenyAll + 2 {
 		g.keeper.deniesAll = append(g.keeper.deniesAll, deniedCaller(fmt.Sprint("job-", i), "app1", false))

@@ -129,7 +129,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 		return hint(e.Leader), true
 	}, nil},
 	{"consensus.NotLeaderError", codes.Unavailable, reasonNoLeader, as(func(*consensus.NotLeaderError) map[string]string { return nil }), nil},
-	{"api.retryableError", codes.Unavailable, reasonNoLeader, as(func(*againError) map[string]string { return nil }), nil},
+	{"api.retryableError", codes.Unavailable, reasonNoLeader, as(func(*retryableError) map[string]string { return nil }), nil},
 	{"api.unreachableError", codes.Unavailable, reasonNoLeader, as(func(e *unreachableError) map[string]string { return hint(e.leader) }), nil},
 	{"api.wrongClusterError", codes.FailedPrecondition, reasonWrongCluster, as(func(e *wrongClusterError) map[string]string {
 		return map[string]string{"cluster": e.own, "meant": e.meant}
@@ -209,11 +209,11 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"preview.FiringConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *preview.FiringConflictError) map[string]string {
 		return map[string]string{"semaphore": e.Semaphore, "conflicts": strings.Join(e.Conflicts, "\n")}
 	}), nil},
-	{"selector.NothingChosenError", codes.NotFound, reasonNothingChosen, as(func(e *selector.NothingChosenError) map[string]string {
-		return withMeant(map[string]string{}, e.Meant)
+	{"selector.NothingChosenError", codes.NotFound, reasonNothingChosen, as(func(e *selector.NoMatchError) map[string]string {
+		return withMeant(map[string]string{}, e.Suggestion)
 	}), nil},
 	{"selector.NoDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *selector.NoDefinitionError) map[string]string {
-		return withMeant(map[string]string{"name": e.Name}, e.Meant)
+		return withMeant(map[string]string{"name": e.Name}, e.Suggestion)
 	}), nil},
 
 	{"consensus.ErrMemberExists", codes.AlreadyExists, reasonMemberExists, is(consensus.ErrMemberExists), nil},
@@ -362,11 +362,11 @@ func hint(l consensus.Leader) map[string]string {
 	if l.ID == "" {
 		return nil
 	}
-	words := map[string]string{"leader_id": l.ID, "leader_api": l.APIAddress, "term": decimal(l.Term)}
+	info := map[string]string{"leader_id": l.ID, "leader_api": l.APIAddress, "term": decimal(l.Term)}
 	if l.Name != "" {
-		words["leader_name"] = l.Name // the caller should send it as HopToHeader
+		info["leader_name"] = l.Name // the caller should send it as HopToHeader
 	}
-	return words
+	return info
 }
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }

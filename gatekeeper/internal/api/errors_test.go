@@ -110,10 +110,10 @@ func errorCases() []errorCase {
 		{"preview.ChangedError", &preview.ChangedError{Changed: []preview.Changed{{Semaphore: "a"}, {Semaphore: "b"}}}, codes.Aborted, "CHANGED_SINCE", map[string]string{"semaphores": "a\nb"}},
 		{"undo.ConflictError", &undo.ConflictError{Changes: []uint64{4}, Conflicts: []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_CONFLICT", map[string]string{"change": "4", "conflicts": "a\nb"}},
 		{"undo.IncompleteError", &undo.IncompleteError{Missing: []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_INCOMPLETE", map[string]string{"missing": "a\nb"}},
-		{"selector.NothingChosenError", &selector.NothingChosenError{Chosen: []string{"m*"}, Meant: "n*"}, codes.NotFound, "NOTHING_CHOSEN", map[string]string{"meant": "n*"}},
-		{"selector.NothingChosenError", &selector.NothingChosenError{}, codes.NotFound, "NOTHING_CHOSEN", nil},
+		{"selector.NothingChosenError", &selector.NoMatchError{Chosen: []string{"m*"}, Suggestion: "n*"}, codes.NotFound, "NOTHING_CHOSEN", map[string]string{"meant": "n*"}},
+		{"selector.NothingChosenError", &selector.NoMatchError{}, codes.NotFound, "NOTHING_CHOSEN", nil},
 		{"selector.NoDefinitionError", &selector.NoDefinitionError{Name: "n"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n"}},
-		{"selector.NoDefinitionError", &selector.NoDefinitionError{Name: "n", Meant: "m"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "meant": "m"}},
+		{"selector.NoDefinitionError", &selector.NoDefinitionError{Name: "n", Suggestion: "m"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "meant": "m"}},
 		{"consensus.ErrMemberExists", consensus.ErrMemberExists, codes.AlreadyExists, "MEMBER_EXISTS", nil},
 		{"consensus.ErrMemberRetired", consensus.ErrMemberRetired, codes.FailedPrecondition, "MEMBER_RETIRED", nil},
 		{"consensus.ErrNoSuchMember", consensus.ErrNoSuchMember, codes.NotFound, "NO_SUCH_MEMBER", nil},
@@ -128,7 +128,7 @@ func errorCases() []errorCase {
 		{"consensus.ErrInvalidMember", consensus.ErrInvalidMember, codes.InvalidArgument, "INVALID_FIELD", nil},
 		{"context.Canceled", context.Canceled, codes.Canceled, "", nil},
 		{"context.DeadlineExceeded", context.DeadlineExceeded, codes.DeadlineExceeded, "", nil},
-		{"api.retryableError", &againError{beginning}, codes.Unavailable, "NO_LEADER", nil},
+		{"api.retryableError", &retryableError{authStarting}, codes.Unavailable, "NO_LEADER", nil},
 		{"api.unauthenticatedError", &unauthenticatedError{"why"}, codes.Unauthenticated, "UNAUTHENTICATED", nil},
 		{"api.forbiddenError", &forbiddenError{"app", access.Operator, "anywhere"}, codes.PermissionDenied, "FORBIDDEN",
 			map[string]string{"principal": "app", "role": "operator"}},
@@ -250,13 +250,13 @@ func unlisted() map[string]string {
 // must be added to the table, and a removed one must be deleted from it.
 func TestTable_EveryErrorOfEveryPackage_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
-	for room, folder := range map[string]string{
+	for pkg, dir := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
 		"lessor": "../lessor", "queue": "../queue", "watch": "../watch", "keeper": "../keeper", "preview": "../preview", "timers": "../timers", "selector": "../selector", "undo": "../undo", "work": "../work", "guessing": "../guessing",
 		"oidc": "../oidc", "api": ".",
 	} {
-		for _, name := range errorsOf(t, folder, room == "api") {
-			declared[room+"."+name] = true
+		for _, name := range errorsOf(t, dir, pkg == "api") {
+			declared[pkg+"."+name] = true
 		}
 	}
 	listed := make(map[string]bool)
@@ -302,24 +302,24 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 
 // errorsOf returns the names of the errors that a package declares: variables named ErrX (and errX if unexported is
 // set) and types named XError.
-func errorsOf(t *testing.T, folder string, private bool) (names []string) {
+func errorsOf(t *testing.T, dir string, unexported bool) (names []string) {
 	t.Helper()
 	isSource := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	packages, err := parser.ParseDir(token.NewFileSet(), folder, isSource, parser.SkipObjectResolution) //nolint:staticcheck // no types needed
+	packages, err := parser.ParseDir(token.NewFileSet(), dir, isSource, parser.SkipObjectResolution) //nolint:staticcheck // no types needed
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range packages {
 		for _, file := range p.Files {
 			for _, d := range file.Decls {
-				names = append(names, errorsDeclared(d, private)...)
+				names = append(names, errorsDeclared(d, unexported)...)
 			}
 		}
 	}
 	return names
 }
 
-func errorsDeclared(d ast.Decl, private bool) (names []string) {
+func errorsDeclared(d ast.Decl, unexported bool) (names []string) {
 	decl, ok := d.(*ast.GenDecl)
 	if !ok {
 		return nil
@@ -328,12 +328,12 @@ func errorsDeclared(d ast.Decl, private bool) (names []string) {
 		switch s := spec.(type) {
 		case *ast.ValueSpec:
 			for _, n := range s.Names {
-				if decl.Tok == token.VAR && (strings.HasPrefix(n.Name, "Err") || private && strings.HasPrefix(n.Name, "err")) {
+				if decl.Tok == token.VAR && (strings.HasPrefix(n.Name, "Err") || unexported && strings.HasPrefix(n.Name, "err")) {
 					names = append(names, n.Name)
 				}
 			}
 		case *ast.TypeSpec:
-			if strings.HasSuffix(s.Name.Name, "Error") && (private || s.Name.IsExported()) {
+			if strings.HasSuffix(s.Name.Name, "Error") && (unexported || s.Name.IsExported()) {
 				names = append(names, s.Name.Name)
 			}
 		}

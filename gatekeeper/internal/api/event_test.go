@@ -9,7 +9,7 @@ import (
 )
 
 // Programs must be able to learn how a permit ended without parsing text.
-func TestToEvent_EndOfAPermit_IsTyped(t *testing.T) {
+func TestToEvent_PermitEnd_IsTyped(t *testing.T) {
 	t.Parallel()
 	cooling := &semaphore.Permit{Token: 1, State: semaphore.Cooling, Ended: semaphore.EndReleased}
 	for _, c := range []struct {

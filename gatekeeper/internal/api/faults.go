@@ -110,7 +110,7 @@ type conflictError struct {
 func conflictWith(state *fsm.State, sees func(*fsm.State, string) bool, c *keeper.ConflictError, expected uint64) *conflictError {
 	e := &conflictError{ConflictError: c, expected: expected}
 	if c.Kind == fsm.ConflictAbsent {
-		e.meant = selector.Meant(state, c.Name, sees)
+		e.meant = selector.Suggestion(state, c.Name, sees)
 	}
 	return e
 }

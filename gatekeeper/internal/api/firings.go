@@ -35,7 +35,7 @@ func (s *operatorService) ListFirings(ctx context.Context, m *gatekeeperv1.ListF
 	if !s.visible(ctx, state, name) {
 		return nil, &selector.NoDefinitionError{Name: name}
 	}
-	if err := preview.Remembers(state, name); err != nil {
+	if err := preview.CheckKnown(state, name); err != nil {
 		return nil, err
 	}
 	out := &gatekeeperv1.ListFiringsResponse{
@@ -47,35 +47,35 @@ func (s *operatorService) ListFirings(ctx context.Context, m *gatekeeperv1.ListF
 	}
 	var taken page
 	var last pageKey
-	behind := semaphore.Firing{Name: from.name, Due: dueOfKey(from.token)}
+	cursor := semaphore.Firing{Name: from.name, Due: decodeDue(from.token)}
 	for claim := range state.Claims(name) {
 		f := claim.Firing
 		switch {
-		case from.name != "" && cmp.Or(f.Due.Compare(behind.Due), cmp.Compare(f.Name, behind.Name)) <= 0,
+		case from.name != "" && cmp.Or(f.Due.Compare(cursor.Due), cmp.Compare(f.Name, cursor.Name)) <= 0,
 			m.GetName() != "" && f.Name != m.GetName(),
 			!after.IsZero() && !f.Due.After(after):
 			continue
 		}
-		line := toRemembered(claim)
+		line := toFiringClaim(claim)
 		if !taken.add(limit, line) {
 			out.NextPageToken = last.String()
 			break
 		}
 		out.Firings = append(out.Firings, line)
-		last = pageKey{name: f.Name, token: keyOfDue(f.Due)}
+		last = pageKey{name: f.Name, token: encodeDue(f.Due)}
 	}
 	return out, nil
 }
 
-// keyOfDue encodes a due time for a page token. 0 means no due time, as in the log.
-func keyOfDue(due time.Time) uint64 {
+// encodeDue encodes a due time for a page token. 0 means no due time, as in the log.
+func encodeDue(due time.Time) uint64 {
 	if due.IsZero() {
 		return 0
 	}
 	return uint64(due.UnixNano())
 }
 
-func dueOfKey(key uint64) time.Time {
+func decodeDue(key uint64) time.Time {
 	if key == 0 {
 		return time.Time{}
 	}
@@ -88,18 +88,18 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	if err != nil {
 		return nil, err
 	}
-	author, reason, err := wordFrom(m)
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
 	// A retry must not forget a firing that was claimed again after the first attempt.
-	what := asked(m)
-	state, done, err := s.decideFrom(ctx, m, fsm.EditForgetFirings, what)
+	reqHash := requestHash(m)
+	state, done, err := s.readForChange(ctx, m, fsm.EditForgetFirings, reqHash)
 	if err != nil {
 		return nil, err
 	}
 	if done != nil {
-		return &gatekeeperv1.ForgetFiringsResponse{Revision: done.ChangeID(), Change: toFiringsChange(done.FirstAnswer().Firings)}, nil
+		return &gatekeeperv1.ForgetFiringsResponse{Revision: done.ChangeID(), Change: toFiringsChange(done.OriginalResponse().Firings)}, nil
 	}
 	plan, err := preview.PlanForget(state, chosen, s.keeper.WallClock())
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	}
 	cmd := plan.Command
 	cmd.Author, cmd.Reason = author, reason
-	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), what, m.GetRequestRevision()
+	cmd.RequestID, cmd.RequestHash, cmd.RequestRevision = m.GetRequestId(), reqHash, m.GetRequestRevision()
 	result, err := s.keeper.ForgetFirings(ctx, cmd)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	if result.Conflict != nil {
 		return nil, &preview.FiringConflictError{Semaphore: cmd.Semaphore, Conflicts: []string{"its firings changed during this call: list them again"}}
 	}
-	if result.Repeated { // an attempt that was applied after decideFrom read the state
+	if result.Repeated { // an attempt that was applied after readForChange read the state
 		return &gatekeeperv1.ForgetFiringsResponse{Revision: result.Revision, Change: toFiringsChange(result.Firings)}, nil
 	}
 	if out.Revision = result.Revision; result.Firings != nil {
@@ -128,19 +128,19 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	return out, nil
 }
 
-func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.Forgetting, err error) {
-	c = preview.Forgetting{Semaphore: m.GetSemaphore(), Ahead: m.GetAhead(), KeepMark: m.GetKeepMark(), Shown: m.GetPlan()}
+func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.ForgetRequest, err error) {
+	c = preview.ForgetRequest{Semaphore: m.GetSemaphore(), TooFarAhead: m.GetAhead(), KeepMark: m.GetKeepMark(), Shown: m.GetPlan()}
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return c, err
 	}
-	given := 0
-	for _, there := range []bool{len(m.GetFirings()) > 0, m.GetAfter() != nil, m.GetAhead()} {
-		if there {
-			given++
+	count := 0
+	for _, set := range []bool{len(m.GetFirings()) > 0, m.GetAfter() != nil, m.GetAhead()} {
+		if set {
+			count++
 		}
 	}
-	if given != 1 {
-		return c, invalid("firings", "", "must be set unless after or ahead is: exactly one of the three, not "+strconv.Itoa(given))
+	if count != 1 {
+		return c, invalid("firings", "", "must be set unless after or ahead is: exactly one of the three, not "+strconv.Itoa(count))
 	}
 	if n := len(m.GetFirings()); n > preview.MaxForgotten {
 		return c, invalid("firings", strconv.Itoa(n)+" firings", "must be at most "+strconv.Itoa(preview.MaxForgotten)+": forget them in several steps")
@@ -155,7 +155,7 @@ func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.Forgetting,
 			err = invalid("firing.name", firing.Name, "must not appear twice with the same due time")
 		}
 		if err != nil {
-			return c, renamed(at("firings", i), err)
+			return c, withField(at("firings", i), err)
 		}
 		named[*firing] = true
 		c.Firings = append(c.Firings, *firing)
@@ -175,12 +175,12 @@ func toFiringsChange(c *fsm.FiringsChange) *gatekeeperv1.FiringsChange {
 		return nil
 	}
 	return &gatekeeperv1.FiringsChange{
-		Firings: mapped(c.Claims, toRemembered), ForgottenUpToBefore: toTimestamp(c.MarkBefore), ForgottenUpTo: toTimestamp(c.MarkAfter),
+		Firings: mapped(c.Claims, toFiringClaim), ForgottenUpToBefore: toTimestamp(c.MarkBefore), ForgottenUpTo: toTimestamp(c.MarkAfter),
 	}
 }
 
-// toRemembered converts a claim for lists and the history.
-func toRemembered(c *semaphore.Claim) *gatekeeperv1.FiringClaim {
+// toFiringClaim converts a claim for lists and the history.
+func toFiringClaim(c *semaphore.Claim) *gatekeeperv1.FiringClaim {
 	return &gatekeeperv1.FiringClaim{
 		Firing: toFiring(&c.Firing), Token: c.Token, Winner: toIdentity(c.Winner), State: gatekeeperv1.FiringState(c.State), ClaimedAt: toTimestamp(c.At),
 		Failure: c.Failure, Attempts: c.Attempts,

@@ -34,20 +34,20 @@ func (g *gate) claim(t *testing.T, f semaphore.Firing, done bool) uint64 {
 	return r.Permit.Token
 }
 
-// poisoned returns a gate with a semaphore "s" whose memory was filled by a clock that was a year ahead. It has two
+// openPoisoned returns a gate with a semaphore "s" whose memory was filled by a clock that was a year ahead. It has two
 // such firings, and the caller may set the low-water mark.
-func poisoned(t *testing.T) (*gate, gatekeeperv1.OperatorServiceClient, time.Time) {
+func openPoisoned(t *testing.T) (*gate, gatekeeperv1.OperatorServiceClient, time.Time) {
 	t.Helper()
 	g, op := openOperator(t)
 	d := definition("s")
 	d.Permits, d.FiringMaxAhead = 10, semaphore.FiringUnbounded
 	must(g.keeper.Edit(t.Context(), fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: d}}}, keeper.Ending{}))(t)
-	year := time.Now().UTC().Truncate(time.Second).Add(365 * 24 * time.Hour)
+	nextYear := time.Now().UTC().Truncate(time.Second).Add(365 * 24 * time.Hour)
 	g.claim(t, semaphore.Firing{Name: "undated"}, true)
 	g.claim(t, semaphore.Firing{Name: "soon", Due: time.Now().UTC().Add(5 * time.Minute)}, true)
-	g.claim(t, semaphore.Firing{Name: "a", Due: year.Add(time.Hour)}, true)
-	g.claim(t, semaphore.Firing{Name: "b", Due: year.Add(2 * time.Hour)}, true)
-	return g, op, year
+	g.claim(t, semaphore.Firing{Name: "a", Due: nextYear.Add(time.Hour)}, true)
+	g.claim(t, semaphore.Firing{Name: "b", Due: nextYear.Add(2 * time.Hour)}, true)
+	return g, op, nextYear
 }
 
 func forgetUpTo(g *gate, mark time.Time) {
@@ -59,7 +59,7 @@ func namesOf(firings []*gatekeeperv1.FiringClaim) string {
 }
 
 func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
-	g, op, year := poisoned(t)
+	g, op, nextYear := openPoisoned(t)
 	read := func(m *gatekeeperv1.ListFiringsRequest) (all []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse) {
 		t.Helper()
 		m.Semaphore = "s"
@@ -76,17 +76,17 @@ func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
 		t.Errorf("ListFirings() returned %s, last page %v", namesOf(all), r)
 	}
 	if f := all[2]; f.GetToken() != 3 || f.GetWinner().GetAcquirer() != "app-a" || f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE ||
-		f.GetClaimedAt() == nil || !f.GetFiring().GetDue().AsTime().Equal(year.Add(time.Hour)) {
+		f.GetClaimedAt() == nil || !f.GetFiring().GetDue().AsTime().Equal(nextYear.Add(time.Hour)) {
 		t.Errorf("ListFirings() returned %v for firing a", f)
 	}
 	if some, _ := read(&gatekeeperv1.ListFiringsRequest{Name: "soon"}); namesOf(some) != "soon" {
 		t.Error(namesOf(some))
 	}
-	if some, _ := read(&gatekeeperv1.ListFiringsRequest{DueAfter: timestamppb.New(year.Add(time.Hour))}); namesOf(some) != "b" {
+	if some, _ := read(&gatekeeperv1.ListFiringsRequest{DueAfter: timestamppb.New(nextYear.Add(time.Hour))}); namesOf(some) != "b" {
 		t.Error(namesOf(some))
 	}
-	forgetUpTo(g, year)
-	if some, r := read(&gatekeeperv1.ListFiringsRequest{}); namesOf(some) != "undated a b" || !r.GetForgottenUpTo().AsTime().Equal(year) {
+	forgetUpTo(g, nextYear)
+	if some, r := read(&gatekeeperv1.ListFiringsRequest{}); namesOf(some) != "undated a b" || !r.GetForgottenUpTo().AsTime().Equal(nextYear) {
 		t.Error(namesOf(some), r)
 	}
 	_, err := op.ListFirings(ctx(t), &gatekeeperv1.ListFiringsRequest{Semaphore: "none"})
@@ -95,9 +95,9 @@ func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
 
 // A dry run shows the firings in the plan. Executing the plan forgets exactly these firings, once, and an undo restores
 // them.
-func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
-	g, op, year := poisoned(t)
-	forgetUpTo(g, year)
+func TestForgetFirings_Ahead_RepairsPoisonedMemory(t *testing.T) {
+	g, op, nextYear := openPoisoned(t)
+	forgetUpTo(g, nextYear)
 	now := semaphore.Firing{Name: "now", Due: time.Now().UTC().Add(time.Minute)}
 	if !now.Forgotten(g.keeper.machine.State().LowWater("s")) {
 		t.Fatal("the firing is not forgotten, even though the mark is in the future")
@@ -112,7 +112,7 @@ func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
 	}
 	req.DryRun, req.Plan = false, r.GetPlan()
 	done, err := op.ForgetFirings(ctx(t), req)
-	if err != nil || done.GetRevision() == 0 || namesOf(done.GetChange().GetFirings()) != "a b" || !done.GetChange().GetForgottenUpToBefore().AsTime().Equal(year) {
+	if err != nil || done.GetRevision() == 0 || namesOf(done.GetChange().GetFirings()) != "a b" || !done.GetChange().GetForgottenUpToBefore().AsTime().Equal(nextYear) {
 		t.Fatal(done, err)
 	}
 	mark := g.keeper.machine.State().LowWater("s")
@@ -132,15 +132,15 @@ func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
 	if err != nil || len(undone.GetNotes()) != 2 {
 		t.Fatal(undone, err)
 	}
-	if s := g.keeper.machine.State(); !s.LowWater("s").Equal(year) || s.ClaimCount("s") != 3 {
+	if s := g.keeper.machine.State(); !s.LowWater("s").Equal(nextYear) || s.ClaimCount("s") != 3 {
 		t.Errorf("after the undo: %d firings and mark %v, want 3 firings and the old mark", s.ClaimCount("s"), s.LowWater("s"))
 	}
 }
 
 // ForgetFirings uses the same clock as the check that refuses firings that are too far ahead.
-func TestForgetFirings_Ahead_IsMeasuredByTheLeadersClock(t *testing.T) {
-	g, op, year := poisoned(t)
-	g.keeper.wallClock = func() time.Time { return year.Add(90 * time.Minute) } // after "a", and half an hour before "b"
+func TestForgetFirings_Ahead_UsesLeaderClock(t *testing.T) {
+	g, op, nextYear := openPoisoned(t)
+	g.keeper.wallClock = func() time.Time { return nextYear.Add(90 * time.Minute) } // after "a", and half an hour before "b"
 	r, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
 	if got := namesOf(r.GetChange().GetFirings()); err != nil || got != "b" {
 		t.Errorf("ForgetFirings() forgot %q, %v; want b", got, err)
@@ -149,39 +149,39 @@ func TestForgetFirings_Ahead_IsMeasuredByTheLeadersClock(t *testing.T) {
 
 func TestForgetFirings_SelectsByNameOrTime(t *testing.T) {
 	for _, x := range []struct {
-		what string
-		set  func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time)
+		name string
+		set  func(m *gatekeeperv1.ForgetFiringsRequest, nextYear time.Time)
 		want string
 		mark time.Duration // relative to a year ahead
 	}{
-		{"after", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
-			m.After = timestamppb.New(year.Add(time.Hour))
+		{"after", func(m *gatekeeperv1.ForgetFiringsRequest, nextYear time.Time) {
+			m.After = timestamppb.New(nextYear.Add(time.Hour))
 		}, "b", 0},
-		{"after, before the mark", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
-			m.After = timestamppb.New(year.Add(-time.Hour))
+		{"after, before the mark", func(m *gatekeeperv1.ForgetFiringsRequest, nextYear time.Time) {
+			m.After = timestamppb.New(nextYear.Add(-time.Hour))
 		}, "a b", -time.Hour},
-		{"after, with keep_mark", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
-			m.After, m.KeepMark = timestamppb.New(year.Add(-time.Hour)), true
+		{"after, with keep_mark", func(m *gatekeeperv1.ForgetFiringsRequest, nextYear time.Time) {
+			m.After, m.KeepMark = timestamppb.New(nextYear.Add(-time.Hour)), true
 		}, "a b", 0},
-		{"by name", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
-			m.Firings = []*gatekeeperv1.Firing{{Name: "undated"}, {Name: "b", Due: timestamppb.New(year.Add(2 * time.Hour))}}
+		{"by name", func(m *gatekeeperv1.ForgetFiringsRequest, nextYear time.Time) {
+			m.Firings = []*gatekeeperv1.Firing{{Name: "undated"}, {Name: "b", Due: timestamppb.New(nextYear.Add(2 * time.Hour))}}
 		}, "undated b", 0},
 	} {
-		g, op, year := poisoned(t)
-		forgetUpTo(g, year)
+		g, op, nextYear := openPoisoned(t)
+		forgetUpTo(g, nextYear)
 		m := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s"}
-		x.set(m, year)
+		x.set(m, nextYear)
 		r, err := op.ForgetFirings(ctx(t), m)
-		if got := g.keeper.machine.State().LowWater("s").Sub(year); err != nil || namesOf(r.GetChange().GetFirings()) != x.want || got != x.mark {
-			t.Errorf("%s: %v, %v, the mark is %v from a year ahead", x.what, r, err, got)
+		if got := g.keeper.machine.State().LowWater("s").Sub(nextYear); err != nil || namesOf(r.GetChange().GetFirings()) != x.want || got != x.mark {
+			t.Errorf("%s: %v, %v, the mark is %v from a year ahead", x.name, r, err, got)
 		}
 	}
 }
 
 // A firing whose permit occupies a slot may be running. The refusal names the holder, and says how to free the slot.
 func TestForgetFirings_Held_IsRefused(t *testing.T) {
-	g, op, year := poisoned(t)
-	token := g.claim(t, semaphore.Firing{Name: "runs", Due: year.Add(3 * time.Hour)}, false)
+	g, op, nextYear := openPoisoned(t)
+	token := g.claim(t, semaphore.Firing{Name: "runs", Due: nextYear.Add(3 * time.Hour)}, false)
 	before := g.keeper.machine.State().Revision()
 	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, DryRun: true})
 	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
@@ -194,11 +194,11 @@ func TestForgetFirings_Held_IsRefused(t *testing.T) {
 }
 
 func TestForgetFirings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
-	g, op, year := poisoned(t)
+	g, op, nextYear := openPoisoned(t)
 	m := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, DryRun: true}
 	r := must(op.ForgetFirings(ctx(t), m))(t)
 	m.DryRun, m.Plan = false, r.GetPlan()
-	g.keeper.meanwhile = fsm.Forget{Semaphore: "s", Term: 1, Firings: []semaphore.Firing{{Name: "a", Due: year.Add(time.Hour)}}}
+	g.keeper.concurrentChange = fsm.Forget{Semaphore: "s", Term: 1, Firings: []semaphore.Firing{{Name: "a", Due: nextYear.Add(time.Hour)}}}
 	_, err := op.ForgetFirings(ctx(t), m)
 	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
 	_, err = op.ForgetFirings(ctx(t), m) // the plan has since changed
@@ -211,7 +211,7 @@ func TestForgetFirings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
 }
 
 func TestForgetFirings_BadInput_IsRefused(t *testing.T) {
-	_, op, year := poisoned(t)
+	_, op, nextYear := openPoisoned(t)
 	twice := []*gatekeeperv1.Firing{{Name: "a"}, {Name: "a"}}
 	for field, m := range map[string]*gatekeeperv1.ForgetFiringsRequest{
 		"semaphore":  {Semaphore: "s*", Ahead: true},
@@ -226,20 +226,20 @@ func TestForgetFirings_BadInput_IsRefused(t *testing.T) {
 			t.Errorf("invalid %s: got metadata %v", field, info)
 		}
 	}
-	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, After: timestamppb.New(year)})
+	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, After: timestamppb.New(nextYear)})
 	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
 }
 
 // One call forgets a limited number of firings, so that its journal entry stays readable. The refusal says how to
 // continue.
-func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
-	g, op, year := poisoned(t)
+func TestForgetFirings_TooMany_ReportsWhereToStart(t *testing.T) {
+	g, op, nextYear := openPoisoned(t)
 	for i := range preview.MaxForgotten {
-		g.claim(t, semaphore.Firing{Name: "m", Due: year.Add(24*time.Hour + time.Duration(i)*time.Second)}, true)
+		g.claim(t, semaphore.Firing{Name: "m", Due: nextYear.Add(24*time.Hour + time.Duration(i)*time.Second)}, true)
 	}
 	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
 	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
-	after := year.Add(2 * time.Hour)
+	after := nextYear.Add(2 * time.Hour)
 	if text := status.Convert(err).Message(); !strings.Contains(text, after.Format(time.RFC3339)) {
 		t.Error(text)
 	}
@@ -250,9 +250,9 @@ func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
 }
 
 // Firings with the same due time cannot be split by time.
-func TestForgetFirings_TooManyAtOneTime_SaysToNameThem(t *testing.T) {
-	g, op, year := poisoned(t)
-	due := year.Add(24 * time.Hour)
+func TestForgetFirings_TooManyAtSameTime_AsksForNames(t *testing.T) {
+	g, op, nextYear := openPoisoned(t)
+	due := nextYear.Add(24 * time.Hour)
 	for i := range preview.MaxForgotten + 1 {
 		g.claim(t, semaphore.Firing{Name: fmt.Sprint("m", i), Due: due}, true)
 	}

@@ -16,33 +16,33 @@ import (
 // slightly later than the leader.
 func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.ServerStreamingServer[gatekeeperv1.FollowJobResponse]) error {
 	ctx := stream.Context()
-	state, j, err := s.jobOf(ctx, m.GetId())
+	state, j, err := s.findJob(ctx, m.GetId())
 	if err != nil {
 		return err
 	}
-	ctx, done := s.while(ctx, views(j.Semaphore))
+	ctx, done := s.whileAllowed(ctx, mayView(j.Semaphore))
 	defer done()
 	subscription := s.cfg.Hub.Subscribe(state.Revision())
 	defer subscription.Close()
-	f := &following{service: s, id: j.ID, number: j.Number, results: m.GetResults(), after: m.GetAfterRevision(), ahead: make(map[uint32]uint64), send: stream.Send}
+	f := &jobFollower{service: s, id: j.ID, number: j.Number, results: m.GetResults(), after: m.GetAfterRevision(), ahead: make(map[uint32]uint64), send: stream.Send}
 	for upTo := state.Revision(); ; {
 		over, err := f.sendChanges(state, upTo)
 		if err != nil || over {
 			return err
 		}
-		for concerned := false; !concerned; {
+		for relevant := false; !relevant; {
 			batch, err := subscription.Next(ctx)
 			if err != nil {
 				return refusedSince(ctx, err)
 			}
-			concerned, upTo = f.concerns(batch.Missed, batch.Events), batch.Revision
+			relevant, upTo = f.processEvents(batch.Missed, batch.Events), batch.Revision
 		}
 		state = s.cfg.Machine.State()
 	}
 }
 
-// following is a stream that follows a job.
-type following struct {
+// jobFollower is a stream that follows a job.
+type jobFollower struct {
 	service *workService
 	id      string
 	number  uint64
@@ -56,8 +56,8 @@ type following struct {
 	send  func(*gatekeeperv1.FollowJobResponse) error
 }
 
-// concerns processes events and reports whether they contain news about the job.
-func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
+// processEvents processes events and reports whether they contain news about the job.
+func (f *jobFollower) processEvents(missed bool, events []fsm.Event) (relevant bool) {
 	if missed {
 		f.changed = nil
 		return true
@@ -72,16 +72,16 @@ func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
 		case e.Kind == fsm.TasksChanged:
 			f.changed = nil
 		}
-		news = true
+		relevant = true
 	}
-	return news
+	return relevant
 }
 
 // sendChanges sends the changes, and reports whether the job is over. upTo is the revision up to which events have been
 // processed, and the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client is
 // up to date only as of upTo.
-func (f *following) sendChanges(state *fsm.State, upTo uint64) (over bool, err error) {
-	j := state.JobOf(f.number)
+func (f *jobFollower) sendChanges(state *fsm.State, upTo uint64) (over bool, err error) {
+	j := state.JobByNumber(f.number)
 	if j == nil {
 		return true, &keeper.NoSuchJobError{ID: f.id}
 	}

@@ -14,24 +14,24 @@ import (
 
 // A stream reads the events of one entry and then the state, which may be newer. The events for later task changes are
 // still to come, so the revision that the stream reports must not cover them.
-func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
+func TestFollowJob_StateAheadOfEvents_MissesNoChange(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		tasks int
 	}{{"JobContinues", 3}, {"JobEnds", 2}} {
 		t.Run(test.name, func(t *testing.T) {
-			g := handing(t)
+			g := openHandover(t)
 			submit := fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size)}
 			for range test.tasks {
 				submit.Tasks = append(submit.Tasks, []byte("x"))
 			}
 			g.keeper.do(submit)
-			tokens := []uint64{g.works(t, "a"), g.works(t, "b")}
+			tokens := []uint64{g.grantTask(t, "a"), g.grantTask(t, "b")}
 
 			sent := make(map[uint32]gatekeeperv1.TaskState)
 			var revisions []uint64
 			state := g.keeper.machine.State()
-			f := &following{service: &workService{API: g.api}, number: state.Job("j").Number, after: state.Revision(), send: func(m *gatekeeperv1.FollowJobResponse) error {
+			f := &jobFollower{service: &workService{API: g.api}, number: state.Job("j").Number, after: state.Revision(), send: func(m *gatekeeperv1.FollowJobResponse) error {
 				for _, task := range m.GetTasks() {
 					sent[task.GetIndex()] = task.GetState()
 				}
@@ -43,11 +43,11 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 			for _, token := range tokens {
 				g.keeper.do(fsm.Release{Token: token, Result: []byte("done")})
 			}
-			for over := false; !over && len(revisions) < 2; {
+			for done := false; !done && len(revisions) < 2; {
 				batch := must(subscription.Next(t.Context()))(t)
-				f.concerns(batch.Missed, batch.Events)
+				f.processEvents(batch.Missed, batch.Events)
 				var err error
-				if over, err = f.sendChanges(g.keeper.machine.State(), batch.Revision); err != nil {
+				if done, err = f.sendChanges(g.keeper.machine.State(), batch.Revision); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -65,19 +65,19 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 
 // A task that has changed twice is sent once, in its current state. The event for the second change adds nothing.
 func TestFollowJob_TaskChangedTwice_IsSentOnce(t *testing.T) {
-	g := handing(t)
+	g := openHandover(t)
 	g.keeper.do(fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size), Tasks: [][]byte{[]byte("x"), []byte("y")}})
 	state, sent := g.keeper.machine.State(), 0
-	f := &following{
+	f := &jobFollower{
 		service: &workService{API: g.api}, number: state.Job("j").Number, after: state.Revision(), changed: make(map[uint32]struct{}), ahead: make(map[uint32]uint64),
 		send: func(m *gatekeeperv1.FollowJobResponse) error { sent += len(m.GetTasks()); return nil },
 	}
 	subscription := g.hub.Subscribe(state.Revision())
 	defer subscription.Close()
-	g.keeper.do(fsm.Release{Token: g.works(t, "a"), Result: []byte("done")})
+	g.keeper.do(fsm.Release{Token: g.grantTask(t, "a"), Result: []byte("done")})
 	for upTo := state.Revision(); upTo < state.Revision()+2; {
 		batch := must(subscription.Next(t.Context()))(t)
-		f.concerns(batch.Missed, batch.Events)
+		f.processEvents(batch.Missed, batch.Events)
 		upTo = batch.Revision
 		if _, err := f.sendChanges(g.keeper.machine.State(), upTo); err != nil {
 			t.Fatal(err)
@@ -88,8 +88,8 @@ func TestFollowJob_TaskChangedTwice_IsSentOnce(t *testing.T) {
 	}
 }
 
-// works grants a worker a task of semaphore "s" and returns the token.
-func (g *gate) works(t *testing.T, acquirer string) uint64 {
+// grantTask grants a worker a task of semaphore "s" and returns the token.
+func (g *gate) grantTask(t *testing.T, acquirer string) uint64 {
 	t.Helper()
 	r, ok := g.keeper.do(fsm.Grant{Semaphore: "s", Identity: semaphore.Identity{Acquirer: acquirer}, Weight: 1, DefinitionVersion: g.keeper.machine.State().Definition("s").Version, Worker: true}).(fsm.GrantResult)
 	if !ok || r.Task == nil {

@@ -45,8 +45,8 @@ const (
 	maxHopMessage = 64 << 20
 )
 
-// errLeadershipOver is returned for calls forwarded to a leader whose leadership has ended.
-var errLeadershipOver = errors.New("leadership changed after the call was forwarded")
+// errLeadershipChanged is returned for calls forwarded to a leader whose leadership has ended.
+var errLeadershipChanged = errors.New("leadership changed after the call was forwarded")
 
 // forwarder forwards calls to the leader over one connection per term.
 type forwarder struct {
@@ -57,13 +57,13 @@ type forwarder struct {
 	creds     credentials.TransportCredentials // for hops
 	dial      []grpc.DialOption                // in addition to the options of every hop
 	methods   map[string]*method
-	// entitled refuses a call executed on this server if the caller has no role for the method.
-	entitled func(ctx context.Context, fullMethod string) error
-	// audited writes the outcome of a call executed on this server to the audit log.
-	audited func(ctx context.Context, fullMethod string, req, reply any, err error)
-	// whileEntitled returns a context that is cancelled when the caller loses its role for the method. Only the leader
+	// authorizeCall refuses a call executed on this server if the caller has no role for the method.
+	authorizeCall func(ctx context.Context, fullMethod string) error
+	// auditCall writes the outcome of a call executed on this server to the audit log.
+	auditCall func(ctx context.Context, fullMethod string, req, reply any, err error)
+	// whileAuthorized returns a context that is cancelled when the caller loses its role for the method. Only the leader
 	// checks a forwarded stream, because this server's bindings may be stale.
-	whileEntitled func(ctx context.Context, fullMethod string) (context.Context, func())
+	whileAuthorized func(ctx context.Context, fullMethod string) (context.Context, func())
 
 	mu      sync.Mutex // guards hop, members and closed
 	hop     *hop
@@ -76,13 +76,13 @@ type forwarder struct {
 type hop struct {
 	leader consensus.Leader
 	conn   *grpc.ClientConn
-	over   context.Context //nolint:containedctx // ends with the leadership, as far as this server knows
-	cut    context.CancelFunc
+	done   context.Context //nolint:containedctx // ends with the leadership, as far as this server knows
+	cancel context.CancelFunc
 }
 
 func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods map[string]*method) *forwarder {
 	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, creds: creds, methods: methods, members: make(map[string]*hop)}
-	f.audited = func(context.Context, string, any, any, error) {}
+	f.auditCall = func(context.Context, string, any, any, error) {}
 	if cfg.Dial != nil {
 		f.dial = append(f.dial, grpc.WithContextDialer(cfg.Dial))
 	}
@@ -91,29 +91,29 @@ func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods m
 
 // unary executes the call locally or forwards it.
 func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if err := f.meant(ctx); err != nil {
+	if err := f.checkDestination(ctx); err != nil {
 		return nil, err
 	}
 	m := f.methods[info.FullMethod]
-	if m == nil || m.here(req) || f.leading() {
-		err := f.entitled(ctx, info.FullMethod)
+	if m == nil || m.servedLocally(req) || f.isLeader() {
+		err := f.authorizeCall(ctx, info.FullMethod)
 		var reply any
 		if err == nil {
 			reply, err = handler(ctx, req)
 		}
-		f.audited(ctx, info.FullMethod, req, reply, err)
+		f.auditCall(ctx, info.FullMethod, req, reply, err)
 		return reply, err
 	}
 	if c := callerIn(ctx); m.direct && c != nil && c.member {
 		err := notMember()
-		f.audited(ctx, info.FullMethod, req, nil, err)
+		f.auditCall(ctx, info.FullMethod, req, nil, err)
 		return nil, err
 	}
-	return f.pass(ctx, info.FullMethod, req)
+	return f.forwardUnary(ctx, info.FullMethod, req)
 }
 
-// pass forwards a unary call to the leader.
-func (f *forwarder) pass(ctx context.Context, fullMethod string, req any) (proto.Message, error) {
+// forwardUnary forwards a unary call to the leader.
+func (f *forwarder) forwardUnary(ctx context.Context, fullMethod string, req any) (proto.Message, error) {
 	h, err := f.hopToLeader(ctx)
 	if err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func (f *forwarder) pass(ctx context.Context, fullMethod string, req any) (proto
 	reply := m.newReply()
 	if err := h.conn.Invoke(out, fullMethod, req, reply, grpc.Peer(&reached)); err != nil {
 		err = f.explain(ctx, h, m, &reached, err)
-		if m.settled != nil && errors.Is(err, errLeadershipOver) {
-			if reply := m.settled(req, h.leader, f.consensus.Leader()); reply != nil {
+		if m.inferReply != nil && errors.Is(err, errLeadershipChanged) {
+			if reply := m.inferReply(req, h.leader, f.consensus.Leader()); reply != nil {
 				return reply, nil
 			}
 		}
@@ -139,25 +139,25 @@ func (f *forwarder) pass(ctx context.Context, fullMethod string, req any) (proto
 // stream serves the stream locally or forwards it.
 func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx := ss.Context()
-	if err := f.meant(ctx); err != nil {
+	if err := f.checkDestination(ctx); err != nil {
 		return err
 	}
 	m := f.methods[info.FullMethod]
-	here := func() (err error) {
-		defer func() { f.audited(ctx, info.FullMethod, nil, nil, err) }()
-		if err = f.entitled(ctx, info.FullMethod); err != nil {
+	serveLocally := func() (err error) {
+		defer func() { f.auditCall(ctx, info.FullMethod, nil, nil, err) }()
+		if err = f.authorizeCall(ctx, info.FullMethod); err != nil {
 			return err
 		}
-		ctx, over := f.whileEntitled(ctx, info.FullMethod)
-		defer over()
-		return refusedSince(ctx, handler(srv, &bounded{ss, ctx}))
+		ctx, done := f.whileAuthorized(ctx, info.FullMethod)
+		defer done()
+		return refusedSince(ctx, handler(srv, &contextStream{ss, ctx}))
 	}
-	if m == nil || m.here(nil) || f.leading() {
-		return here()
+	if m == nil || m.servedLocally(nil) || f.isLeader() {
+		return serveLocally()
 	}
 	h, err := f.hopToLeader(ctx)
 	if err != nil && m.leaderFirst {
-		return here()
+		return serveLocally()
 	}
 	if err != nil {
 		return err
@@ -181,13 +181,13 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 	return nil
 }
 
-// bounded is a stream with a different context.
-type bounded struct {
+// contextStream is a stream with a different context.
+type contextStream struct {
 	grpc.ServerStream
 	ctx context.Context //nolint:containedctx // a stream returns its context
 }
 
-func (s *bounded) Context() context.Context { return s.ctx }
+func (s *contextStream) Context() context.Context { return s.ctx }
 
 // relay copies messages in both directions until the stream ends. It returns the error of the side that ended it. A
 // goroutine forwards the client's messages. It exits when the client's stream ends, right after the caller returns.
@@ -229,9 +229,9 @@ func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel
 	}
 }
 
-// meant refuses a call intended for another cluster or forwarded to the wrong server.
-func (f *forwarder) meant(ctx context.Context) error {
-	if cluster := metadata.ValueFromIncomingContext(ctx, ClusterHeader); len(cluster) > 0 && !f.answersFor(cluster[0]) {
+// checkDestination refuses a call intended for another cluster or forwarded to the wrong server.
+func (f *forwarder) checkDestination(ctx context.Context) error {
+	if cluster := metadata.ValueFromIncomingContext(ctx, ClusterHeader); len(cluster) > 0 && !f.belongsTo(cluster[0]) {
 		return &wrongClusterError{cluster[0], f.cluster}
 	}
 	to := metadata.ValueFromIncomingContext(ctx, HopToHeader)
@@ -244,17 +244,17 @@ func (f *forwarder) meant(ctx context.Context) error {
 	return nil
 }
 
-// answersFor reports whether this server belongs to the named cluster, in the same incarnation or a later one.
-func (f *forwarder) answersFor(cluster string) bool {
+// belongsTo reports whether this server belongs to the named cluster, in the same incarnation or a later one.
+func (f *forwarder) belongsTo(cluster string) bool {
 	if cluster == f.cluster || strings.HasPrefix(f.cluster, cluster+".") {
 		return true
 	}
-	asked, err := consensus.ParseClusterID(cluster)
-	return err == nil && f.consensus.ClusterID().Succeeds(asked)
+	requested, err := consensus.ParseClusterID(cluster)
+	return err == nil && f.consensus.ClusterID().Succeeds(requested)
 }
 
-// leading reports whether this server is the leader, as far as it knows.
-func (f *forwarder) leading() bool { return f.consensus.Leader().ID == f.id }
+// isLeader reports whether this server is the leader, as far as it knows.
+func (f *forwarder) isLeader() bool { return f.consensus.Leader().ID == f.id }
 
 // hopToLeader returns the connection to the leader. It fails if this call has already been forwarded once or if the
 // leader is unknown.
@@ -334,7 +334,7 @@ func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 		return nil, &unreachableError{leader, err}
 	}
 	h := &hop{leader: leader, conn: conn}
-	h.over, h.cut = context.WithCancel(context.Background())
+	h.done, h.cancel = context.WithCancel(context.Background())
 	return h, nil
 }
 
@@ -359,7 +359,7 @@ func (h *hop) close() {
 	if h == nil {
 		return
 	}
-	h.cut()
+	h.cancel()
 	_ = h.conn.Close() // fails only if it is already closed
 }
 
@@ -379,24 +379,24 @@ func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context
 	md := metadata.MD{}
 	if in, ok := metadata.FromIncomingContext(ctx); ok {
 		for key, values := range in {
-			if passedOn(key) {
+			if forwardsHeader(key) {
 				md[key] = values
 			}
 		}
 	}
-	callerIn(ctx).passOn(md)
+	callerIn(ctx).setHeaders(md)
 	md.Set(HopHeader, id)
 	md.Delete(HopToHeader)
 	if h.leader.Name != "" {
 		md.Set(HopToHeader, h.leader.Name)
 	}
 	out, cancel := context.WithCancel(metadata.NewOutgoingContext(ctx, md))
-	stop := context.AfterFunc(h.over, cancel)
+	stop := context.AfterFunc(h.done, cancel)
 	return out, func() { stop(); cancel() }
 }
 
-// passedOn reports whether a header is forwarded. Transport headers are not: each hop sets its own.
-func passedOn(key string) bool {
+// forwardsHeader reports whether a header is forwarded. Transport headers are not: each hop sets its own.
+func forwardsHeader(key string) bool {
 	switch key {
 	case "content-type", "user-agent", "te", "host", "connection", certificateHeader:
 		return false
@@ -418,10 +418,10 @@ func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *pee
 		return &brokenHopError{h.leader, ErrShuttingDown} // the leader may already have answered
 	case reached.Addr == nil:
 		return &unreachableError{h.leader, errors.New(s.Message())}
-	case h.over.Err() != nil && m.changesNothing:
+	case h.done.Err() != nil && m.changesNothing:
 		return &consensus.NotLeaderError{Leader: f.consensus.Leader()}
-	case h.over.Err() != nil:
-		return &brokenHopError{h.leader, errLeadershipOver}
+	case h.done.Err() != nil:
+		return &brokenHopError{h.leader, errLeadershipChanged}
 	case s.Code() != codes.Unavailable:
 		return err
 	case m.changesNothing:

@@ -34,17 +34,17 @@ func pair(t *testing.T, change ...func(*Config)) (leader, follower *gate) {
 	return leader, follower
 }
 
-// refused returns an address that nothing listens on.
-func refused(t *testing.T) string {
+// unusedAddress returns an address that nothing listens on.
+func unusedAddress(t *testing.T) string {
 	t.Helper()
 	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
 }
 
-var plainRequest = &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()}
+var plainRequest = &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: testIdentity()}
 
-func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
+func TestForward_Unary_IsAnsweredByLeader(t *testing.T) {
 	leader, follower := pair(t)
 	var header metadata.MD
 	var deadline time.Time
@@ -73,7 +73,7 @@ func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
 }
 
 // By now, the leader's address may belong to a different server, perhaps the leader of another cluster.
-func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
+func TestForward_LeaderAddressBelongsToAnotherServer_IsRefused(t *testing.T) {
 	other, follower := pair(t)
 	other.consensus.rename("def.1/gk1/other")
 	other.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
@@ -89,7 +89,7 @@ func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
 	want(t, err, codes.Unavailable, "NO_LEADER") // a caller's own claim is not trusted either
 	_, err = follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "NO_LEADER")
-	err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
+	err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})(ctx(t), follower)
 	want(t, err, codes.Unavailable, "NO_LEADER")
 	other.consensus.rename("abc.1/gk1/ours")
 	other.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
@@ -100,7 +100,7 @@ func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
 	}
 }
 
-func TestForward_LeadersStatus_ComesBackUnchanged(t *testing.T) {
+func TestForward_LeadersStatus_IsReturnedUnchanged(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
 	direct := batchEditCall(creation(&gatekeeperv1.Definition{Name: "a"}))(ctx(t), leader)
@@ -118,20 +118,20 @@ func statusContents(err error) []any {
 }
 
 // Watchers are forwarded to the leader, which learns of changes first. Without a leader, any server serves them.
-func TestForward_Watch_GoesToTheLeaderWhenThereIsOne(t *testing.T) {
+func TestForward_Watch_PrefersLeader(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
-	if _, first := watching(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 1 {
+	if _, first := openWatch(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 1 {
 		t.Errorf("with a leader: first message = %v, want the leader's revision", first)
 	}
 	follower.consensus.follow(consensus.Leader{})
-	if _, first := watching(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 0 {
+	if _, first := openWatch(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 0 {
 		t.Errorf("without a leader: first message = %v, want the follower's revision", first)
 	}
 }
 
 // Each server answers status calls and stale reads locally.
-func TestForward_LocalMethods_StayHere(t *testing.T) {
+func TestForward_LocalMethods_AreNotForwarded(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
 	got, err := follower.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
@@ -145,7 +145,7 @@ func TestForward_LocalMethods_StayHere(t *testing.T) {
 	}
 }
 
-func TestForward_SecondHop_IsStopped(t *testing.T) {
+func TestForward_SecondHop_IsRefused(t *testing.T) {
 	_, follower := pair(t)
 	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopHeader, "gk3"), plainRequest)
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk1" || info["leader_api"] == "" {
@@ -157,16 +157,16 @@ func TestForward_SecondHop_IsStopped(t *testing.T) {
 }
 
 // Two servers mistake each other for the leader: the call makes one hop and is answered.
-func TestForward_TwoFollowersOfEachOther_DoNotLoop(t *testing.T) {
-	one, two := pair(t)
-	one.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: two.address, Term: 2})
-	_, err := two.permits.TryAcquire(ctx(t), plainRequest)
+func TestForward_ServersFollowingEachOther_DoNotLoop(t *testing.T) {
+	first, second := pair(t)
+	first.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: second.address, Term: 2})
+	_, err := second.permits.TryAcquire(ctx(t), plainRequest)
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk2" {
 		t.Errorf("TryAcquire() has metadata %v, want leader_id gk2", info)
 	}
 }
 
-func TestForward_LeaderAddressLeadsBack_ReturnsHopLimit(t *testing.T) {
+func TestForward_LeaderAddressIsOwnAddress_ReturnsHopLimit(t *testing.T) {
 	_, follower := pair(t)
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: follower.address, Term: 1})
 	_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
@@ -181,7 +181,7 @@ func TestForward_NoReachableLeader_ReturnsNoLeader(t *testing.T) {
 	}{
 		"unknown leader":  {consensus.Leader{}, ""},
 		"unknown address": {consensus.Leader{ID: "gk1", Term: 1}, "gk1"},
-		"refused address": {consensus.Leader{ID: "gk1", APIAddress: refused(t), Term: 1}, "gk1"},
+		"refused address": {consensus.Leader{ID: "gk1", APIAddress: unusedAddress(t), Term: 1}, "gk1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			follower.consensus.follow(c.leader)
@@ -192,7 +192,7 @@ func TestForward_NoReachableLeader_ReturnsNoLeader(t *testing.T) {
 			if text := status.Convert(err).Message(); strings.Contains(text, "rpc error") || strings.Contains(text, "desc =") {
 				t.Errorf("the message contains gRPC's own text: %q", text)
 			}
-			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
+			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})(ctx(t), follower)
 			want(t, err, codes.Unavailable, "NO_LEADER")
 		})
 	}
@@ -232,7 +232,7 @@ func TestForward_CallerDeadlinePasses_CallEnds(t *testing.T) {
 }
 
 // A call that reached the leader before the connection broke may have been carried out.
-func TestForward_ConnectionBreaks_OnlyWritesAreUnknown(t *testing.T) {
+func TestForward_ConnectionBreaks_OnlyWritesHaveUnknownOutcome(t *testing.T) {
 	leader, follower := pair(t)
 	reached := make(chan struct{}, 2)
 	block := make(chan struct{})
@@ -258,7 +258,7 @@ func TestForward_ConnectionBreaks_OnlyWritesAreUnknown(t *testing.T) {
 }
 
 // If the leader hangs and another one is elected, callers stop waiting for the hung one.
-func TestForward_LeaderChanges_CurrentCallsEnd(t *testing.T) {
+func TestForward_LeaderChanges_EndsCallsInProgress(t *testing.T) {
 	leader, follower := pair(t)
 	reached := make(chan struct{}, 2)
 	leader.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
@@ -289,10 +289,10 @@ func TestForward_LeaderChanges_CurrentCallsEnd(t *testing.T) {
 
 // A transfer ends the term in which it was forwarded, often before the response arrives. The response then names the
 // new leader.
-func TestForward_TransferCutByItsOwnSuccess_IsAnswered(t *testing.T) {
+func TestForward_TransferInterruptedByItsOwnSuccess_IsAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
-		to, leads string
-		unknown   bool
+		to, newLeader string
+		unknown       bool
 	}{
 		"to the new leader":        {"gk3", "gk3", false},
 		"to any server":            {"", "gk3", false},
@@ -310,8 +310,8 @@ func TestForward_TransferCutByItsOwnSuccess_IsAnswered(t *testing.T) {
 				return nil
 			}
 			type answer struct {
-				leads string
-				err   error
+				newLeader string
+				err       error
 			}
 			got := make(chan answer, 1)
 			go func() {
@@ -319,19 +319,19 @@ func TestForward_TransferCutByItsOwnSuccess_IsAnswered(t *testing.T) {
 				got <- answer{r.GetLeaderId(), err}
 			}()
 			receiveFrom(t, reached)
-			follower.consensus.follow(consensus.Leader{ID: c.leads, APIAddress: c.leads + ":7420", Term: 2})
+			follower.consensus.follow(consensus.Leader{ID: c.newLeader, APIAddress: c.newLeader + ":7420", Term: 2})
 			a := receiveFrom(t, got)
 			if c.unknown {
 				want(t, a.err, codes.Unavailable, "OUTCOME_UNKNOWN")
-			} else if a.err != nil || a.leads != c.leads {
-				t.Errorf("TransferLeadership() = leader %q, %v", a.leads, a.err)
+			} else if a.err != nil || a.newLeader != c.newLeader {
+				t.Errorf("TransferLeadership() = leader %q, %v", a.newLeader, a.err)
 			}
 		})
 	}
 }
 
 // A transfer that the old leader never received was not carried out, whichever server leads now.
-func TestForward_TransferCutBeforeItWasSent_ReturnsNoLeader(t *testing.T) {
+func TestForward_TransferInterruptedBeforeItWasSent_ReturnsNoLeader(t *testing.T) {
 	dialled := make(chan struct{}, 1)
 	_, follower := pair(t, func(c *Config) {
 		c.Dial = func(ctx context.Context, _ string) (net.Conn, error) {
@@ -360,7 +360,7 @@ func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {
 		<-proceed
 		return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 3}}, nil
 	}
-	stream := must(follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}))(t)
+	stream := must(follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"}))(t)
 	if r, err := stream.Recv(); err != nil || r.GetPlace().GetPlace() != 1 {
 		t.Fatalf("first message = %v, %v; want place 1", r, err)
 	}
@@ -373,7 +373,7 @@ func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {
 	}
 }
 
-func TestForward_AcquireStream_LeaderGone_IsUnknown(t *testing.T) {
+func TestForward_AcquireStream_LeaderStops_HasUnknownOutcome(t *testing.T) {
 	leader, follower := pair(t)
 	stream := waitOn(t, follower.permits, leader)
 	leader.server.Stop()
@@ -381,7 +381,7 @@ func TestForward_AcquireStream_LeaderGone_IsUnknown(t *testing.T) {
 	want(t, err, codes.Unavailable, "OUTCOME_UNKNOWN")
 }
 
-func TestForward_AcquireStream_ClientGone_EndsAtTheLeader(t *testing.T) {
+func TestForward_AcquireStream_ClientCancels_EndsOnLeader(t *testing.T) {
 	leader, follower := pair(t)
 	began, ended := make(chan struct{}), make(chan struct{})
 	leader.keeper.acquire = func(ctx context.Context, _ *keeper.AcquireCall, _ func(keeper.Place) error) (keeper.Answer, error) {
@@ -391,7 +391,7 @@ func TestForward_AcquireStream_ClientGone_EndsAtTheLeader(t *testing.T) {
 		return keeper.Answer{}, ctx.Err()
 	}
 	c, cancel := context.WithCancel(ctx(t))
-	must(follower.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}))(t)
+	must(follower.permits.Acquire(c, &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"}))(t)
 	receiveFrom(t, began)
 	cancel()
 	receiveFrom(t, ended)
@@ -420,7 +420,7 @@ func TestForward_KeepAliveStream_RelaysBothWays(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-func TestForward_KeepAliveStream_LeaderGone_IsRetried(t *testing.T) {
+func TestForward_KeepAliveStream_LeaderStops_ReturnsNoLeader(t *testing.T) {
 	leader, follower := pair(t)
 	stream, _ := keepAliveOn(t, follower.permits, leader)
 	leader.server.Stop()
@@ -428,7 +428,7 @@ func TestForward_KeepAliveStream_LeaderGone_IsRetried(t *testing.T) {
 	want(t, err, codes.Unavailable, "NO_LEADER")
 }
 
-func TestForward_KeepAliveStream_BadFrame_IsNamedByTheLeader(t *testing.T) {
+func TestForward_KeepAliveStream_InvalidFrame_IsReportedByLeader(t *testing.T) {
 	leader, follower := pair(t)
 	stream, listener := keepAliveOn(t, follower.permits, leader)
 	send(t, stream, frameOf(2, 1))
@@ -440,12 +440,12 @@ func TestForward_KeepAliveStream_BadFrame_IsNamedByTheLeader(t *testing.T) {
 }
 
 // A call with an old term does not close the connection to the new leader.
-func TestForward_OldLeadership_UsesTheNewConnection(t *testing.T) {
+func TestForward_OldTerm_UsesCurrentConnection(t *testing.T) {
 	g := open(t)
 	f := g.api.forward
-	now := must(f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 5}))(t)
-	if then, err := f.open(consensus.Leader{ID: "gk3", APIAddress: "y:1", Term: 4}); err != nil || then != now {
-		t.Errorf("open() with an old term = connection to %v, %v", then.leader, err)
+	current := must(f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 5}))(t)
+	if old, err := f.open(consensus.Leader{ID: "gk3", APIAddress: "y:1", Term: 4}); err != nil || old != current {
+		t.Errorf("open() with an old term = connection to %v, %v", old.leader, err)
 	}
 	g.api.Close()
 	if _, err := f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 6}); !errors.Is(err, ErrShuttingDown) {
@@ -453,12 +453,12 @@ func TestForward_OldLeadership_UsesTheNewConnection(t *testing.T) {
 	}
 }
 
-func TestPassedOn_OnlyTheCallersOwnHeaders(t *testing.T) {
+func TestForwardsHeader_OnlyCallersOwnHeaders(t *testing.T) {
 	for key, expected := range map[string]bool{
 		"traceparent": true, "authorization": true, "x-blob-bin": true,
 		":authority": false, "content-type": false, "user-agent": false, "grpc-timeout": false, "te": false,
 	} {
-		if passedOn(key) != expected {
+		if forwardsHeader(key) != expected {
 			t.Errorf("passedOn(%s) = %v", key, !expected)
 		}
 	}

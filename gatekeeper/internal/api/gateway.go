@@ -83,8 +83,8 @@ func fromGateway(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	_, is := p.AuthInfo.(gatewayInfo)
-	return is
+	_, isGateway := p.AuthInfo.(gatewayInfo)
+	return isGateway
 }
 
 // gatewayValue returns a header that the gateway set, or an empty string.

@@ -9,22 +9,22 @@ import (
 )
 
 // Callers on the HTTP port share one connection, but each has its own per-connection limits.
-func TestConnectionOf_CallersAtTheHTTPPort_AreDistinguishedByCredential(t *testing.T) {
+func TestConnectionOf_CallersOnHTTPPort_AreDistinguishedByCredential(t *testing.T) {
 	t.Parallel()
-	of := func(info credentials.AuthInfo, source, bearer string) any {
+	keyOf := func(info credentials.AuthInfo, source, bearer string) any {
 		ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs(SourceHeader, source, authorization, bearer))
 		return connectionOf(peer.NewContext(ctx, &peer.Peer{AuthInfo: info}))
 	}
-	one := of(gatewayInfo{}, "10.0.0.1:1000", "Bearer a")
-	if again := of(gatewayInfo{}, "10.0.0.1:1001", "Bearer a"); again != one {
+	one := keyOf(gatewayInfo{}, "10.0.0.1:1000", "Bearer a")
+	if again := keyOf(gatewayInfo{}, "10.0.0.1:1001", "Bearer a"); again != one {
 		t.Errorf("same address with another port: %v, want %v", again, one)
 	}
-	if again, first := of(gatewayInfo{}, "[2001:db8::2]:1", "Bearer a"), of(gatewayInfo{}, "[2001:db8::1]:1", "Bearer a"); again != first {
+	if again, first := keyOf(gatewayInfo{}, "[2001:db8::2]:1", "Bearer a"), keyOf(gatewayInfo{}, "[2001:db8::1]:1", "Bearer a"); again != first {
 		t.Errorf("another address in the same /64: %v, want %v", again, first)
 	}
 	for _, other := range []any{
-		of(gatewayInfo{}, "10.0.0.2:1000", "Bearer a"), of(gatewayInfo{}, "10.0.0.1:1000", "Bearer b"),
-		of(credentials.TLSInfo{}, "10.0.0.1:1000", "Bearer a"),
+		keyOf(gatewayInfo{}, "10.0.0.2:1000", "Bearer a"), keyOf(gatewayInfo{}, "10.0.0.1:1000", "Bearer b"),
+		keyOf(credentials.TLSInfo{}, "10.0.0.1:1000", "Bearer a"),
 	} {
 		if other == one || other == nil {
 			t.Errorf("%v counts as the same caller as %v", other, one)

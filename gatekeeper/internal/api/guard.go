@@ -24,13 +24,13 @@ type guard struct {
 	api *API
 }
 
-// as requires the acquirer role on a semaphore for an identity, and sets the principal in that identity.
-func (g guard) as(ctx context.Context, sem string, id *semaphore.Identity) error {
+// authorizeAcquire requires the acquirer role on a semaphore for an identity, and sets the principal in that identity.
+func (g guard) authorizeAcquire(ctx context.Context, sem string, id *semaphore.Identity) error {
 	c := g.api.caller(ctx)
 	if c == nil {
 		return nil
 	}
-	p, err := c.may(ctx, acquires(sem, *id))
+	p, err := c.authorize(ctx, mayAcquire(sem, *id))
 	if err == nil {
 		id.Principal = p.Name()
 	}
@@ -45,13 +45,13 @@ func author(p *auth.Principal, claimed string) string {
 	return p.Name() + " (" + claimed + ")"
 }
 
-// change requires a permission, and sets the principal as the author.
-func (g guard) change(ctx context.Context, claimed *string, allowed permission) error {
+// authorizeChange requires a permission, and sets the principal as the author.
+func (g guard) authorizeChange(ctx context.Context, claimed *string, allowed permission) error {
 	c := g.api.caller(ctx)
 	if c == nil {
 		return nil
 	}
-	p, err := c.may(ctx, allowed)
+	p, err := c.authorize(ctx, allowed)
 	if err == nil {
 		*claimed = author(p, *claimed)
 	}
@@ -59,7 +59,7 @@ func (g guard) change(ctx context.Context, claimed *string, allowed permission) 
 }
 
 func (g guard) TryAcquire(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
-	if err := g.as(ctx, call.Semaphore, &call.Identity); err != nil {
+	if err := g.authorizeAcquire(ctx, call.Semaphore, &call.Identity); err != nil {
 		return keeper.Answer{}, err
 	}
 	return g.Keeper.TryAcquire(ctx, call)
@@ -73,9 +73,9 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 	}
 	// All refusals are based on a single read of the state.
 	refusals := make([]error, len(calls))
-	p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) (first error) {
+	p, err := c.authorize(ctx, func(p *auth.Principal, state *fsm.State) (first error) {
 		for i, call := range calls {
-			refusals[i] = acquires(call.Semaphore, call.Identity)(p, state)
+			refusals[i] = mayAcquire(call.Semaphore, call.Identity)(p, state)
 			first = cmp.Or(first, refusals[i])
 		}
 		return first
@@ -87,27 +87,27 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 		return
 	}
 	var allowed []*keeper.AcquireCall
-	var at []int
+	var indexes []int
 	for i, call := range calls {
 		if refusals[i] != nil {
-			g.api.audited(ctx, gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, nil, nil, refusals[i])
+			g.api.auditCall(ctx, gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, nil, nil, refusals[i])
 			answer(i, keeper.Answer{}, refusals[i])
 			continue
 		}
 		call.Identity.Principal = p.Name()
-		allowed, at = append(allowed, call), append(at, i)
+		allowed, indexes = append(allowed, call), append(indexes, i)
 	}
-	g.Keeper.TryAcquireTogether(ctx, allowed, func(i int, a keeper.Answer, err error) { answer(at[i], a, err) })
+	g.Keeper.TryAcquireTogether(ctx, allowed, func(i int, a keeper.Answer, err error) { answer(indexes[i], a, err) })
 }
 
 // Acquire stops waiting, as if the caller had given up, when the caller loses its permission to acquire.
 func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
-	if err := g.as(ctx, call.Semaphore, &call.Identity); err != nil {
+	if err := g.authorizeAcquire(ctx, call.Semaphore, &call.Identity); err != nil {
 		return keeper.Answer{}, err
 	}
-	call.Allowed = g.api.still(ctx, acquires(call.Semaphore, call.Identity))
-	ctx, over := g.api.while(ctx, acquires(call.Semaphore, call.Identity))
-	defer over()
+	call.Allowed = g.api.stillAllowed(ctx, mayAcquire(call.Semaphore, call.Identity))
+	ctx, done := g.api.whileAllowed(ctx, mayAcquire(call.Semaphore, call.Identity))
+	defer done()
 	answer, err := g.Keeper.Acquire(ctx, call, progress)
 	if err != nil {
 		err = refusedSince(ctx, err)
@@ -115,13 +115,13 @@ func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress f
 	return answer, err
 }
 
-// acquires requires the acquirer role on a semaphore for an identity.
-func acquires(sem string, id semaphore.Identity) permission {
+// mayAcquire requires the acquirer role on a semaphore for an identity.
+func mayAcquire(sem string, id semaphore.Identity) permission {
 	return func(p *auth.Principal, state *fsm.State) error {
 		if p.MayAs(access.Acquirer, state, sem, id) {
 			return nil
 		}
-		if d := definitionOf(state, sem); d != nil && standsFor(p, state, d) {
+		if d := definitionOf(state, sem); d != nil && mayRepresentSubmitter(p, state, d) {
 			return nil // the definition admits only the identity that it names
 		}
 		return &forbiddenError{
@@ -131,7 +131,7 @@ func acquires(sem string, id semaphore.Identity) permission {
 }
 
 func (g guard) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
-	if err := g.as(ctx, sem, &id); err != nil {
+	if err := g.authorizeAcquire(ctx, sem, &id); err != nil {
 		return fsm.CancelResult{}, err
 	}
 	return g.Keeper.Cancel(ctx, sem, id, requestID)
@@ -140,28 +140,28 @@ func (g guard) Cancel(ctx context.Context, sem string, id semaphore.Identity, re
 // Release and Refresh answer as if another principal's permit did not exist. Such calls are audited.
 func (g guard) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
 	if owner.Principal != nil && g.api.hides(owner, cmd.Token) {
-		g.api.hid(ctx, gatekeeperv1.PermitService_Release_FullMethodName, cmd.Token)
+		g.api.auditHidden(ctx, gatekeeperv1.PermitService_Release_FullMethodName, cmd.Token)
 	}
 	return g.Keeper.Release(ctx, cmd, owner)
 }
 
 func (g guard) Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 	results, err := g.Keeper.Refresh(ctx, received, owner, tokens)
-	g.api.hid(ctx, gatekeeperv1.PermitService_Refresh_FullMethodName, g.api.hidden(owner, results)...)
+	g.api.auditHidden(ctx, gatekeeperv1.PermitService_Refresh_FullMethodName, g.api.hidden(owner, results)...)
 	return results, err
 }
 
 func (g guard) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
 	if g.api.caller(ctx) != nil {
-		const none = "there is no live permit with this token to take over"
-		sem, err := g.semaphoreOf(ctx, cmd.Token, none)
+		const why = "there is no live permit with this token to take over"
+		sem, err := g.semaphoreOf(ctx, cmd.Token, why)
 		if err != nil {
 			return fsm.PermitResult{}, err
 		}
 		if !g.api.visible(ctx, g.api.cfg.Machine.State(), sem) {
-			return fsm.PermitResult{}, &keeper.NoSuchPermitError{Token: cmd.Token, Why: none}
+			return fsm.PermitResult{}, &keeper.NoSuchPermitError{Token: cmd.Token, Why: why}
 		}
-		if err := g.as(ctx, sem, &cmd.By); err != nil {
+		if err := g.authorizeAcquire(ctx, sem, &cmd.By); err != nil {
 			return fsm.PermitResult{}, err
 		}
 	}
@@ -169,7 +169,7 @@ func (g guard) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult
 }
 
 // semaphoreOf returns the semaphore of a permit.
-func (g guard) semaphoreOf(ctx context.Context, token uint64, none string) (string, error) {
+func (g guard) semaphoreOf(ctx context.Context, token uint64, why string) (string, error) {
 	state, err := g.Keeper.Read(ctx)
 	if err != nil {
 		return "", err
@@ -177,35 +177,35 @@ func (g guard) semaphoreOf(ctx context.Context, token uint64, none string) (stri
 	if p := state.Permit(token); p != nil {
 		return p.Semaphore, nil
 	}
-	return "", &keeper.NoSuchPermitError{Token: token, Why: none}
+	return "", &keeper.NoSuchPermitError{Token: token, Why: why}
 }
 
-// onPermit requires the operator role on a permit. Without it, the permit appears not to exist.
-func (g guard) onPermit(ctx context.Context, token uint64, claimed *string, none string) error {
+// authorizeOnPermit requires the operator role on a permit. Without it, the permit appears not to exist.
+func (g guard) authorizeOnPermit(ctx context.Context, token uint64, claimed *string, why string) error {
 	if g.api.caller(ctx) == nil {
 		return nil
 	}
-	return g.change(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
+	return g.authorizeChange(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
 		permit := state.Permit(token)
 		switch {
 		case !p.Has(access.Operator):
 			return &forbiddenError{p.Name(), access.Operator, "anywhere"}
 		case permit == nil || !p.MayAs(access.Operator, state, permit.Semaphore, permit.Identity):
-			return &keeper.NoSuchPermitError{Token: token, Why: none}
+			return &keeper.NoSuchPermitError{Token: token, Why: why}
 		}
 		return nil
 	})
 }
 
 func (g guard) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
-	if err := g.onPermit(ctx, cmd.Token, &cmd.Author, "there is no live permit with this token to revoke"); err != nil {
+	if err := g.authorizeOnPermit(ctx, cmd.Token, &cmd.Author, "there is no live permit with this token to revoke"); err != nil {
 		return fsm.PermitResult{}, err
 	}
 	return g.Keeper.Revoke(ctx, cmd)
 }
 
 func (g guard) Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
-	if err := g.onPermit(ctx, token, &author, "there is no permit with this token that is held for an operator"); err != nil {
+	if err := g.authorizeOnPermit(ctx, token, &author, "there is no permit with this token that is held for an operator"); err != nil {
 		return fsm.PermitResult{}, err
 	}
 	return g.Keeper.Clear(ctx, token, author, reason)
@@ -222,13 +222,13 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 			return keeper.Verification{}, err
 		}
 		may := p.May(access.Verifier, state, sem)
-		known := func(of string, id semaphore.Identity) {
-			may = p.MayAs(access.Verifier, state, of, id) || p.Has(access.Acquirer) && ownerOf(p, state).Sees(of, id)
+		check := func(name string, id semaphore.Identity) {
+			may = p.MayAs(access.Verifier, state, name, id) || p.Has(access.Acquirer) && ownerOf(p, state).Sees(name, id)
 		}
 		if permit := state.Permit(token); permit != nil {
-			known(permit.Semaphore, permit.Identity)
+			check(permit.Semaphore, permit.Identity)
 		} else if ended := state.EndedPermit(token); ended != nil {
-			known(ended.Semaphore, ended.Identity)
+			check(ended.Semaphore, ended.Identity)
 		}
 		switch {
 		case may:
@@ -236,9 +236,9 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 			return keeper.Verification{}, &forbiddenError{p.Name(), access.Verifier, "anywhere"}
 		default:
 			if state.Permit(token) != nil {
-				g.api.hid(ctx, gatekeeperv1.PermitService_Verify_FullMethodName, token)
+				g.api.auditHidden(ctx, gatekeeperv1.PermitService_Verify_FullMethodName, token)
 			}
-			return keeper.Verification{Message: keeper.NeverWas(token), Revision: state.Revision()}, nil
+			return keeper.Verification{Message: keeper.UnknownTokenMessage(token), Revision: state.Revision()}, nil
 		}
 	}
 	return g.Keeper.Verify(ctx, sem, token)
@@ -248,7 +248,7 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 // and otherwise the caller's.
 func (g guard) Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 	if c := g.api.caller(ctx); c != nil {
-		p, err := c.may(ctx, views(req.Semaphore))
+		p, err := c.authorize(ctx, mayView(req.Semaphore))
 		if err != nil {
 			return nil, semaphore.Decision{}, "", 0, err
 		}

@@ -18,12 +18,12 @@ import (
 func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Definition) error {
 	role := access.Editor
 	switch {
-	case before != nil && after != nil && onlyMoves(before, after):
+	case before != nil && after != nil && isMove(before, after):
 		role = access.Operator
 		if p.MayDefine(access.Editor, before) && p.MayDefine(access.Editor, after) {
 			return nil
 		}
-	case before == nil && after != nil && standsFor(p, state, after), before != nil && after == nil && standsFor(p, state, before):
+	case before == nil && after != nil && mayRepresentSubmitter(p, state, after), before != nil && after == nil && mayRepresentSubmitter(p, state, before):
 		return nil
 	}
 	for _, d := range []*semaphore.Definition{before, after} {
@@ -34,12 +34,12 @@ func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Defin
 	return nil
 }
 
-// standsFor reports whether a definition is for a semaphore that represents a job's submitter, and the principal may be
+// mayRepresentSubmitter reports whether a definition is for a semaphore that represents a job's submitter, and the principal may be
 // that submitter. Neither the job nor any permit may belong to another principal. The acquirer role, on any semaphores,
 // suffices to create and delete such a definition.
-func standsFor(p *auth.Principal, state *fsm.State, d *semaphore.Definition) bool {
+func mayRepresentSubmitter(p *auth.Principal, state *fsm.State, d *semaphore.Definition) bool {
 	job, ok := d.Labels.Get(rules.OwnLabel)
-	if !ok || !strings.HasPrefix(d.Name, rules.OwnPrefix) || !p.MayStandFor(d) {
+	if !ok || !strings.HasPrefix(d.Name, rules.OwnPrefix) || !p.MayRepresentSubmitter(d) {
 		return false
 	}
 	if j := state.Job(job); j != nil && j.Principal != p.Name() {
@@ -53,14 +53,14 @@ func standsFor(p *auth.Principal, state *fsm.State, d *semaphore.Definition) boo
 	return true
 }
 
-// onlyMoves reports whether two definitions differ at most in the group pattern.
-func onlyMoves(before, after *semaphore.Definition) bool {
+// isMove reports whether two definitions differ at most in the group pattern.
+func isMove(before, after *semaphore.Definition) bool {
 	fields := semaphore.Changed(before, after)
 	return len(fields) == 0 || len(fields) == 1 && fields[0] == "group_pattern"
 }
 
 func (g guard) Edit(ctx context.Context, batch fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error) {
-	err := g.change(ctx, &batch.Author, func(p *auth.Principal, state *fsm.State) error {
+	err := g.authorizeChange(ctx, &batch.Author, func(p *auth.Principal, state *fsm.State) error {
 		for _, c := range batch.Changes {
 			before := definitionOf(state, c.Name)
 			if c.Kind == fsm.Create || c.Kind == fsm.Declare {
@@ -114,7 +114,7 @@ func mayCordon(p *auth.Principal, group, acquirer string) error {
 }
 
 func (g guard) Pause(ctx context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Names...) })
+	err := g.authorizeChange(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Names...) })
 	if err != nil {
 		return fsm.RevisionResult{}, err
 	}
@@ -122,7 +122,7 @@ func (g guard) Pause(ctx context.Context, cmd fsm.Pause, end keeper.Ending) (fsm
 }
 
 func (g guard) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Names...) })
+	err := g.authorizeChange(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Names...) })
 	if err != nil {
 		return fsm.RevisionResult{}, err
 	}
@@ -130,7 +130,7 @@ func (g guard) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, 
 }
 
 func (g guard) Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error {
+	err := g.authorizeChange(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error {
 		if before := state.Cordon(cmd.ID); before != nil {
 			if err := mayCordon(p, before.GroupPattern, before.AcquirerPattern); err != nil {
 				return err
@@ -145,7 +145,7 @@ func (g guard) Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending)
 }
 
 func (g guard) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error {
+	err := g.authorizeChange(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error {
 		if before := state.Cordon(cmd.ID); before != nil {
 			return mayCordon(p, before.GroupPattern, before.AcquirerPattern)
 		}
@@ -158,7 +158,7 @@ func (g guard) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResu
 }
 
 func (g guard) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Semaphore) })
+	err := g.authorizeChange(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayOperate(p, state, cmd.Semaphore) })
 	if err != nil {
 		return fsm.FiringsResult{}, err
 	}
@@ -167,7 +167,7 @@ func (g guard) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.Fi
 
 // Undo requires the role for each change that it makes.
 func (g guard) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
-	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, &cmd) })
+	err := g.authorizeChange(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, &cmd) })
 	if err != nil {
 		return fsm.UndoResult{}, err
 	}
@@ -179,15 +179,15 @@ func mayUndo(p *auth.Principal, state *fsm.State, cmd *fsm.Undo) error {
 		if err := mayEdit(p, state, definitionOf(state, e.Change.Name), e.Change.Definition); err != nil {
 			return err
 		}
-		for _, end := range e.EndsBack {
+		for _, end := range e.RestoredEnds {
 			if err := mayEdit(p, state, end.Before, end.After); err != nil {
 				return err
 			}
 		}
 	}
 	for _, u := range cmd.Pauses {
-		for _, of := range u.Of {
-			if err := mayOperate(p, state, of.Name); err != nil {
+		for _, target := range u.Expected {
+			if err := mayOperate(p, state, target.Name); err != nil {
 				return err
 			}
 		}
@@ -213,9 +213,9 @@ func mayUndo(p *auth.Principal, state *fsm.State, cmd *fsm.Undo) error {
 	return nil
 }
 
-// onJob requires that the caller submitted the job or is an operator of its semaphore.
-func (g guard) onJob(ctx context.Context, id string, claimed *string) error {
-	return g.change(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
+// authorizeOnJob requires that the caller submitted the job or is an operator of its semaphore.
+func (g guard) authorizeOnJob(ctx context.Context, id string, claimed *string) error {
+	return g.authorizeChange(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
 		j := state.Job(id)
 		if j == nil {
 			if p.Has(access.Operator) || p.Has(access.Acquirer) {
@@ -242,7 +242,7 @@ func ownsJob(p *auth.Principal, j *rules.Job) bool {
 // submitter must belong to the caller.
 func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	if c := g.api.caller(ctx); c != nil {
-		p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error {
+		p, err := c.authorize(ctx, func(p *auth.Principal, state *fsm.State) error {
 			if !p.MaySubmit(state, cmd.Spec.Semaphore) {
 				return &forbiddenError{p.Name(), access.Acquirer, "on semaphore " + strconv.Quote(cmd.Spec.Semaphore)}
 			}
@@ -262,8 +262,8 @@ func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResu
 
 // SubmitTasks requires the job to belong to the caller.
 func (g guard) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
-	err := g.change(ctx, new(string), func(p *auth.Principal, state *fsm.State) error {
-		j := state.JobOf(cmd.Job)
+	err := g.authorizeChange(ctx, new(string), func(p *auth.Principal, state *fsm.State) error {
+		j := state.JobByNumber(cmd.Job)
 		switch {
 		case j == nil:
 			return nil // the keeper reports the missing job
@@ -281,21 +281,21 @@ func (g guard) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) 
 }
 
 func (g guard) CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error) {
-	if err := g.onJob(ctx, id, &author); err != nil {
+	if err := g.authorizeOnJob(ctx, id, &author); err != nil {
 		return fsm.JobResult{}, err
 	}
 	return g.Keeper.CancelJob(ctx, id, submitted, author, reason)
 }
 
 func (g guard) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
-	if err := g.onJob(ctx, id, new(string)); err != nil {
+	if err := g.authorizeOnJob(ctx, id, new(string)); err != nil {
 		return fsm.JobResult{}, err
 	}
 	return g.Keeper.ChangeTasks(ctx, id, cmd)
 }
 
 func (g guard) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
-	if err := g.onJob(ctx, id, new(string)); err != nil {
+	if err := g.authorizeOnJob(ctx, id, new(string)); err != nil {
 		return fsm.JobResult{}, err
 	}
 	return g.Keeper.DeleteJob(ctx, id, submitted)
@@ -304,7 +304,7 @@ func (g guard) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.
 func (g guard) Configure(
 	ctx context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error),
 ) (before, after fsm.Settings, r fsm.RevisionResult, err error) {
-	if err := g.change(ctx, &author, mayAdminister); err != nil {
+	if err := g.authorizeChange(ctx, &author, mayAdminister); err != nil {
 		return before, after, r, err
 	}
 	return g.Keeper.Configure(ctx, author, reason, change)

@@ -140,11 +140,11 @@ type fakeKeeper struct {
 	// The remembered denials.
 	denied, misspelled, deniesAll []keeper.DeniedCaller
 	denialsChanged                func(after uint64) ([]string, uint64)
-	began                         time.Time // when the server began to remember denials
+	denialsSince                  time.Time // when the server began to remember denials
 	waiters                       []keeper.Waiter
 	recovering                    time.Duration
 	disabled                      string
-	meanwhile                     fsm.Command // applied just before an undo, a pause, a resume or a ForgetFirings
+	concurrentChange              fsm.Command // applied just before an undo, a pause, a resume or a ForgetFirings
 	onRead                        func()      // called before each read; may be nil
 	missed                        map[string]missed.Report
 	remaining                     map[uint64]time.Duration
@@ -232,23 +232,23 @@ func (k *fakeKeeper) DropSubmission(number uint64) {
 }
 
 func (k *fakeKeeper) CancelJob(_ context.Context, id string, _ uint64, author, reason string) (fsm.JobResult, error) {
-	return k.ofJob(id, func(j uint64) fsm.Command {
-		return fsm.CancelJob{Job: j, Cause: work.CancelAsked, Author: author, Reason: reason}
+	return k.withJob(id, func(j uint64) fsm.Command {
+		return fsm.CancelJob{Job: j, Cause: work.CancelRequested, Author: author, Reason: reason}
 	})
 }
 
 func (k *fakeKeeper) ChangeTasks(_ context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
-	return k.ofJob(id, func(j uint64) fsm.Command {
+	return k.withJob(id, func(j uint64) fsm.Command {
 		cmd.Job = j
 		return cmd
 	})
 }
 
 func (k *fakeKeeper) DeleteJob(_ context.Context, id string, _ uint64) (fsm.JobResult, error) {
-	return k.ofJob(id, func(j uint64) fsm.Command { return fsm.DeleteJob{Job: j} })
+	return k.withJob(id, func(j uint64) fsm.Command { return fsm.DeleteJob{Job: j} })
 }
 
-func (k *fakeKeeper) ofJob(id string, cmd func(number uint64) fsm.Command) (fsm.JobResult, error) {
+func (k *fakeKeeper) withJob(id string, cmd func(number uint64) fsm.Command) (fsm.JobResult, error) {
 	j := k.machine.State().Job(id)
 	if j == nil {
 		return fsm.JobResult{}, &keeper.NoSuchJobError{ID: id}
@@ -280,7 +280,7 @@ func (k *fakeKeeper) Explain(_ context.Context, r *semaphore.Request) ([]semapho
 func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error) {
 	b.Until = end.At
 	if k.machine.State().FeatureLevel() < 3 {
-		b.Asked, b.RequestRevision = 0, 0
+		b.RequestHash, b.RequestRevision = 0, 0
 	}
 	if k.notLeader != nil {
 		return fsm.EditResult{}, k.notLeader
@@ -293,23 +293,23 @@ func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending)
 			return fsm.EditResult{}, &keeper.EditFieldError{Index: i, Name: c.Name, Err: field}
 		}
 	}
-	r, err := did[fsm.EditResult](k, b)
+	r, err := applyAs[fsm.EditResult](k, b)
 	if r.Conflict != nil {
 		return r, &keeper.ConflictError{Conflict: *r.Conflict}
 	}
 	return r, err
 }
 
-// did applies a command, and returns a refusal as the keeper's error.
-func did[R fsm.Result](k *fakeKeeper, cmd fsm.Command) (R, error) {
+// applyAs applies a command, and returns a refusal as the keeper's error.
+func applyAs[R fsm.Result](k *fakeKeeper, cmd fsm.Command) (R, error) {
 	switch r := k.do(cmd).(type) {
 	case R:
 		return r, k.notLeader
 	case fsm.InvalidResult:
 		var none R
 		switch {
-		case r.Used != nil:
-			return none, &keeper.RequestReusedError{Remembered: *r.Used, Why: r.Why}
+		case r.UsedBy != nil:
+			return none, &keeper.RequestReusedError{Remembered: *r.UsedBy, Why: r.Why}
 		case r.TooOld != nil:
 			return none, &keeper.RequestTooOldError{TooOld: *r.TooOld, Why: r.Why}
 		}
@@ -319,7 +319,7 @@ func did[R fsm.Result](k *fakeKeeper, cmd fsm.Command) (R, error) {
 	}
 }
 
-func instant(end keeper.Ending) time.Time {
+func endTime(end keeper.Ending) time.Time {
 	if end.Lasts > 0 {
 		return time.Now().Round(0).Add(end.Lasts)
 	}
@@ -328,22 +328,22 @@ func instant(end keeper.Ending) time.Time {
 
 // Pause and the other operator commands are applied to the machine as is.
 func (k *fakeKeeper) Pause(_ context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
-	cmd.Until = instant(end)
-	return k.unlessMeanwhile(cmd)
+	cmd.Until = endTime(end)
+	return k.applyAfterConcurrent(cmd)
 }
 
 func (k *fakeKeeper) Resume(_ context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
 	if len(cmd.Names) == 0 && cmd.RequestID == "" {
 		return fsm.RevisionResult{}, k.notLeader
 	}
-	return k.unlessMeanwhile(cmd)
+	return k.applyAfterConcurrent(cmd)
 }
 
-func (k *fakeKeeper) unlessMeanwhile(cmd fsm.Command) (fsm.RevisionResult, error) {
-	if k.meanwhile != nil {
-		k.do(k.meanwhile)
+func (k *fakeKeeper) applyAfterConcurrent(cmd fsm.Command) (fsm.RevisionResult, error) {
+	if k.concurrentChange != nil {
+		k.do(k.concurrentChange)
 	}
-	r, err := did[fsm.RevisionResult](k, cmd)
+	r, err := applyAs[fsm.RevisionResult](k, cmd)
 	if r.Conflict != nil {
 		return r, &keeper.ConflictError{Conflict: *r.Conflict}
 	}
@@ -351,12 +351,12 @@ func (k *fakeKeeper) unlessMeanwhile(cmd fsm.Command) (fsm.RevisionResult, error
 }
 
 func (k *fakeKeeper) Cordon(_ context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error) {
-	cmd.Until = instant(end)
-	return did[fsm.RevisionResult](k, cmd)
+	cmd.Until = endTime(end)
+	return applyAs[fsm.RevisionResult](k, cmd)
 }
 
 func (k *fakeKeeper) Uncordon(_ context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
-	r, err := did[fsm.RevisionResult](k, cmd)
+	r, err := applyAs[fsm.RevisionResult](k, cmd)
 	if err == nil && r.Revision == 0 {
 		err = &keeper.NoSuchCordonError{ID: cmd.ID}
 	}
@@ -371,17 +371,17 @@ func (k *fakeKeeper) WallClock() time.Time {
 }
 
 func (k *fakeKeeper) ForgetFirings(_ context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
-	if k.meanwhile != nil {
-		k.do(k.meanwhile)
+	if k.concurrentChange != nil {
+		k.do(k.concurrentChange)
 	}
-	return did[fsm.FiringsResult](k, cmd)
+	return applyAs[fsm.FiringsResult](k, cmd)
 }
 
 func (k *fakeKeeper) Undo(_ context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
-	if k.meanwhile != nil {
-		k.do(k.meanwhile)
+	if k.concurrentChange != nil {
+		k.do(k.concurrentChange)
 	}
-	return did[fsm.UndoResult](k, cmd)
+	return applyAs[fsm.UndoResult](k, cmd)
 }
 
 func (k *fakeKeeper) Match(pattern, name string) bool {
@@ -393,9 +393,9 @@ func (k *fakeKeeper) Catches(groupPattern, acquirerPattern string, id semaphore.
 	return groupPattern != "" && k.Match(groupPattern, id.Group) || acquirerPattern != "" && k.Match(acquirerPattern, id.Acquirer)
 }
 
-func (k *fakeKeeper) StopLeft(*semaphore.Permit, semaphore.Stop) time.Duration { return 0 }
+func (k *fakeKeeper) TimeToStop(*semaphore.Permit, semaphore.Stop) time.Duration { return 0 }
 
-func (k *fakeKeeper) ToldToStop(_ *fsm.State, p *semaphore.Permit) (semaphore.StopCause, string) {
+func (k *fakeKeeper) StopCause(_ *fsm.State, p *semaphore.Permit) (semaphore.StopCause, string) {
 	return p.Stop, p.StopOrder().Reason
 }
 
@@ -472,10 +472,10 @@ func (k *fakeKeeper) DeniedCallers(
 	_ context.Context, wanted func(*fsm.State, string) bool,
 ) (*fsm.State, iter.Seq[keeper.DeniedCaller], time.Time, error) {
 	state := k.machine.State()
-	chosen := slices.Clone(k.denied)
-	slices.SortStableFunc(chosen, func(a, b keeper.DeniedCaller) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
-	chosen = slices.DeleteFunc(chosen, func(v keeper.DeniedCaller) bool { return !wanted(state, v.Semaphore) })
-	return state, slices.Values(chosen), k.began, k.notLeader
+	matching := slices.Clone(k.denied)
+	slices.SortStableFunc(matching, func(a, b keeper.DeniedCaller) int { return cmp.Compare(a.Semaphore, b.Semaphore) })
+	matching = slices.DeleteFunc(matching, func(v keeper.DeniedCaller) bool { return !wanted(state, v.Semaphore) })
+	return state, slices.Values(matching), k.denialsSince, k.notLeader
 }
 
 func (k *fakeKeeper) DeniedCallersOf(_ *fsm.State, name string) []keeper.DeniedCaller {
@@ -680,7 +680,7 @@ func keepPlace(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.
 func waitOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) grpc.ServerStreamingClient[gatekeeperv1.AcquireResponse] {
 	t.Helper()
 	g.keeper.acquire = keepPlace
-	stream := must(client.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}))(t)
+	stream := must(client.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"}))(t)
 	must(stream.Recv())(t)
 	return stream
 }

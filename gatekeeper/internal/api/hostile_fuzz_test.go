@@ -18,8 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// bound returns an API with authentication but no server. Its administrator has a certificate and a token.
-func bound(f *testing.F) (a *API, secret string) {
+// newAuthenticatedAPI returns an API with authentication but no server. Its administrator has a certificate and a token.
+func newAuthenticatedAPI(f *testing.F) (a *API, secret string) {
 	f.Helper()
 	machine := fsm.New("test")
 	k := &fakeKeeper{machine: machine}
@@ -41,7 +41,7 @@ func bound(f *testing.F) (a *API, secret string) {
 
 // Headers alone must not identify a client, make it a member, or change its address.
 func FuzzHeaders(f *testing.F) {
-	a, secret := bound(f)
+	a, secret := newAuthenticatedAPI(f)
 	f.Add("Bearer "+secret, "", "cert:admin", "", "127.0.0.1:1", "")
 	f.Add("Bearer gk_abc_def", "gk2", "member:\x30\x82", "host", "::1", "gk1")
 	f.Add("", "gk1", "cert:admin", "", "", "")
@@ -69,15 +69,15 @@ func FuzzHeaders(f *testing.F) {
 				t.Error("a client without a token has a principal")
 			}
 		}
-		_ = a.forward.meant(ctx)
-		(&caller{credential: auth.Credential{Subjects: []string{subject}}}).asMember() // sent by a malicious member
+		_ = a.forward.checkDestination(ctx)
+		(&caller{credential: auth.Credential{Subjects: []string{subject}}}).recognizeMember() // sent by a malicious member
 	})
 }
 
 // A client without credentials sees no page of the admin port, whatever the path and headers. Probes return only a
 // status.
 func FuzzAdminPort(f *testing.F) {
-	a, secret := bound(f)
+	a, secret := newAuthenticatedAPI(f)
 	for _, path := range []string{"/", "/metrics", "/healthz", "/readyz", "/debug/pprof/heap", "//healthz", "/healthz/../metrics", "*", "/%68ealthz"} {
 		f.Add(path, "", "cert:admin")
 		f.Add(path, "Bearer gk_abc_def", "")

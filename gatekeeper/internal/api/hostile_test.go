@@ -18,8 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// closes waits until the other side closes the connection.
-func closes(t *testing.T, c net.Conn) {
+// awaitClose waits until the other side closes the connection.
+func awaitClose(t *testing.T, c net.Conn) {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(testTimeout)); err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func closes(t *testing.T, c net.Conn) {
 
 // Connections that do not complete their handshake are closed after the time limit. Other clients are served in the
 // meantime.
-func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
+func TestAPI_SlowHandshakes_TimeOutWhileOthersAreServed(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
 		c.TLS = issue(ca, authority.Leaf{Name: "gk1", Server: true})
@@ -71,7 +71,7 @@ func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 		t.Errorf("a valid call failed during the attack: %v", err)
 	}
 	for _, c := range slow {
-		closes(t, c)
+		awaitClose(t, c)
 	}
 	<-drip
 	if _, err := good.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
@@ -81,7 +81,7 @@ func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 
 // Bytes that are not HTTP/2 end their connection, and a message that is too large ends its call. Nothing else is
 // affected.
-func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
+func TestAPI_MalformedOrOversizedInput_IsRefused(t *testing.T) {
 	g := open(t, func(c *Config) { c.Handshake = 500 * time.Millisecond })
 	preface := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	settings := "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
@@ -104,7 +104,7 @@ func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
 				defer close(sent)
 				_, _ = io.WriteString(c, text)
 			}()
-			closes(t, c)
+			awaitClose(t, c)
 			c.Close()
 			<-sent
 		})

@@ -34,23 +34,23 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 		kind := traitsOf(name).kind
 		d.Methods[i] = m
 		d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
-			began := time.Now()
+			start := time.Now()
 			call, err := a.admit(ctx, kind)
 			if err != nil {
-				return nil, a.ended(ctx, name, began, err)
+				return nil, a.finish(ctx, name, start, err)
 			}
 			defer call.End()
 			if ctx, err = a.authenticate(ctx); err != nil {
-				a.audited(ctx, name, nil, nil, err)
-				return nil, a.ended(ctx, name, began, err)
+				a.auditCall(ctx, name, nil, nil, err)
+				return nil, a.finish(ctx, name, start, err)
 			}
 			receiving := func(message any) error {
 				err := receive(dec, message)
 				if err == nil {
-					err = a.work(ctx, call, message)
+					err = a.startWork(ctx, call, message)
 				}
 				if err != nil {
-					return a.ended(ctx, name, began, err) // the interceptor will not run
+					return a.finish(ctx, name, start, err) // the interceptor will not run
 				}
 				return nil
 			}
@@ -62,45 +62,45 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 
 // unary intercepts every unary call.
 func (a *API) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	began := time.Now()
+	start := time.Now()
 	_ = grpc.SetHeader(ctx, a.cluster) // cannot fail before the first message
-	reply, err := a.caught(ctx, info.FullMethod, func() (any, error) { return a.forward.unary(ctx, req, info, handler) })
-	return reply, a.ended(ctx, info.FullMethod, began, err)
+	reply, err := a.catchPanic(ctx, info.FullMethod, func() (any, error) { return a.forward.unary(ctx, req, info, handler) })
+	return reply, a.finish(ctx, info.FullMethod, start, err)
 }
 
 // stream intercepts every stream. Its context is also cancelled when the server drains.
 func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	began := time.Now()
+	start := time.Now()
 	_ = ss.SetHeader(a.cluster) // cannot fail before the first message
 	call, err := a.admit(ss.Context(), traitsOf(info.FullMethod).kind)
 	if err != nil {
-		return a.ended(ss.Context(), info.FullMethod, began, err)
+		return a.finish(ss.Context(), info.FullMethod, start, err)
 	}
 	defer call.End()
 	a.cfg.Metrics.StreamOpened(info.FullMethod)
 	defer a.cfg.Metrics.StreamClosed(info.FullMethod)
 
-	known, err := a.authenticate(ss.Context())
-	if err != nil && entitlements[info.FullMethod].open {
-		known, err = ss.Context(), nil
+	authCtx, err := a.authenticate(ss.Context())
+	if err != nil && entitlements[info.FullMethod].public {
+		authCtx, err = ss.Context(), nil
 	}
 	if err != nil {
-		a.audited(known, info.FullMethod, nil, nil, err)
-		return a.ended(ss.Context(), info.FullMethod, began, err)
+		a.auditCall(authCtx, info.FullMethod, nil, nil, err)
+		return a.finish(ss.Context(), info.FullMethod, start, err)
 	}
-	ctx, cancel := context.WithCancelCause(known)
+	ctx, cancel := context.WithCancelCause(authCtx)
 	defer cancel(nil)
 	defer context.AfterFunc(a.draining, func() { cancel(ErrShuttingDown) })()
-	_, err = a.caught(ctx, info.FullMethod, func() (any, error) {
+	_, err = a.catchPanic(ctx, info.FullMethod, func() (any, error) {
 		if a.draining.Err() != nil {
 			return nil, ErrShuttingDown
 		}
 		return nil, a.forward.stream(srv, &receiving{ServerStream: ss, ctx: ctx, api: a, call: call}, info, handler)
 	})
-	if cut(ctx, err) {
+	if endedByDrain(ctx, err) {
 		err = ErrShuttingDown
 	}
-	return a.ended(ctx, info.FullMethod, began, err)
+	return a.finish(ctx, info.FullMethod, start, err)
 }
 
 // receiving is a stream that decodes its messages with receive. It counts as working from its first message to its
@@ -123,7 +123,7 @@ func (s *receiving) RecvMsg(m any) error {
 		return err
 	}
 	s.received = true
-	return s.api.work(s.ctx, s.call, m)
+	return s.api.startWork(s.ctx, s.call, m)
 }
 
 func (s *receiving) SendMsg(m any) error {
@@ -134,14 +134,14 @@ func (s *receiving) SendMsg(m any) error {
 	return s.ServerStream.SendMsg(m)
 }
 
-// cut reports whether a stream ended only because the server is draining. An unknown outcome remains unknown.
-func cut(ctx context.Context, err error) bool {
+// endedByDrain reports whether a stream ended only because the server is draining. An unknown outcome remains unknown.
+func endedByDrain(ctx context.Context, err error) bool {
 	return errors.Is(context.Cause(ctx), ErrShuttingDown) && !errors.Is(err, consensus.ErrUnknownOutcome) &&
 		(errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled)
 }
 
-// caught turns a panic into an error, so that a bug in one call does not stop the server.
-func (a *API) caught(ctx context.Context, method string, call func() (any, error)) (reply any, err error) {
+// catchPanic turns a panic into an error, so that a bug in one call does not stop the server.
+func (a *API) catchPanic(ctx context.Context, method string, call func() (any, error)) (reply any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.cfg.Logger.LogAttrs(ctx, slog.LevelError, "a call panicked", slog.String("method", method),
@@ -152,24 +152,24 @@ func (a *API) caught(ctx context.Context, method string, call func() (any, error
 	return call()
 }
 
-// ended counts a finished call and converts its error to a status.
-func (a *API) ended(ctx context.Context, method string, began time.Time, err error) error {
+// finish counts a finished call and converts its error to a status.
+func (a *API) finish(ctx context.Context, method string, start time.Time, err error) error {
 	if err == nil {
-		a.cfg.Metrics.CallEnded(method, codes.OK, "", time.Since(began))
+		a.cfg.Metrics.CallEnded(method, codes.OK, "", time.Since(start))
 		return nil
 	}
-	err = toStatus(a.unready(err))
+	err = toStatus(a.rewordNotReady(err))
 	s := status.Convert(err)
 	if s.Code() == codes.Internal {
 		a.cfg.Logger.LogAttrs(ctx, slog.LevelError, "a call failed", slog.String("method", method), slog.String("error", s.Message()))
 	}
-	a.cfg.Metrics.CallEnded(method, s.Code(), reasonOf(s), time.Since(began))
+	a.cfg.Metrics.CallEnded(method, s.Code(), reasonOf(s), time.Since(start))
 	return err
 }
 
-// unready rewords a NotLeaderError that names this server: it was elected but is not ready, so no other server can be
+// rewordNotReady rewords a NotLeaderError that names this server: it was elected but is not ready, so no other server can be
 // recommended.
-func (a *API) unready(err error) error {
+func (a *API) rewordNotReady(err error) error {
 	e, ok := errors.AsType[*consensus.NotLeaderError](err)
 	if !ok || e.Leader.ID != a.cfg.ID || errors.Is(err, consensus.ErrUnknownOutcome) {
 		return err
@@ -186,8 +186,8 @@ func (a *API) admit(ctx context.Context, kind admission.Kind) (*admission.Call, 
 	return call, err
 }
 
-// work marks an admitted call as working once its message has been read.
-func (a *API) work(ctx context.Context, call *admission.Call, message any) error {
+// startWork marks an admitted call as working once its message has been read.
+func (a *API) startWork(ctx context.Context, call *admission.Call, message any) error {
 	var identity admission.Identity
 	if m, ok := message.(interface {
 		GetIdentity() *gatekeeperv1.Identity

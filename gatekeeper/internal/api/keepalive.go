@@ -20,10 +20,10 @@ import (
 // back by the connection's flow control, as are those of a client that does not read the answers.
 const maxFrames = 8
 
-// holdUp limits how long a received frame delays expiries while it waits for earlier frames. A frame waits longer than
+// maxExpiryDelay limits how long a received frame delays expiries while it waits for earlier frames. A frame waits longer than
 // that only if its client does not read the answers. In that case the client's own permits may expire before the frame
 // is processed, but no other expiry is delayed any further.
-const holdUp = time.Second
+const maxExpiryDelay = time.Second
 
 // KeepAlive receives refreshes and sends their results and notices.
 //
@@ -34,21 +34,21 @@ func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.K
 	k := &keepAlive{
 		ctx:   ctx,
 		owner: s.owner,
-		hid: func(owner semaphore.Owner, results []keeper.TokenResult) {
-			s.API.hid(ctx, gatekeeperv1.PermitService_KeepAlive_FullMethodName, s.hidden(owner, results)...)
+		auditHidden: func(owner semaphore.Owner, results []keeper.TokenResult) {
+			s.API.auditHidden(ctx, gatekeeperv1.PermitService_KeepAlive_FullMethodName, s.hidden(owner, results)...)
 		},
 		listener: listener,
-		places:   make(chan struct{}, maxFrames),
-		ready:    make(chan refreshed, maxFrames),
+		slots:    make(chan struct{}, maxFrames),
+		ready:    make(chan readyFrame, maxFrames),
 		ended:    make(chan error, 1),
-		caught: func(call func() error) error {
-			_, err := s.caught(ctx, gatekeeperv1.PermitService_KeepAlive_FullMethodName, func() (any, error) { return nil, call() })
+		catchPanic: func(call func() error) error {
+			_, err := s.catchPanic(ctx, gatekeeperv1.PermitService_KeepAlive_FullMethodName, func() (any, error) { return nil, call() })
 			return err
 		},
 	}
 	defer listener.Close()
 	defer cancel()
-	go func() { k.ended <- k.caught(func() error { return k.receive(stream.Recv) }) }()
+	go func() { k.ended <- k.catchPanic(func() error { return k.receive(stream.Recv) }) }()
 	err := k.run(stream.Send)
 	if errors.Is(err, errNoNotices) {
 		return &consensus.NotLeaderError{Leader: s.cfg.Consensus.Leader()}
@@ -61,19 +61,19 @@ var errNoNotices = errors.New("no more notices")
 
 // keepAlive is the state of one stream.
 type keepAlive struct {
-	ctx      context.Context //nolint:containedctx // same lifetime as the stream
-	owner    func(ctx context.Context, identity *semaphore.Identity) (semaphore.Owner, error)
-	hid      func(owner semaphore.Owner, results []keeper.TokenResult) // audits tokens that belong to other principals
-	listener Listener
-	caught   func(call func() error) error // turns a panic into an error
+	ctx         context.Context //nolint:containedctx // same lifetime as the stream
+	owner       func(ctx context.Context, identity *semaphore.Identity) (semaphore.Owner, error)
+	auditHidden func(owner semaphore.Owner, results []keeper.TokenResult) // audits tokens that belong to other principals
+	listener    Listener
+	catchPanic  func(call func() error) error // turns a panic into an error
 
-	places chan struct{}  // one element per frame, from before it is received until it is answered
-	ready  chan refreshed // frames that can be answered; never blocks
-	ended  chan error     // the receiver's result; nil means that all frames have been answered
+	slots chan struct{}   // one element per frame, from before it is received until it is answered
+	ready chan readyFrame // frames that can be answered; never blocks
+	ended chan error      // the receiver's result; nil means that all frames have been answered
 }
 
-// refreshed is a frame that is ready to be answered.
-type refreshed struct {
+// readyFrame is a frame that is ready to be answered.
+type readyFrame struct {
 	number  uint64
 	grouped bool // the client accepts groups
 	frame   Frame
@@ -94,7 +94,7 @@ func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error))
 		if err != nil {
 			return err
 		}
-		if err := k.take(number, message, k.listener.Receive()); err != nil {
+		if err := k.handleFrame(number, message, k.listener.Receive()); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error))
 func (k *keepAlive) reserve(n int) error {
 	for range n {
 		select {
-		case k.places <- struct{}{}:
+		case k.slots <- struct{}{}:
 		case <-k.ctx.Done():
 			return k.ctx.Err()
 		}
@@ -115,13 +115,13 @@ func (k *keepAlive) reserve(n int) error {
 // release frees n slots.
 func (k *keepAlive) release(n int) {
 	for range n {
-		<-k.places
+		<-k.slots
 	}
 }
 
-// take validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, because they may refresh
+// handleFrame validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, because they may refresh
 // the same tokens.
-func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame Frame) error {
+func (k *keepAlive) handleFrame(number uint64, m *gatekeeperv1.KeepAliveRequest, frame Frame) error {
 	defer frame.Drop() // does nothing after Refresh
 	if m.GetFrame() != number {
 		return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered consecutively from 1")
@@ -133,13 +133,13 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame 
 	if err == nil {
 		tokens, err = groupsFrom(m.GetGroups(), tokens)
 	}
-	holder, badHolder := holderFrom(m.GetIdentity())
-	if err := cmp.Or(err, badHolder); err != nil {
+	holder, holderErr := holderFrom(m.GetIdentity())
+	if err := cmp.Or(err, holderErr); err != nil {
 		return err
 	}
 	if len(m.GetForget()) > 0 {
-		late := time.AfterFunc(holdUp, frame.Drop)
-		defer late.Stop()
+		dropTimer := time.AfterFunc(maxExpiryDelay, frame.Drop)
+		defer dropTimer.Stop()
 		if err := k.reserve(maxFrames - 1); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame 
 	if err != nil {
 		return err
 	}
-	frame.Refresh(k.ctx, owner, tokens, func() { k.ready <- refreshed{number, m.GetGrouped(), frame, owner} })
+	frame.Refresh(k.ctx, owner, tokens, func() { k.ready <- readyFrame{number, m.GetGrouped(), frame, owner} })
 	return nil
 }
 
@@ -178,19 +178,19 @@ func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error 
 }
 
 // answer sends the results of a frame and frees its slot.
-func (k *keepAlive) answer(r refreshed, send func(*gatekeeperv1.KeepAliveResponse) error) error {
+func (k *keepAlive) answer(r readyFrame, send func(*gatekeeperv1.KeepAliveResponse) error) error {
 	var results []keeper.TokenResult
-	err := k.caught(func() (err error) {
+	err := k.catchPanic(func() (err error) {
 		results, err = r.frame.Results()
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	k.hid(r.owner, results)
+	k.auditHidden(r.owner, results)
 	answer := &gatekeeperv1.KeepAliveResponse{Frame: r.number}
 	if r.grouped {
-		results, answer.Refreshed = plainly(results)
+		results, answer.Refreshed = splitRefreshed(results)
 	}
 	answer.Results = toResults(results)
 	if err := send(answer); err != nil {

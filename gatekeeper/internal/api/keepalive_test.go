@@ -119,7 +119,7 @@ func TestKeepAlive_Groups_OnlyPlainRefreshesAreGrouped(t *testing.T) {
 }
 
 // A client that does not set grouped gets all results individually.
-func TestKeepAlive_NotGrouped_EverythingIsInResults(t *testing.T) {
+func TestKeepAlive_NotGrouped_ReturnsResultsIndividually(t *testing.T) {
 	g := open(t)
 	g.keeper.refresh = refreshAll
 	stream, _ := keepAliveOn(t, g.permits, g)
@@ -153,7 +153,7 @@ func TestKeepAlive_Frame_IsAnsweredWithItsNumber(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-func TestKeepAlive_Notices_AreSentWithoutAFrame(t *testing.T) {
+func TestKeepAlive_Notices_AreSentWithoutFrame(t *testing.T) {
 	g := open(t)
 	stream, listener := keepAliveOn(t, g.permits, g)
 	listener.notices <- []keeper.TokenResult{{Token: 5, Status: keeper.StatusStopping, Stop: semaphore.StopCordoned, Message: "m"}}
@@ -165,7 +165,7 @@ func TestKeepAlive_Notices_AreSentWithoutAFrame(t *testing.T) {
 }
 
 // Eight frames are processed at the same time and answered in any order. A ninth waits for one of them.
-func TestKeepAlive_ManyFrames_RefreshInParallelUpToALimit(t *testing.T) {
+func TestKeepAlive_ManyFrames_AreProcessedInParallelUpToLimit(t *testing.T) {
 	g := open(t)
 	began := make(chan uint64)
 	proceed := make(map[uint64]chan struct{})
@@ -246,7 +246,7 @@ func TestKeepAlive_Forget_WaitsForEarlierFrames(t *testing.T) {
 	}
 }
 
-func TestKeepAlive_LeadershipEnds_SaysWhoLeads(t *testing.T) {
+func TestKeepAlive_LeadershipEnds_ReportsLeader(t *testing.T) {
 	g := open(t)
 	stream, listener := keepAliveOn(t, g.permits, g)
 	g.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: "gk2:7420", Term: 2})
@@ -258,7 +258,7 @@ func TestKeepAlive_LeadershipEnds_SaysWhoLeads(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-func TestKeepAlive_RefreshFails_EndsTheStream(t *testing.T) {
+func TestKeepAlive_RefreshFails_EndsStream(t *testing.T) {
 	for reason, fails := range map[string]func() error{
 		"NOT_CONFIRMED": func() error { return consensus.ErrNotConfirmed },
 		"INTERNAL":      func() error { panic("a fault") },
@@ -277,7 +277,7 @@ func TestKeepAlive_RefreshFails_EndsTheStream(t *testing.T) {
 	}
 }
 
-func TestKeepAlive_ClientGone_ReleasesEverything(t *testing.T) {
+func TestKeepAlive_ClientCancels_ReleasesEverything(t *testing.T) {
 	g := open(t)
 	began := make(chan struct{})
 	ended := make(chan error, 1)

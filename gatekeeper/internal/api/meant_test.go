@@ -16,7 +16,7 @@ import (
 )
 
 // If an operator's call finds no definition, the error suggests the most similar name in its text and its metadata.
-func TestOperatorCalls_MisspelledName_SuggestsTheNearest(t *testing.T) {
+func TestOperatorCalls_MisspelledName_SuggestsNearest(t *testing.T) {
 	g, op := openOperator(t, "nightly-export", "report")
 	typo, glob := []string{"nightly-exprot"}, []string{"nihgtly-*"}
 	pause := func(s *gatekeeperv1.Selector) *gatekeeperv1.PauseRequest {
@@ -47,7 +47,7 @@ func TestOperatorCalls_MisspelledName_SuggestsTheNearest(t *testing.T) {
 			return err
 		},
 	}
-	chosen := map[string]func(context.Context, *gatekeeperv1.Selector) error{
+	bySelector := map[string]func(context.Context, *gatekeeperv1.Selector) error{
 		"Pause": func(ctx context.Context, s *gatekeeperv1.Selector) error {
 			_, err := op.Pause(ctx, pause(s))
 			return err
@@ -74,18 +74,18 @@ func TestOperatorCalls_MisspelledName_SuggestsTheNearest(t *testing.T) {
 			return err
 		},
 	}
-	says := func(what string, err error, reason, meant string) {
+	wantSuggestion := func(what string, err error, reason, suggestion string) {
 		t.Helper()
-		if info := want(t, err, codes.NotFound, reason); info["meant"] != meant || !strings.HasSuffix(status.Convert(err).Message(), `; did you mean "`+meant+`"?`) {
+		if info := want(t, err, codes.NotFound, reason); info["meant"] != suggestion || !strings.HasSuffix(status.Convert(err).Message(), `; did you mean "`+suggestion+`"?`) {
 			t.Errorf("%s: got %v with metadata %v", what, err, info)
 		}
 	}
 	for what, call := range byName {
-		says(what, call(ctx(t)), "NO_SUCH_DEFINITION", "nightly-export")
+		wantSuggestion(what, call(ctx(t)), "NO_SUCH_DEFINITION", "nightly-export")
 	}
-	for what, call := range chosen {
-		says(what, call(ctx(t), &gatekeeperv1.Selector{Names: typo}), "NO_SUCH_DEFINITION", "nightly-export")
-		says(what, call(ctx(t), &gatekeeperv1.Selector{Names: glob}), "NOTHING_CHOSEN", "nightly-*")
+	for what, call := range bySelector {
+		wantSuggestion(what, call(ctx(t), &gatekeeperv1.Selector{Names: typo}), "NO_SUCH_DEFINITION", "nightly-export")
+		wantSuggestion(what, call(ctx(t), &gatekeeperv1.Selector{Names: glob}), "NOTHING_CHOSEN", "nightly-*")
 	}
 
 	if r, err := g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Names: glob}); err != nil || len(r.GetRecords()) != 0 {
@@ -94,7 +94,7 @@ func TestOperatorCalls_MisspelledName_SuggestsTheNearest(t *testing.T) {
 	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 		return nil, semaphore.Decision{Reason: semaphore.NoSuchSemaphore}, "There is none.", 1, nil
 	}
-	r, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: typo[0], Identity: who(), Weight: 1})
+	r, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: typo[0], Identity: testIdentity(), Weight: 1})
 	if err != nil || r.GetSummary() != `There is none. Did you mean "nightly-export"?` {
 		t.Errorf("Explain() = %v, %v; want the suggested name in the summary", r, err)
 	}
@@ -105,7 +105,7 @@ func TestOperatorCalls_MisspelledName_SuggestsTheNearest(t *testing.T) {
 func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *testing.T) {
 	g, op := openOperator(t, "nightly-export")
 	batch := fsm.EditBatch{At: time.Unix(1, 0).UTC(), Author: "test"}
-	for i := range maxSearched {
+	for i := range maxSuggestionSearch {
 		name := fmt.Sprintf("job/%d", i)
 		batch.Changes = append(batch.Changes, fsm.Change{Kind: fsm.Create, Name: name, Definition: definition(name)})
 	}
@@ -121,7 +121,7 @@ func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *tes
 }
 
 // A script that resumes everything when it is done must also work in a cluster without definitions.
-func TestResume_AllWhenThereAreNoDefinitions_Succeeds(t *testing.T) {
+func TestResume_AllWithoutDefinitions_Succeeds(t *testing.T) {
 	_, op := openOperator(t)
 	all := &gatekeeperv1.Selector{All: true}
 	if r, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: all}); err != nil || len(r.GetNames()) != 0 {
@@ -131,14 +131,14 @@ func TestResume_AllWhenThereAreNoDefinitions_Succeeds(t *testing.T) {
 	want(t, err, codes.NotFound, "NOTHING_CHOSEN")
 }
 
-func TestUncordon_MistypedID_SuggestsTheNearest(t *testing.T) {
+func TestUncordon_MistypedID_SuggestsNearest(t *testing.T) {
 	_, op := openOperator(t)
 	if _, err := op.Cordon(ctx(t), &gatekeeperv1.CordonRequest{AcquirerPattern: "db-1.*"}); err != nil {
 		t.Fatal(err)
 	}
-	for id, meant := range map[string]string{"db-1.*": "acquirer:db-1.*", "acquirer:db-2.*": "acquirer:db-1.*", "zzz": ""} {
+	for id, suggestion := range map[string]string{"db-1.*": "acquirer:db-1.*", "acquirer:db-2.*": "acquirer:db-1.*", "zzz": ""} {
 		_, err := op.Uncordon(ctx(t), &gatekeeperv1.UncordonRequest{Id: id})
-		if info := want(t, err, codes.NotFound, "NO_SUCH_CORDON"); info["id"] != id || info["meant"] != meant {
+		if info := want(t, err, codes.NotFound, "NO_SUCH_CORDON"); info["id"] != id || info["meant"] != suggestion {
 			t.Errorf("Uncordon(%q) has metadata %v", id, info)
 		}
 	}

@@ -14,16 +14,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// ofPeers reports whether a chain belongs to a member: it must verify against the members' authority, and its leaf
+// belongsToMember reports whether a chain belongs to a member: it must verify against the members' authority, and its leaf
 // certificate must be valid for servers.
-func (a *API) ofPeers(chain []*x509.Certificate) bool {
+func (a *API) belongsToMember(chain []*x509.Certificate) bool {
 	return a.peers.verifies(chain)
 }
 
 // isMember reports whether a certificate belongs to the member with that id in the latest configuration. It must be
 // issued by the members' authority and be valid for the host of the member's peer address.
 func (a *API) isMember(chain []*x509.Certificate, id string) bool {
-	if !a.ofPeers(chain) {
+	if !a.belongsToMember(chain) {
 		return false
 	}
 	members, err := a.cfg.Consensus.Members()
@@ -36,8 +36,8 @@ func (a *API) isMember(chain []*x509.Certificate, id string) bool {
 	})
 }
 
-// asMember recognizes the subject that passOn writes for a member's own call.
-func (c *caller) asMember() {
+// recognizeMember recognizes the subject that setHeaders writes for a member's own call.
+func (c *caller) recognizeMember() {
 	if len(c.credential.Subjects) != 1 {
 		return
 	}
@@ -83,7 +83,7 @@ func (c *caller) mayJoin(peerAddress string) error {
 type memberCerts struct {
 	files certs.Files
 	mu    sync.Mutex // guards cache
-	known map[[sha256.Size]byte]verdict
+	cache map[[sha256.Size]byte]verdict
 }
 
 // verdict is the cached result for a certificate.
@@ -93,8 +93,8 @@ type verdict struct {
 }
 
 const (
-	memberCertsFor = time.Minute
-	strangersFor   = 5 * time.Second
+	memberTTL      = time.Minute
+	nonMemberTTL   = 5 * time.Second
 	maxMemberCerts = 1000
 )
 
@@ -106,20 +106,20 @@ func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
 	}
 	now, key := time.Now(), sha256.Sum256(chain[0].Raw)
 	m.mu.Lock()
-	v, ok := m.known[key]
+	v, ok := m.cache[key]
 	m.mu.Unlock()
 	if ok && now.Before(v.until) && now.Before(chain[0].NotAfter) {
 		return v.member
 	}
-	v = verdict{m.files.Member(chain) == nil, now.Add(memberCertsFor)} // reads files, so not under the lock
+	v = verdict{m.files.VerifyMember(chain) == nil, now.Add(memberTTL)} // reads files, so not under the lock
 	if !v.member {
-		v.until = now.Add(strangersFor) // its authority may be added soon
+		v.until = now.Add(nonMemberTTL) // its authority may be added soon
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.known) >= maxMemberCerts || m.known == nil {
-		m.known = make(map[[sha256.Size]byte]verdict)
+	if len(m.cache) >= maxMemberCerts || m.cache == nil {
+		m.cache = make(map[[sha256.Size]byte]verdict)
 	}
-	m.known[key] = v
+	m.cache[key] = v
 	return v.member
 }

@@ -13,9 +13,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askMember limits how long a member may take to answer. It is shorter than a connection attempt, so that the error for
+// memberTimeout limits how long a member may take to answer. It is shorter than a connection attempt, so that the error for
 // a hung member reports the timeout and not a closed connection.
-const askMember = 1500 * time.Millisecond
+const memberTimeout = 1500 * time.Millisecond
 
 // ListMembers returns each member's own status. It queries all members in parallel on the caller's behalf, and each
 // member decides from its own bindings what the caller may see. GetStatus is never forwarded, so no call can loop.
@@ -28,28 +28,28 @@ func (s *clusterService) ListMembers(
 	}
 	slices.SortFunc(members, func(a, b consensus.Member) int { return strings.Compare(a.ID, b.ID) })
 	out := &gatekeeperv1.ListMembersResponse{Id: s.cfg.ID, Members: make([]*gatekeeperv1.MemberStatus, len(members))}
-	var asking sync.WaitGroup
-	own := func() {}
+	var wg sync.WaitGroup
+	queryOwn := func() {}
 	for i, m := range toMembers(members) {
 		out.Members[i] = &gatekeeperv1.MemberStatus{Member: m}
-		ask := func() { s.ask(ctx, members[i], out.Members[i]) }
+		query := func() { s.query(ctx, members[i], out.Members[i]) }
 		if m.GetId() == s.cfg.ID {
-			own = ask
+			queryOwn = query
 		} else {
-			asking.Go(ask)
+			wg.Go(query)
 		}
 	}
-	own() // in this goroutine, where panics are caught
-	asking.Wait()
+	queryOwn() // in this goroutine, where panics are caught
+	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	lags(out.GetMembers())
+	setLags(out.GetMembers())
 	return out, nil
 }
 
-// ask stores a member's status, or the error, in out.
-func (s *clusterService) ask(ctx context.Context, m consensus.Member, out *gatekeeperv1.MemberStatus) {
+// query stores a member's status, or the error, in out.
+func (s *clusterService) query(ctx context.Context, m consensus.Member, out *gatekeeperv1.MemberStatus) {
 	status, err := s.statusOf(ctx, m)
 	if err != nil {
 		out.Error = err.Error()
@@ -70,7 +70,7 @@ func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gat
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askMember)
+	ctx, cancel := context.WithTimeout(ctx, memberTimeout)
 	defer cancel()
 	out, end := h.outgoing(ctx, s.cfg.ID)
 	defer end()
@@ -79,18 +79,18 @@ func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gat
 	case err == nil:
 		return status, nil
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("%s did not answer within %v", m.APIAddress, askMember)
+		return nil, fmt.Errorf("%s did not answer within %v", m.APIAddress, memberTimeout)
 	}
 	return nil, errors.New(hopText(err))
 }
 
-// lags computes how far each member lags behind the commit index of the leader with the newest term. The statuses were
+// setLags computes how far each member lags behind the commit index of the leader with the newest term. The statuses were
 // taken at different times, so a member may be ahead of the leader's status. Its lag is then 0.
-func lags(members []*gatekeeperv1.MemberStatus) {
+func setLags(members []*gatekeeperv1.MemberStatus) {
 	var leader *gatekeeperv1.GetStatusResponse
 	for _, m := range members {
-		leads := m.GetStatus().GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
-		if leads && m.GetStatus().GetTerm() >= leader.GetTerm() {
+		isLeader := m.GetStatus().GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
+		if isLeader && m.GetStatus().GetTerm() >= leader.GetTerm() {
 			leader = m.GetStatus()
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestListMembers_HasEachMembersStatusOrError(t *testing.T) {
+func TestListMembers_ReturnsEachMembersStatusOrError(t *testing.T) {
 	leader, follower := pair(t)
 	leader.consensus.rename("abc.1/gk1/ours")
 	silent := must(net.Listen("tcp", "127.0.0.1:0"))(t) // accepts connections but never answers
@@ -20,7 +20,7 @@ func TestListMembers_HasEachMembersStatusOrError(t *testing.T) {
 		{ID: "gk6", APIAddress: hung},
 		{ID: "gk2", APIAddress: follower.address, Voter: true},
 		{ID: "gk1", APIAddress: leader.address, Name: "abc.1/gk1/ours", Voter: true, Leader: true},
-		{ID: "gk3", APIAddress: refused(t), Voter: true},
+		{ID: "gk3", APIAddress: unusedAddress(t), Voter: true},
 		{ID: "gk4", PeerAddress: "gk4:7421"},
 		{ID: "gk5", APIAddress: leader.address, Name: "abc.1/gk5/other"},
 	}
@@ -40,7 +40,7 @@ func TestListMembers_HasEachMembersStatusOrError(t *testing.T) {
 		{"gk3", 0, "connection refused"},
 		{"gk4", 0, "its API address is not known"},
 		{"gk5", 0, "check the addresses and names that the members advertise"},
-		{"gk6", 0, fmt.Sprintf("%s did not answer within %v", hung, askMember)},
+		{"gk6", 0, fmt.Sprintf("%s did not answer within %v", hung, memberTimeout)},
 	} {
 		m := got.GetMembers()[i]
 		if m.GetMember().GetId() != c.id || !strings.Contains(m.GetError(), c.err) || (m.GetError() == "") != (c.err == "") {
@@ -57,9 +57,9 @@ func TestListMembers_HasEachMembersStatusOrError(t *testing.T) {
 }
 
 // Without a response from the leader, no lag is known.
-func TestListMembers_LeaderDoesNotAnswer_NoLag(t *testing.T) {
+func TestListMembers_LeaderDoesNotRespond_ReportsNoLag(t *testing.T) {
 	_, follower := pair(t)
-	follower.consensus.members = []consensus.Member{{ID: "gk1", APIAddress: refused(t)}, {ID: "gk2"}}
+	follower.consensus.members = []consensus.Member{{ID: "gk1", APIAddress: unusedAddress(t)}, {ID: "gk2"}}
 	follower.consensus.role = consensus.RoleFollower
 	got := must(follower.cluster.ListMembers(ctx(t), new(gatekeeperv1.ListMembersRequest)))(t)
 	if m := got.GetMembers(); len(m) != 2 || m[0].GetError() == "" || m[1].GetStatus() == nil || m[1].Lag != nil {
@@ -67,7 +67,7 @@ func TestListMembers_LeaderDoesNotAnswer_NoLag(t *testing.T) {
 	}
 }
 
-func TestListMembers_Connections_AreKeptUntilTheAddressChanges(t *testing.T) {
+func TestListMembers_Connections_AreKeptUntilAddressChanges(t *testing.T) {
 	g := open(t)
 	f := g.api.forward
 	m := consensus.Member{ID: "gk2", APIAddress: "x:1"}
@@ -76,7 +76,7 @@ func TestListMembers_Connections_AreKeptUntilTheAddressChanges(t *testing.T) {
 		t.Error("toMember() opened a second connection to the same member")
 	}
 	m.APIAddress = "y:1"
-	if moved := must(f.toMember(m))(t); moved == first || first.over.Err() == nil {
+	if moved := must(f.toMember(m))(t); moved == first || first.done.Err() == nil {
 		t.Error("the connection to the old address was not closed")
 	}
 	g.api.Close()

@@ -35,13 +35,13 @@ type method struct {
 	traits
 	newRequest func() proto.Message
 	newReply   func() proto.Message
-	// settled returns the response to a forwarded call that was cut off by a change of leadership, if it can be
+	// inferReply returns the response to a forwarded call that was cut off by a change of leadership, if it can be
 	// inferred from the old and new leaders, and otherwise nil. The function may be nil.
-	settled func(req any, was, now consensus.Leader) proto.Message
+	inferReply func(req any, oldLeader, newLeader consensus.Leader) proto.Message
 }
 
-// here reports whether any server can answer a request. req is nil for streams.
-func (m *method) here(req any) bool {
+// servedLocally reports whether any server can answer a request. req is nil for streams.
+func (m *method) servedLocally(req any) bool {
 	if m.local {
 		return true
 	}
@@ -165,6 +165,6 @@ func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 			}
 		}
 	}
-	methods[gatekeeperv1.ClusterService_TransferLeadership_FullMethodName].settled = handedOver
+	methods[gatekeeperv1.ClusterService_TransferLeadership_FullMethodName].inferReply = answerTransfer
 	return methods, nil
 }

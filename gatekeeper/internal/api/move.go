@@ -63,16 +63,16 @@ func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest)
 	if err != nil {
 		return nil, err
 	}
-	move.Chosen = move.Chosen.Within(s.sees(ctx))
-	author, reason, err := wordFrom(m)
+	move.Chosen = move.Chosen.Within(s.viewFilter(ctx))
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
 	batch := fsm.EditBatch{
 		Author: author, Reason: reason, Drain: move.Drain,
-		RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
+		RequestID: m.GetRequestId(), RequestHash: requestHash(m), RequestRevision: m.GetRequestRevision(),
 	}
-	state, done, err := s.decideFrom(ctx, m, fsm.EditDefinitions, batch.Asked)
+	state, done, err := s.readForChange(ctx, m, fsm.EditDefinitions, batch.RequestHash)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest)
 	if err != nil {
 		return nil, err
 	}
-	out := s.moved(state, plan)
+	out := s.moveResponse(state, plan)
 	if m.GetDryRun() || len(plan.Edits) == 0 {
 		return out, nil
 	}
@@ -96,7 +96,7 @@ func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest)
 	return out, nil
 }
 
-func (a *API) moved(state *fsm.State, plan *preview.MovePlan) *gatekeeperv1.MoveResponse {
+func (a *API) moveResponse(state *fsm.State, plan *preview.MovePlan) *gatekeeperv1.MoveResponse {
 	out := &gatekeeperv1.MoveResponse{
 		Effects: a.effects(state, plan.Effects), Warnings: plan.Warnings, Revision: state.Revision(), Digest: plan.Digest.String(),
 		Confirm: toConfirmations(plan.Confirm), Doubts: plan.Doubts, Mistake: plan.Mistake, Chosen: uint32(plan.Chosen),

@@ -32,18 +32,18 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	if err != nil {
 		return nil, err
 	}
-	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
-	state, done, err := s.decideFrom(ctx, m, fsm.EditPause, cmd.Asked)
+	cmd.RequestID, cmd.RequestHash, cmd.RequestRevision = m.GetRequestId(), requestHash(m), m.GetRequestRevision()
+	state, done, err := s.readForChange(ctx, m, fsm.EditPause, cmd.RequestHash)
 	if err != nil {
 		return nil, err
 	}
 	if done != nil {
-		return &gatekeeperv1.PauseResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
+		return &gatekeeperv1.PauseResponse{Revision: done.ChangeID(), Names: done.OriginalResponse().Names}, nil
 	}
-	if cmd.Names, err = c.Within(s.sees(ctx)).Names(state); err != nil {
+	if cmd.Names, err = c.Within(s.viewFilter(ctx)).Names(state); err != nil {
 		return nil, err
 	}
-	if cmd.Expected, err = preview.PausesAsShown(state, shown, cmd.Names); err != nil {
+	if cmd.Expected, err = preview.ExpectedPauses(state, shown, cmd.Names); err != nil {
 		return nil, err
 	}
 	result, err := s.keeper.Pause(ctx, *cmd, end)
@@ -59,7 +59,7 @@ func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending,
 	if c, err = selector.ParseChoice("selector", m.GetSelector()); err != nil {
 		return nil, end, nil, err
 	}
-	if cmd.Author, cmd.Reason, err = wordFrom(m); err != nil {
+	if cmd.Author, cmd.Reason, err = authorReasonFrom(m); err != nil {
 		return nil, end, nil, err
 	}
 	if cmd.Drain, err = durationFrom("drain", m.GetDrain(), 0); err != nil {
@@ -79,30 +79,30 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	if err != nil {
 		return nil, err
 	}
-	author, reason, err := wordFrom(m)
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
 	cmd := fsm.Resume{
 		Revision: m.GetChange(), Author: author, Reason: reason,
-		RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
+		RequestID: m.GetRequestId(), RequestHash: requestHash(m), RequestRevision: m.GetRequestRevision(),
 	}
 	shown, err := expectedFrom(m)
 	if err != nil {
 		return nil, err
 	}
-	state, done, err := s.decideFrom(ctx, m, fsm.EditResume, cmd.Asked)
+	state, done, err := s.readForChange(ctx, m, fsm.EditResume, cmd.RequestHash)
 	if err != nil {
 		return nil, err
 	}
 	if done != nil {
-		return &gatekeeperv1.ResumeResponse{Revision: done.ChangeID(), Names: done.FirstAnswer().Names}, nil
+		return &gatekeeperv1.ResumeResponse{Revision: done.ChangeID(), Names: done.OriginalResponse().Names}, nil
 	}
-	chosen, err := toResume(state, c.Within(s.sees(ctx)), m)
+	chosen, err := namesToResume(state, c.Within(s.viewFilter(ctx)), m)
 	if err != nil {
 		return nil, err
 	}
-	expected, err := preview.PausesAsShown(state, shown, chosen)
+	expected, err := preview.ExpectedPauses(state, shown, chosen)
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +122,10 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
-// toResume returns the names of the chosen definitions. Resuming all definitions is not an error if there are none.
-func toResume(state *fsm.State, c *selector.Selector, m *gatekeeperv1.ResumeRequest) ([]string, error) {
+// namesToResume returns the names of the chosen definitions. Resuming all definitions is not an error if there are none.
+func namesToResume(state *fsm.State, c *selector.Selector, m *gatekeeperv1.ResumeRequest) ([]string, error) {
 	names, err := c.Names(state)
-	if _, none := errors.AsType[*selector.NothingChosenError](err); none && m.GetSelector().GetAll() {
+	if _, notFound := errors.AsType[*selector.NoMatchError](err); notFound && m.GetSelector().GetAll() {
 		return nil, nil
 	}
 	return names, err
@@ -136,14 +136,14 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	if err != nil {
 		return nil, err
 	}
-	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
+	cmd.RequestID, cmd.RequestHash, cmd.RequestRevision = m.GetRequestId(), requestHash(m), m.GetRequestRevision()
 	// Checked first, because the end of a retried cordon may have passed.
-	_, done, err := s.decideFrom(ctx, m, fsm.EditCordon, cmd.Asked)
+	_, done, err := s.readForChange(ctx, m, fsm.EditCordon, cmd.RequestHash)
 	if err != nil {
 		return nil, err
 	}
 	if done != nil {
-		return cordonResponse(cmd.ID, done.Revision, done.FirstAnswer().Cordon), nil
+		return cordonResponse(cmd.ID, done.Revision, done.OriginalResponse().Cordon), nil
 	}
 	result, err := s.keeper.Cordon(ctx, *cmd, end)
 	if err != nil {
@@ -171,7 +171,7 @@ func cordonFrom(m *gatekeeperv1.CordonRequest) (cmd *fsm.SetCordon, end keeper.E
 	if err := semaphore.ValidName("id", cmd.ID); err != nil {
 		return nil, end, err
 	}
-	if cmd.Author, cmd.Reason, err = wordFrom(m); err != nil {
+	if cmd.Author, cmd.Reason, err = authorReasonFrom(m); err != nil {
 		return nil, end, err
 	}
 	if cmd.Drain, err = durationFrom("drain", m.GetDrain(), 0); err != nil {
@@ -206,7 +206,7 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	if err := semaphore.ValidName("id", m.GetId()); err != nil {
 		return nil, err
 	}
-	author, reason, err := wordFrom(m)
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -214,11 +214,11 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 		return nil, err
 	}
 	result, err := s.keeper.Uncordon(ctx, fsm.Uncordon{
-		ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId(), Asked: asked(m), RequestRevision: m.GetRequestRevision(),
+		ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId(), RequestHash: requestHash(m), RequestRevision: m.GetRequestRevision(),
 	})
-	if none, ok := errors.AsType[*keeper.NoSuchCordonError](err); ok {
+	if notFound, ok := errors.AsType[*keeper.NoSuchCordonError](err); ok {
 		ids := mapped(s.cfg.Machine.State().Cordons(), func(c *fsm.Cordon) string { return c.ID })
-		none.Meant = nearest.Prefixed(m.GetId(), ids, acquirerID, groupID)
+		notFound.Meant = nearest.Prefixed(m.GetId(), ids, acquirerID, groupID)
 	}
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 		return nil, err
 	}
 	if conflict := preview.Conflict(state, c.Edits); conflict != nil {
-		return nil, conflictWith(state, s.sees(ctx), &keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion)
+		return nil, conflictWith(state, s.viewFilter(ctx), &keeper.ConflictError{Conflict: *conflict}, c.Edits[conflict.Index].ExpectedVersion)
 	}
 	effects, warnings := preview.Effects(state, s.keeper, *c)
 	effects = slices.DeleteFunc(effects, func(e preview.Effect) bool { return !s.visible(ctx, state, e.Semaphore) })
@@ -56,7 +56,7 @@ func (s *operatorService) changeFrom(ctx context.Context, state *fsm.State, m *g
 	case *gatekeeperv1.PreviewRequest_Pause:
 		cmd, end, c, err := pauseFrom(change.Pause)
 		if err == nil {
-			cmd.Names, err = c.Within(s.sees(ctx)).Names(state)
+			cmd.Names, err = c.Within(s.viewFilter(ctx)).Names(state)
 		}
 		if err == nil {
 			err = end.Validate(cmd.Drain)
@@ -66,7 +66,7 @@ func (s *operatorService) changeFrom(ctx context.Context, state *fsm.State, m *g
 		c, err := selector.ParseChoice("selector", change.Resume.GetSelector())
 		cmd := &fsm.Resume{Revision: change.Resume.GetChange()}
 		if err == nil {
-			cmd.Names, err = toResume(state, c.Within(s.sees(ctx)), change.Resume)
+			cmd.Names, err = namesToResume(state, c.Within(s.viewFilter(ctx)), change.Resume)
 		}
 		return &preview.Change{Resume: cmd, Now: now}, within("resume", err)
 	case *gatekeeperv1.PreviewRequest_Cordon:
@@ -92,13 +92,13 @@ func (s *operatorService) changeFrom(ctx context.Context, state *fsm.State, m *g
 		return nil, within("edits", err)
 	}
 	c := &preview.Change{Drain: drain, Now: now}
-	longest := s.cfg.Machine.State().Settings().MaxDuration
+	maxDuration := s.cfg.Machine.State().Settings().MaxDuration
 	for i := range edits {
 		if !s.visible(ctx, state, edits[i].Name) {
 			return nil, &selector.NoDefinitionError{Name: edits[i].Name}
 		}
 		if d := edits[i].Definition; d != nil {
-			if err := d.Validate(longest); err != nil {
+			if err := d.Validate(maxDuration); err != nil {
 				return nil, within("edits."+edits[i].field, err)
 			}
 		}
@@ -166,8 +166,8 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 			return out, nil
 		case paged && entry.Revision == from.token && uint64(entry.Ordinal) >= ordinal,
 			!chosen.MatchEntry(state, entry),
-			entry.Kind == fsm.BindingChanged && !s.administers(ctx),
-			!m.GetPermits() && m.GetChange() == 0 && aboutAnEnd(entry),
+			entry.Kind == fsm.BindingChanged && !s.isAdministrator(ctx),
+			!m.GetPermits() && m.GetChange() == 0 && isOrdinaryEnd(entry),
 			!since.IsZero() && entry.At.Before(since),
 			!before.IsZero() && !entry.At.Before(before):
 			continue
@@ -184,9 +184,9 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	return out, nil
 }
 
-// aboutAnEnd reports whether an entry records the ordinary end of a permit. There are many such entries, and they are
+// isOrdinaryEnd reports whether an entry records the ordinary end of a permit. There are many such entries, and they are
 // rarely needed.
-func aboutAnEnd(entry *fsm.JournalEntry) bool {
+func isOrdinaryEnd(entry *fsm.JournalEntry) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Abandoned}, entry.Kind)
 }
 
@@ -203,7 +203,7 @@ func (s *operatorService) ListKnown(ctx context.Context, m *gatekeeperv1.ListKno
 	if err != nil {
 		return nil, err
 	}
-	if err := s.viewsAll(ctx); err != nil {
+	if err := s.requireViewAll(ctx); err != nil {
 		return nil, err
 	}
 	state, err := s.reader.Read(ctx)

@@ -27,7 +27,7 @@ func openOperator(t *testing.T, names ...string) (*gate, gatekeeperv1.OperatorSe
 	return g, gatekeeperv1.NewOperatorServiceClient(g.conn)
 }
 
-func TestOperatorChanges_RepeatedRequest_GetTheFirstAnswer(t *testing.T) {
+func TestOperatorChanges_RepeatedRequest_ReturnsOriginalResponse(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
 	revision := func() uint64 { return g.keeper.machine.State().Revision() }
@@ -72,10 +72,10 @@ func TestOperatorChanges_RepeatedRequest_GetTheFirstAnswer(t *testing.T) {
 	}
 }
 
-func TestResume_ByChange_LeavesOtherPauses(t *testing.T) {
+func TestResume_ByChange_KeepsOtherPauses(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
-	pause := func(by string, names ...string) uint64 {
-		r := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: names}, Author: by}))(t)
+	pause := func(authorName string, names ...string) uint64 {
+		r := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: names}, Author: authorName}))(t)
 		return r.GetRevision()
 	}
 	nightly := pause("cron", "a", "b")
@@ -89,7 +89,7 @@ func TestResume_ByChange_LeavesOtherPauses(t *testing.T) {
 	}
 }
 
-func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
+func TestUndo_Resume_IsPreviewedAndMadeAsOneChange(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	for _, name := range []string{"a", "b"} { // separate pauses, so that the undo must restore two
 		must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
@@ -130,7 +130,7 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	}
 }
 
-func TestUndo_PartlyForgotten_IsRefused_UnlessPartial(t *testing.T) {
+func TestUndo_PartlyForgotten_IsRefusedUnlessPartial(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 1
@@ -161,7 +161,7 @@ func TestUndo_PartlyForgotten_IsRefused_UnlessPartial(t *testing.T) {
 func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	paused := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}))(t)
-	g.keeper.meanwhile = fsm.Resume{Names: []string{"b"}}
+	g.keeper.concurrentChange = fsm.Resume{Names: []string{"b"}}
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
 	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: somebody else paused or resumed it in the meantime") {
 		t.Fatalf("Undo(): got %v, want a refusal naming the pause of b", err)
@@ -176,7 +176,7 @@ func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
-	shown := func(m *gatekeeperv1.PreviewRequest) string {
+	previewDigest := func(m *gatekeeperv1.PreviewRequest) string {
 		r := must(op.Preview(ctx(t), m))(t)
 		return r.GetDigest()
 	}
@@ -191,19 +191,19 @@ func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 			{Kind: fsm.Replace, Name: "b", Definition: &d, ExpectedVersion: definitions()[1].Version},
 		}}
 	}
-	refused := func(err error) {
+	wantRefused := func(err error) {
 		t.Helper()
 		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), "edited since the dry run: b by ann") {
 			t.Errorf("got %v, want a refusal naming the edit of b", err)
 		}
-		g.keeper.meanwhile = nil
+		g.keeper.concurrentChange = nil
 	}
 
 	pause := &gatekeeperv1.PauseRequest{Selector: all}
-	pause.Expected = shown(&gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: pause}})
-	g.keeper.meanwhile = edit(5)
+	pause.Expected = previewDigest(&gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: pause}})
+	g.keeper.concurrentChange = edit(5)
 	_, err := op.Pause(ctx(t), pause)
-	refused(err)
+	wantRefused(err)
 	if d := definitions(); d[0].Pause != nil || d[1].Pause != nil {
 		t.Error("the refused pause paused a definition")
 	}
@@ -211,10 +211,10 @@ func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	pause.Expected = ""
 	must(op.Pause(ctx(t), pause))(t)
 	resume := &gatekeeperv1.ResumeRequest{Selector: all}
-	resume.Expected = shown(&gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: resume}})
-	g.keeper.meanwhile = edit(6)
+	resume.Expected = previewDigest(&gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: resume}})
+	g.keeper.concurrentChange = edit(6)
 	_, err = op.Resume(ctx(t), resume)
-	refused(err)
+	wantRefused(err)
 	if d := definitions(); d[0].Pause == nil || d[1].Pause == nil {
 		t.Error("the refused resume resumed a definition")
 	}
@@ -224,25 +224,25 @@ func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	}
 }
 
-func TestExplain_DuringARecovery_SaysWhenGrantsResume(t *testing.T) {
+func TestExplain_DuringRecovery_ReportsWhenGrantsResume(t *testing.T) {
 	g := open(t)
 	outcome := semaphore.Granted
 	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 		return nil, semaphore.Decision{Outcome: outcome}, "yes", 17, nil
 	}
 	g.keeper.recovering = time.Hour
-	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
+	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity()})
 	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "grants nothing for another 1h0m0s, until about ") {
 		t.Errorf("Explain() during a recovery = %v, %v; want the remaining time", reply, err)
 	}
 	outcome = semaphore.Refreshed // a permit carried over from before the recovery
-	reply, err = g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
+	reply, err = g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity()})
 	if err != nil || reply.GetSummary() != "yes" {
 		t.Errorf("Explain() for a permit from before the recovery = %v, %v; want yes", reply, err)
 	}
 }
 
-func TestListHolders_TimeBeforeARecovery_SaysWhenHistoryBegins(t *testing.T) {
+func TestListHolders_TimeBeforeRecovery_ReportsWhenHistoryBegins(t *testing.T) {
 	g := open(t)
 	old := &fakeKeeper{machine: fsm.New("old")}
 	old.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s")}}})
@@ -263,7 +263,7 @@ func TestListHolders_TimeBeforeARecovery_SaysWhenHistoryBegins(t *testing.T) {
 	}
 }
 
-func TestToEvent_EndOfADrain_NamesItsChange(t *testing.T) {
+func TestToEvent_EndOfDrain_IncludesItsChange(t *testing.T) {
 	for _, kind := range []fsm.EventKind{fsm.DrainedEvent, fsm.RevertedEvent} {
 		if e := toEvent(&fsm.Event{Kind: kind, Semaphore: "s", Change: 12}); e.GetChange() != 12 {
 			t.Errorf("toEvent() = %v, want change 12", e)

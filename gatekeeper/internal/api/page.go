@@ -22,14 +22,14 @@ const (
 )
 
 // pageSize returns the requested number of records per page.
-func pageSize(asked uint32) (int, error) {
+func pageSize(requested uint32) (int, error) {
 	switch {
-	case asked == 0:
+	case requested == 0:
 		return defaultPage, nil
-	case asked > maxPage:
-		return 0, invalid("page_size", strconv.FormatUint(uint64(asked), 10), "must be 1 to "+strconv.Itoa(maxPage)+", or 0 for "+strconv.Itoa(defaultPage))
+	case requested > maxPage:
+		return 0, invalid("page_size", strconv.FormatUint(uint64(requested), 10), "must be 1 to "+strconv.Itoa(maxPage)+", or 0 for "+strconv.Itoa(defaultPage))
 	}
-	return int(asked), nil
+	return int(requested), nil
 }
 
 // page counts the records and bytes of a response.
@@ -68,23 +68,23 @@ func parsePageToken(s string) (pageKey, error) {
 	if s == "" {
 		return pageKey{}, nil
 	}
-	wrong := invalid("page_token", s, "must be the unmodified next_page_token of the previous page")
+	invalidToken := invalid("page_token", s, "must be the unmodified next_page_token of the previous page")
 	if len(s) > maxPageToken {
-		return pageKey{}, wrong
+		return pageKey{}, invalidToken
 	}
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || len(b) == 0 || b[0] != pageTokenVersion {
-		return pageKey{}, wrong
+		return pageKey{}, invalidToken
 	}
 	b = b[1:]
 	token, n := binary.Uvarint(b)
 	if n <= 0 {
-		return pageKey{}, wrong
+		return pageKey{}, invalidToken
 	}
 	b = b[n:]
 	rank, n := binary.Varint(b)
 	if n <= 0 || len(b) == n {
-		return pageKey{}, wrong
+		return pageKey{}, invalidToken
 	}
 	return pageKey{name: string(b[n:]), token: token, rank: rank}, nil
 }
@@ -112,5 +112,5 @@ func (a *API) listFrom(ctx context.Context, m interface {
 		return nil, 0, pageKey{}, err
 	}
 	limit, from, err = pageFrom(m)
-	return chosen.Within(a.sees(ctx)), limit, from, err
+	return chosen.Within(a.viewFilter(ctx)), limit, from, err
 }

@@ -6,7 +6,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestPageToken_ReadsBack(t *testing.T) {
+func TestPageToken_RoundTrips(t *testing.T) {
 	for _, key := range []pageKey{{name: "a"}, {name: "世界/x", token: 1}, {name: "b", token: 1<<64 - 1, rank: -1 << 63}} {
 		got, err := parsePageToken(key.String())
 		if err != nil || got != key {
@@ -18,7 +18,7 @@ func TestPageToken_ReadsBack(t *testing.T) {
 	}
 }
 
-func TestPageToken_Foreign_IsRefused(t *testing.T) {
+func TestPageToken_Invalid_IsRefused(t *testing.T) {
 	for _, s := range []string{"x", "!", "AAAA", "AQ", "AQE", "AYCAgICAgICAgICAgA"} {
 		if key, err := parsePageToken(s); err == nil {
 			t.Errorf("parsePageToken(%q) = %+v, want an error", s, key)

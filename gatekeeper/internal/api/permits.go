@@ -91,7 +91,7 @@ func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeReques
 	if err := validToken(m.GetToken()); err != nil {
 		return nil, err
 	}
-	author, reason, err := wordFrom(m)
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *permitService) Clear(ctx context.Context, m *gatekeeperv1.ClearRequest)
 	if err := validToken(m.GetToken()); err != nil {
 		return nil, err
 	}
-	author, reason, err := wordFrom(m)
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (s *permitService) Cancel(ctx context.Context, m *gatekeeperv1.CancelReques
 	if err != nil {
 		return nil, err
 	}
-	return &gatekeeperv1.CancelResponse{GaveBack: result.GaveBack != nil, Revision: result.Revision}, nil
+	return &gatekeeperv1.CancelResponse{GaveBack: result.ReturnedPermit != nil, Revision: result.Revision}, nil
 }
 
 func (s *permitService) Verify(ctx context.Context, m *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
@@ -200,7 +200,7 @@ func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1
 // holder returns the permit as lists show it, with the remaining time and the reason why its holder must stop.
 func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	out := a.withRemaining(state, p)
-	cause, reason := a.reader.ToldToStop(state, p)
+	cause, reason := a.reader.StopCause(state, p)
 	out.Stop, out.StopReason = gatekeeperv1.StopCause(cause), reason
 	return out
 }
@@ -212,7 +212,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	if err != nil {
 		return nil, err
 	}
-	then, err := timestampFrom("at", m.GetAt())
+	asOf, err := timestampFrom("at", m.GetAt())
 	if err != nil {
 		return nil, err
 	}
@@ -220,18 +220,18 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	if err != nil {
 		return nil, err
 	}
-	if !then.IsZero() {
+	if !asOf.IsZero() {
 		if len(m.GetStates()) > 0 {
 			return nil, invalid("states", m.GetStates()[0].String(), "must be empty with at: only holders are known for a past time")
 		}
 		wanted := func(name string) bool { return chosen.MatchNow(state, name) }
-		return holdersAt(state, wanted, m, then, limit, from), nil
+		return holdersAt(state, wanted, m, asOf, limit, from), nil
 	}
 	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision()}
 	var taken page
 	var last pageKey
 	for p := range chosen.Holders(state, from.name, from.token+1) {
-		if !ofGroup(m, p.Identity) || !inState(m.GetStates(), p) {
+		if !inGroup(m, p.Identity) || !inState(m.GetStates(), p) {
 			continue
 		}
 		permit := s.holder(state, p)
@@ -249,11 +249,11 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 func holdersAt(
 	state *fsm.State, wanted func(name string) bool, m *gatekeeperv1.ListHoldersRequest, at time.Time, limit int, from pageKey,
 ) *gatekeeperv1.ListHoldersResponse {
-	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision(), HistoryBegins: toTimestamp(past.Begins(state, wanted))}
+	out := &gatekeeperv1.ListHoldersResponse{Revision: state.Revision(), HistoryBegins: toTimestamp(past.KnownSince(state, wanted))}
 	var taken page
 	var last pageKey
 	for h := range past.Holders(state, wanted, at, from.name) {
-		if h.Semaphore == from.name && h.Token <= from.token || !ofGroup(m, h.Identity) {
+		if h.Semaphore == from.name && h.Token <= from.token || !inGroup(m, h.Identity) {
 			continue
 		}
 		permit := toPermit(h.Permit)
@@ -292,11 +292,11 @@ func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWai
 	var taken page
 	after := queue.Cursor{Semaphore: from.name, Rank: time.Duration(from.rank), Seq: from.token}
 	for {
-		read := s.reader.Waiters(wanted, after, limit+1)
-		for i := range read {
-			w := &read[i]
+		waiters := s.reader.Waiters(wanted, after, limit+1)
+		for i := range waiters {
+			w := &waiters[i]
 			waiter := toWaiter(w)
-			if !ofGroup(m, w.Identity) {
+			if !inGroup(m, w.Identity) {
 				waiter = nil
 			} else if !taken.add(limit, waiter) {
 				out.NextPageToken = pageKey{name: after.Semaphore, token: after.Seq, rank: int64(after.Rank)}.String()
@@ -306,7 +306,7 @@ func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWai
 				out.Waiters = append(out.Waiters, waiter)
 			}
 		}
-		if len(read) <= limit {
+		if len(waiters) <= limit {
 			return out, nil
 		}
 	}

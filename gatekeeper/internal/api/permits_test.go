@@ -22,7 +22,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestTryAcquire_Granted_CarriesPermitAndWaited(t *testing.T) {
+func TestTryAcquire_Granted_ReturnsPermitAndWaitTime(t *testing.T) {
 	g := open(t)
 	var got *keeper.AcquireCall
 	g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
@@ -35,7 +35,7 @@ func TestTryAcquire_Granted_CarriesPermitAndWaited(t *testing.T) {
 	before := time.Now()
 	due := time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC)
 	reply := must(g.permits.TryAcquire(ctx(t), &gatekeeperv1.TryAcquireRequest{
-		Semaphore: "s", Identity: who(), Firing: &gatekeeperv1.Firing{Name: "f", Due: timestamppb.New(due)},
+		Semaphore: "s", Identity: testIdentity(), Firing: &gatekeeperv1.Firing{Name: "f", Due: timestamppb.New(due)},
 		RequestId: "r", ExpectedRevision: new(uint64(0)), Metadata: map[string]string{"k": "v"},
 	}))(t)
 	grant := reply.GetGrant()
@@ -51,7 +51,7 @@ func TestTryAcquire_Granted_CarriesPermitAndWaited(t *testing.T) {
 	}
 }
 
-func TestTryAcquire_DeniedAndRefreshed_AreAnswers(t *testing.T) {
+func TestTryAcquire_DeniedOrRefreshed_IsNotAnError(t *testing.T) {
 	g := open(t)
 	g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
 		if c.ExpectedRevision != nil {
@@ -64,7 +64,7 @@ func TestTryAcquire_DeniedAndRefreshed_AreAnswers(t *testing.T) {
 			Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.NoFreePermit}, RetryAfter: time.Second,
 		}}, nil
 	}
-	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()}
+	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: testIdentity()}
 	reply := must(g.permits.TryAcquire(ctx(t), m))(t)
 	if d := reply.GetDenial(); d.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || d.GetRetryAfter().AsDuration() != time.Second {
 		t.Errorf("TryAcquire() = %v, want a denial with a retry time", reply)
@@ -75,7 +75,7 @@ func TestTryAcquire_DeniedAndRefreshed_AreAnswers(t *testing.T) {
 	}
 }
 
-func TestTryAcquire_CallersContext_ReachesTheKeeper(t *testing.T) {
+func TestTryAcquire_CallersContext_IsPassedToKeeper(t *testing.T) {
 	g := open(t)
 	began, ended := make(chan struct{}), make(chan error, 1)
 	g.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
@@ -86,7 +86,7 @@ func TestTryAcquire_CallersContext_ReachesTheKeeper(t *testing.T) {
 	}
 	c, cancel := context.WithCancel(ctx(t))
 	go func() { <-began; cancel() }()
-	_, err := g.permits.TryAcquire(c, &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()})
+	_, err := g.permits.TryAcquire(c, &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: testIdentity()})
 	if status.Code(err) != codes.Canceled {
 		t.Errorf("TryAcquire(): got %v, want Canceled", err)
 	}
@@ -117,7 +117,7 @@ func TestRefresh_ResultsInOrder_DurationOnlyWhenRefreshed(t *testing.T) {
 	}
 }
 
-func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
+func TestReleaseRevokeClearCancel_PassRequestToKeeper(t *testing.T) {
 	g := open(t)
 	var jobs []semaphore.JobEnd
 	g.keeper.release = func(cmd fsm.Release) (fsm.ReleaseResult, error) {
@@ -162,9 +162,9 @@ func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 		if sem != "s" || id.Acquirer != "host" || id.Group != "default" || requestID != "r" {
 			t.Errorf("Cancel(): the keeper got %s %v %s", sem, id, requestID)
 		}
-		return fsm.CancelResult{GaveBack: &semaphore.Permit{}, Revision: 8}, nil
+		return fsm.CancelResult{ReturnedPermit: &semaphore.Permit{}, Revision: 8}, nil
 	}
-	cancelled, err := g.permits.Cancel(ctx(t), &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
+	cancelled, err := g.permits.Cancel(ctx(t), &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})
 	if err != nil || !cancelled.GetGaveBack() || cancelled.GetRevision() != 8 {
 		t.Errorf("Cancel() = %v, %v", cancelled, err)
 	}
@@ -204,7 +204,7 @@ func TestListHolders_Pages_ListEachPermitOnce(t *testing.T) {
 	}
 }
 
-func TestListWaiters_AreFilteredByName(t *testing.T) {
+func TestListWaiters_FiltersByName(t *testing.T) {
 	g := open(t)
 	g.keeper.waiters = []keeper.Waiter{
 		{Semaphore: "a", Identity: semaphore.Identity{Group: "g", Acquirer: "x"}, Weight: 2, Place: 1, Waiting: time.Second, RequestID: "r", Cursor: queue.Cursor{Semaphore: "a", Seq: 1}},
@@ -251,7 +251,7 @@ func TestListWaiters_Pages_ListEachWaiterOnce(t *testing.T) {
 	}
 }
 
-func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
+func TestAcquire_SendsPlacesThenAnswer(t *testing.T) {
 	g := open(t)
 	var answer keeper.Answer
 	g.keeper.acquire = func(_ context.Context, c *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
@@ -267,7 +267,7 @@ func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		answer keeper.Answer
-		right  func(*gatekeeperv1.AcquireResponse) bool
+		check  func(*gatekeeperv1.AcquireResponse) bool
 	}{
 		"granted": {
 			keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Token: 4}, Waited: time.Second},
@@ -291,7 +291,7 @@ func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			answer = c.answer
 			stream := must(g.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{
-				Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: durationpb.New(time.Minute),
+				Semaphore: "s", Identity: testIdentity(), RequestId: "r", WaitedBefore: durationpb.New(time.Minute),
 			}))(t)
 			for place := uint32(2); place > 0; place-- {
 				r, err := stream.Recv()
@@ -300,7 +300,7 @@ func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
 				}
 			}
 			last, err := stream.Recv()
-			if err != nil || !c.right(last) {
+			if err != nil || !c.check(last) {
 				t.Errorf("last message = %v, %v", last, err)
 			}
 			if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
@@ -310,18 +310,18 @@ func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
 	}
 }
 
-func TestAcquire_Error_IsTheStatusOfTheStream(t *testing.T) {
+func TestAcquire_Error_IsStreamStatus(t *testing.T) {
 	g := open(t)
 	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
 		return keeper.Answer{}, &keeper.RequestEndedError{Remembered: fsm.Remembered{Outcome: semaphore.EndCancelled, Token: 3}}
 	}
-	err := acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), g)
+	err := acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})(ctx(t), g)
 	if info := want(t, err, codes.FailedPrecondition, "REQUEST_ENDED"); info["how"] != "cancelled" || info["token"] != "3" {
 		t.Errorf("Acquire() has metadata %v, want how the request ended and its token", info)
 	}
 }
 
-func TestVerify_PassesTheRequestOn_AndReturnsTheRemainingTime(t *testing.T) {
+func TestVerify_PassesRequestToKeeper_ReturnsRemainingTime(t *testing.T) {
 	g := open(t)
 	g.keeper.remaining = map[uint64]time.Duration{3: 20 * time.Second}
 	g.keeper.verify = func(sem string, token uint64) (keeper.Verification, error) {

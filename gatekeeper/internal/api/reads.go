@@ -60,14 +60,14 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	return record
 }
 
-// maxSearched is the maximum number of definitions that GetDefinition searches for the name that was probably meant.
+// maxSuggestionSearch is the maximum number of definitions that GetDefinition searches for the name that was probably meant.
 // GetDefinition is an Ordinary call, so thousands may run at the same time, and a search takes about 0.1 µs per
 // definition.
-const maxSearched = 10_000
+const maxSuggestionSearch = 10_000
 
 func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.GetDefinitionRequest) (*gatekeeperv1.GetDefinitionResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetName()); err != nil {
-		return nil, renamed("name", err)
+		return nil, withField("name", err)
 	}
 	state, err := s.read(ctx, m.GetStale())
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	}
 	if stored == nil {
 		e := &selector.NoDefinitionError{Name: m.GetName()}
-		if state.DefinitionCount() <= maxSearched {
-			e.Meant = selector.Meant(state, e.Name, s.sees(ctx))
+		if state.DefinitionCount() <= maxSuggestionSearch {
+			e.Suggestion = selector.Suggestion(state, e.Name, s.viewFilter(ctx))
 		}
 		return nil, e
 	}
@@ -147,8 +147,8 @@ func recoveringText(left time.Duration) string {
 // maxExplained is the maximum number of waiters, and of jobs, in an explanation.
 const maxExplained = 10
 
-// bothLists adds the callers waiting for a permit, the tasks waiting for a worker, and why the tasks are waiting.
-func (s *definitionService) bothLists(ctx context.Context, out *gatekeeperv1.ExplainResponse, sem string) error {
+// addWaiting adds the callers waiting for a permit, the tasks waiting for a worker, and why the tasks are waiting.
+func (s *definitionService) addWaiting(ctx context.Context, out *gatekeeperv1.ExplainResponse, sem string) error {
 	state := s.cfg.Machine.State()
 	all, _ := s.reader.InQueue(sem)
 	if out.WaiterCount = uint32(all); all > 0 {
@@ -184,7 +184,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
 	}
 	if decision.Reason == semaphore.NoSuchSemaphore { // a denial does not suggest a name: see selector.NoDefinitionError
-		if meant := selector.Meant(s.cfg.Machine.State(), request.Semaphore, s.sees(ctx)); meant != "" {
+		if meant := selector.Suggestion(s.cfg.Machine.State(), request.Semaphore, s.viewFilter(ctx)); meant != "" {
 			out.Summary += fmt.Sprintf(" Did you mean %q?", meant)
 		}
 	}
@@ -198,7 +198,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 			out.Holders = append(out.Holders, s.holder(state, p))
 		}
 	}
-	if err := s.bothLists(ctx, out, request.Semaphore); err != nil {
+	if err := s.addWaiting(ctx, out, request.Semaphore); err != nil {
 		return nil, err
 	}
 	if left, recovering := s.reader.Recovering(); recovering {

@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "write the table of reasons into docs/ap
 
 // reasons documents every ErrorInfo.reason: its meaning, and whether the call may be retried. It is ordered for
 // readers: first the reasons that any call may return, then those for permits, jobs, edits, members and bindings.
-var reasons = []struct{ reason, means, retry string }{
+var reasons = []struct{ reason, meaning, retry string }{
 	{reasonNotLeader, "This server is not the leader; `leader_api` in the metadata is the leader's address. Nothing was done.", "immediately, at the leader"},
 	{reasonNoLeader, "No leader is known, or this server cannot reach it. Nothing was done.", "yes, at any server"},
 	{reasonNotConfirmed, "The leader could not confirm that it still leads. Nothing was read or changed.", "yes"},
@@ -82,7 +82,7 @@ func TestReasons_AreDocumented(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| reason | status | meaning | retry? |\n|---|---|---|---|\n")
 	for _, r := range reasons {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", r.reason, strings.Join(codes[r.reason], "`, `"), r.means, r.retry)
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", r.reason, strings.Join(codes[r.reason], "`, `"), r.meaning, r.retry)
 		if codes[r.reason] == nil {
 			t.Errorf("no error has the reason %s", r.reason)
 		}
@@ -95,8 +95,8 @@ func TestReasons_AreDocumented(t *testing.T) {
 	const page, begin, end = "../../../docs/api.md", "<!-- reasons -->\n", "<!-- end of reasons -->\n"
 	text := must(os.ReadFile(page))(t)
 	before, rest, found := strings.Cut(string(text), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
+	_, after, foundEnd := strings.Cut(rest, end)
+	if !found || !foundEnd {
 		t.Fatalf("%s lacks the table markers %q and %q", page, begin, end)
 	}
 	want := before + begin + b.String() + end + after

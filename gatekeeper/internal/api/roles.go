@@ -16,13 +16,13 @@ type entitlement struct {
 	anyOf []access.Role
 	// member also allows members that call on their own behalf.
 	member bool
-	// open allows every caller, even without credentials or a binding.
-	open bool
-	// vouched means that a forwarded call is not checked again, because the forwarding member has checked it.
-	vouched bool
-	// stranded allows callers with a certificate while this server has no bindings. This lets a server that cannot
+	// public allows every caller, even without credentials or a binding.
+	public bool
+	// preauthorized means that a forwarded call is not checked again, because the forwarding member has checked it.
+	preauthorized bool
+	// withoutBindings allows callers with a certificate while this server has no bindings. This lets a server that cannot
 	// catch up, because a majority is lost, report its status.
-	stranded bool
+	withoutBindings bool
 }
 
 // entitlements lists every method. An unlisted method is refused.
@@ -103,38 +103,38 @@ var entitlements = func() map[string]entitlement {
 	add(entitlement{anyOf: []access.Role{access.Admin}, member: true},
 		gatekeeperv1.ClusterService_AddMember_FullMethodName,
 		gatekeeperv1.AuthService_BindAdministrator_FullMethodName) // the handler accepts members only
-	add(entitlement{member: true, vouched: true, stranded: true}, gatekeeperv1.ClusterService_GetStatus_FullMethodName)
-	add(entitlement{stranded: true}, gatekeeperv1.ClusterService_ListMembers_FullMethodName)
+	add(entitlement{member: true, preauthorized: true, withoutBindings: true}, gatekeeperv1.ClusterService_GetStatus_FullMethodName)
+	add(entitlement{withoutBindings: true}, gatekeeperv1.ClusterService_ListMembers_FullMethodName)
 	add(needs(), // any principal
 		gatekeeperv1.AuthService_WhoAmI_FullMethodName,
 		gatekeeperv1.AuthService_CanI_FullMethodName,
 		"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
 		"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
-	add(entitlement{open: true, member: true},
+	add(entitlement{public: true, member: true},
 		healthpb.Health_Check_FullMethodName, healthpb.Health_Watch_FullMethodName, healthpb.Health_List_FullMethodName)
 	return table
 }()
 
-// entitled refuses a call executed on this server if the caller has no role for the method.
-func (a *API) entitled(ctx context.Context, fullMethod string) error {
+// authorizeCall refuses a call executed on this server if the caller has no role for the method.
+func (a *API) authorizeCall(ctx context.Context, fullMethod string) error {
 	c := a.caller(ctx)
 	if c == nil {
 		return nil
 	}
-	e, known := entitlements[fullMethod]
+	e, listed := entitlements[fullMethod]
 	switch {
-	case !known:
+	case !listed:
 		return &forbiddenError{c.credential.String(), access.Admin, "to call a method that nobody may call"}
-	case e.open, c.member && e.member, c.via != "" && e.vouched:
+	case e.public, c.member && e.member, c.via != "" && e.preauthorized:
 		return nil
-	case e.stranded && c.verified && a.cfg.Machine.State().AccessRevision() == 0:
+	case e.withoutBindings && c.verified && a.cfg.Machine.State().AccessRevision() == 0:
 		return nil
-	case fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && !a.forward.leading():
+	case fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && !a.forward.isLeader():
 		return nil // the handler forwards it, and the leader checks
 	}
 	if err := c.admit(); err != nil {
 		return err
 	}
-	_, err := c.may(ctx, has(e.anyOf...))
+	_, err := c.authorize(ctx, hasRole(e.anyOf...))
 	return err
 }

@@ -34,7 +34,7 @@ type Keeper interface {
 type reader interface {
 	Read(ctx context.Context) (*fsm.State, error)
 	Remaining(token uint64) (time.Duration, bool)
-	ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string)
+	StopCause(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string)
 	DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool)
 	Disabled(d *fsm.StoredDefinition) string
 	Missed(sem string) (missed.Report, bool)
@@ -119,15 +119,15 @@ type Frame interface {
 }
 
 // FromKeeper adapts a keeper for Config.
-func FromKeeper(k *keeper.Keeper) Keeper { return keeperRoom{k} }
+func FromKeeper(k *keeper.Keeper) Keeper { return keeperAdapter{k} }
 
-type keeperRoom struct{ *keeper.Keeper }
+type keeperAdapter struct{ *keeper.Keeper }
 
-func (k keeperRoom) Listen() Listener { return listenerRoom{k.Keeper.Listen()} }
+func (k keeperAdapter) Listen() Listener { return listenerAdapter{k.Keeper.Listen()} }
 
-type listenerRoom struct{ *keeper.Listener }
+type listenerAdapter struct{ *keeper.Listener }
 
-func (l listenerRoom) Receive() Frame { return l.Listener.Receive() }
+func (l listenerAdapter) Receive() Frame { return l.Listener.Receive() }
 
 // Consensus gives access to the consensus layer. It is implemented by *consensus.Node.
 type Consensus interface {

@@ -10,8 +10,8 @@ import (
 
 // The implementations satisfy the interfaces of this package.
 var (
-	_ Keeper    = keeperRoom{}
-	_ Listener  = listenerRoom{}
+	_ Keeper    = keeperAdapter{}
+	_ Listener  = listenerAdapter{}
 	_ Frame     = (*keeper.Frame)(nil)
 	_ Consensus = (*consensus.Node)(nil)
 	_ Machine   = (*fsm.Machine)(nil)

@@ -18,16 +18,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestReflection_ListsTheServices(t *testing.T) {
+func TestReflection_ListsServices(t *testing.T) {
 	g := open(t)
 	stream := must(reflectionpb.NewServerReflectionClient(g.conn).ServerReflectionInfo(ctx(t)))(t)
-	ask := func(m *reflectionpb.ServerReflectionRequest) *reflectionpb.ServerReflectionResponse {
+	query := func(m *reflectionpb.ServerReflectionRequest) *reflectionpb.ServerReflectionResponse {
 		if err := stream.Send(m); err != nil {
 			t.Fatal(err)
 		}
 		return must(stream.Recv())(t)
 	}
-	list := ask(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}})
+	list := query(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}})
 	var names []string
 	for _, s := range list.GetListServicesResponse().GetService() {
 		names = append(names, s.GetName())
@@ -36,7 +36,7 @@ func TestReflection_ListsTheServices(t *testing.T) {
 		if !slices.Contains(names, service.ServiceName) {
 			t.Errorf("%s is missing from %v", service.ServiceName, names)
 		}
-		file := ask(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{
+		file := query(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{
 			FileContainingSymbol: service.ServiceName,
 		}})
 		if len(file.GetFileDescriptorResponse().GetFileDescriptorProto()) == 0 {
@@ -49,7 +49,7 @@ func TestReflection_ListsTheServices(t *testing.T) {
 }
 
 // Nobody may call a method without an entitlement. That includes the reflection and health methods.
-func TestEntitlements_ListEveryServedMethod(t *testing.T) {
+func TestEntitlements_CoverEveryServedMethod(t *testing.T) {
 	server := open(t).api.NewServer()
 	defer server.Stop()
 	for service, info := range server.GetServiceInfo() {
@@ -64,7 +64,7 @@ func TestEntitlements_ListEveryServedMethod(t *testing.T) {
 func TestHealth_FollowsConsensus(t *testing.T) {
 	g := open(t)
 	client := healthpb.NewHealthClient(g.conn)
-	is := func(expected healthpb.HealthCheckResponse_ServingStatus) {
+	wantStatus := func(expected healthpb.HealthCheckResponse_ServingStatus) {
 		t.Helper()
 		for _, service := range []string{"", "gatekeeper.v1.PermitService", "gatekeeper.v1.DefinitionService", "gatekeeper.v1.ClusterService"} {
 			eventually(t, service+" is "+expected.String(), func() bool {
@@ -73,20 +73,20 @@ func TestHealth_FollowsConsensus(t *testing.T) {
 			})
 		}
 	}
-	is(healthpb.HealthCheckResponse_SERVING)
+	wantStatus(healthpb.HealthCheckResponse_SERVING)
 	g.consensus.setReady(errors.New("no leader known"))
-	is(healthpb.HealthCheckResponse_NOT_SERVING)
+	wantStatus(healthpb.HealthCheckResponse_NOT_SERVING)
 	g.consensus.setReady(nil)
-	is(healthpb.HealthCheckResponse_SERVING)
+	wantStatus(healthpb.HealthCheckResponse_SERVING)
 	g.api.Drain()
-	is(healthpb.HealthCheckResponse_NOT_SERVING)
+	wantStatus(healthpb.HealthCheckResponse_NOT_SERVING)
 }
 
-func TestDrain_Streams_EndAndAreRefused_AndGracefulStopReturns(t *testing.T) {
+func TestDrain_EndsAndRefusesStreams_GracefulStopReturns(t *testing.T) {
 	g := open(t)
 	waiting := waitOn(t, g.permits, g)
 	kept, listener := keepAliveOn(t, g.permits, g)
-	watched, _ := watching(t, g, new(gatekeeperv1.WatchRequest))
+	watched, _ := openWatch(t, g, new(gatekeeperv1.WatchRequest))
 	health := must(healthpb.NewHealthClient(g.conn).Watch(ctx(t), new(healthpb.HealthCheckRequest)))(t)
 	must(health.Recv())(t)
 
@@ -109,7 +109,7 @@ func TestDrain_Streams_EndAndAreRefused_AndGracefulStopReturns(t *testing.T) {
 }
 
 // The leader may already have answered a forwarded stream when its connection is closed.
-func TestDrain_ForwardedAcquire_IsUnknown(t *testing.T) {
+func TestDrain_ForwardedAcquire_HasUnknownOutcome(t *testing.T) {
 	leader, follower := pair(t)
 	waiting := waitOn(t, follower.permits, leader)
 	kept, _ := keepAliveOn(t, follower.permits, leader)

@@ -28,15 +28,15 @@ func (s *clusterService) GetSettings(ctx context.Context, m *gatekeeperv1.GetSet
 
 // SetSettings changes the fields that are set in the request.
 func (s *clusterService) SetSettings(ctx context.Context, m *gatekeeperv1.SetSettingsRequest) (*gatekeeperv1.SetSettingsResponse, error) {
-	author, reason, err := wordFrom(m)
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
-	change := func(now fsm.Settings) (fsm.Settings, error) {
-		if m.GetExpected() != nil && !proto.Equal(m.GetExpected(), toSettings(now)) {
-			return now, &preview.ChangedError{}
+	change := func(current fsm.Settings) (fsm.Settings, error) {
+		if m.GetExpected() != nil && !proto.Equal(m.GetExpected(), toSettings(current)) {
+			return current, &preview.ChangedError{}
 		}
-		return settingsFrom(m.GetSettings(), now)
+		return settingsFrom(m.GetSettings(), current)
 	}
 	out := new(gatekeeperv1.SetSettingsResponse)
 	var before, after fsm.Settings
@@ -84,30 +84,30 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 
 // settingsFrom returns the settings with the fields in m replaced. A field left at its default stays unset, so that
 // servers at an older feature level understand the others.
-func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, error) {
-	next, in := now, settingReader{m: m}
-	requests, work := now.Requests.OrDefault(), now.Work.OrDefault()
-	journal := now.JournalLife()
-	in.span("max_duration", m.GetMaxDuration(), semaphore.MinDuration, &next.MaxDuration)
-	in.span("journal_lifetime", m.GetJournalLifetime(), time.Second, &journal)
-	in.span("request_lifetime", m.GetRequestLifetime(), time.Second, &requests.Lifetime)
-	setting(&in, "journal_per_semaphore", m.JournalPerSemaphore, 1, math.MaxUint32, &next.JournalPerSemaphore)
-	setting(&in, "journal_total", m.JournalTotal, 1, math.MaxUint32, &next.JournalTotal)
-	setting(&in, "remembered_deletions", m.RememberedDeletions, 1, math.MaxUint32, &next.RememberedDeletions)
-	setting(&in, "requests_kept", m.RequestsKept, 1, math.MaxUint32, &requests.Kept)
-	setting(&in, "request_bytes", m.RequestBytes, fsm.MinRequestBytes, math.MaxInt64, &requests.RequestBytes)
-	setting(&in, "edit_bytes", m.EditBytes, fsm.MinRequestBytes, math.MaxInt64, &requests.EditBytes)
-	setting(&in, "max_task_bytes", m.MaxTaskBytes, 1, rules.MaxTaskBytes, &work.TaskBytes)
-	setting(&in, "max_job_bytes", m.MaxJobBytes, 1, math.MaxInt64, &work.JobBytes)
-	setting(&in, "max_semaphore_work_bytes", m.MaxSemaphoreWorkBytes, 1, math.MaxInt64, &work.SemaphoreBytes)
-	setting(&in, "max_work_bytes", m.MaxWorkBytes, 1, math.MaxInt64, &work.ClusterBytes)
-	if journal != now.JournalLife() {
+func settingsFrom(m *gatekeeperv1.Settings, current fsm.Settings) (fsm.Settings, error) {
+	next, in := current, settingReader{m: m}
+	requests, work := current.Requests.OrDefault(), current.Work.OrDefault()
+	journal := current.JournalLife()
+	in.readDuration("max_duration", m.GetMaxDuration(), semaphore.MinDuration, &next.MaxDuration)
+	in.readDuration("journal_lifetime", m.GetJournalLifetime(), time.Second, &journal)
+	in.readDuration("request_lifetime", m.GetRequestLifetime(), time.Second, &requests.Lifetime)
+	readNumber(&in, "journal_per_semaphore", m.JournalPerSemaphore, 1, math.MaxUint32, &next.JournalPerSemaphore)
+	readNumber(&in, "journal_total", m.JournalTotal, 1, math.MaxUint32, &next.JournalTotal)
+	readNumber(&in, "remembered_deletions", m.RememberedDeletions, 1, math.MaxUint32, &next.RememberedDeletions)
+	readNumber(&in, "requests_kept", m.RequestsKept, 1, math.MaxUint32, &requests.Kept)
+	readNumber(&in, "request_bytes", m.RequestBytes, fsm.MinRequestBytes, math.MaxInt64, &requests.RequestBytes)
+	readNumber(&in, "edit_bytes", m.EditBytes, fsm.MinRequestBytes, math.MaxInt64, &requests.EditBytes)
+	readNumber(&in, "max_task_bytes", m.MaxTaskBytes, 1, rules.MaxTaskBytes, &work.TaskBytes)
+	readNumber(&in, "max_job_bytes", m.MaxJobBytes, 1, math.MaxInt64, &work.JobBytes)
+	readNumber(&in, "max_semaphore_work_bytes", m.MaxSemaphoreWorkBytes, 1, math.MaxInt64, &work.SemaphoreBytes)
+	readNumber(&in, "max_work_bytes", m.MaxWorkBytes, 1, math.MaxInt64, &work.ClusterBytes)
+	if journal != current.JournalLife() {
 		next.JournalLifetime = journal
 	}
-	if requests != now.Requests.OrDefault() {
+	if requests != current.Requests.OrDefault() {
 		next.Requests = requests
 	}
-	if work != now.Work.OrDefault() {
+	if work != current.Work.OrDefault() {
 		next.Work = work
 	}
 	return next, in.err
@@ -119,30 +119,30 @@ type settingReader struct {
 	err error
 }
 
-func (r *settingReader) span(name string, d *durationpb.Duration, least time.Duration, to *time.Duration) {
+func (r *settingReader) readDuration(name string, d *durationpb.Duration, minimum time.Duration, dst *time.Duration) {
 	if r.err != nil || d == nil {
 		return
 	}
 	field := "settings." + name
 	v, err := durationFrom(field, d, 0)
-	if err == nil && (v < least || v > semaphore.MaxSpan) {
-		err = invalid(field, v.String(), fmt.Sprintf("must be %v to %v", least, semaphore.MaxSpan))
+	if err == nil && (v < minimum || v > semaphore.MaxSpan) {
+		err = invalid(field, v.String(), fmt.Sprintf("must be %v to %v", minimum, semaphore.MaxSpan))
 	}
 	if r.err = err; err == nil {
-		*to = v
+		*dst = v
 	}
 }
 
-func setting[T uint32 | uint64](r *settingReader, name string, v *T, least, most uint64, to *T) {
+func readNumber[T uint32 | uint64](r *settingReader, name string, v *T, minimum, maximum uint64, dst *T) {
 	switch {
 	case r.err != nil || v == nil:
-	case uint64(*v) < least || uint64(*v) > most:
-		rule := fmt.Sprintf("must be %d or more", least)
-		if most < math.MaxUint32 {
-			rule = fmt.Sprintf("must be %d to %d", least, most)
+	case uint64(*v) < minimum || uint64(*v) > maximum:
+		rule := fmt.Sprintf("must be %d or more", minimum)
+		if maximum < math.MaxUint32 {
+			rule = fmt.Sprintf("must be %d to %d", minimum, maximum)
 		}
 		r.err = invalid("settings."+name, strconv.FormatUint(uint64(*v), 10), rule)
 	default:
-		*to = *v
+		*dst = *v
 	}
 }

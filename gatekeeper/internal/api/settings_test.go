@@ -13,7 +13,7 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-func TestSetSettings_ChangesFieldsThatAreSet(t *testing.T) {
+func TestSetSettings_ChangesOnlySetFields(t *testing.T) {
 	g := open(t)
 	want := fsm.DefaultSettings()
 	m := &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{MaxDuration: durationpb.New(2 * time.Hour)}, DryRun: true}
@@ -39,7 +39,7 @@ func TestSetSettings_ChangesFieldsThatAreSet(t *testing.T) {
 	}
 }
 
-func TestSetSettings_Lower_NeedsConfirmation(t *testing.T) {
+func TestSetSettings_LowerValues_NeedConfirmation(t *testing.T) {
 	g := open(t)
 	kept, total := uint32(5), uint32(7)
 	r, err := g.cluster.SetSettings(ctx(t), &gatekeeperv1.SetSettingsRequest{
@@ -50,19 +50,19 @@ func TestSetSettings_Lower_NeedsConfirmation(t *testing.T) {
 	}
 }
 
-func TestSetSettings_BadField_IsNamed(t *testing.T) {
+func TestSetSettings_InvalidField_IsReported(t *testing.T) {
 	g := open(t)
-	none, few := uint32(0), uint64(5)
+	zero, tooSmall := uint32(0), uint64(5)
 	for field, s := range map[string]*gatekeeperv1.Settings{
 		"settings.max_duration":          {MaxDuration: durationpb.New(-time.Second)},
 		"settings.journal_lifetime":      {JournalLifetime: durationpb.New(semaphore.MaxSpan + time.Second)},
 		"settings.request_lifetime":      {RequestLifetime: durationpb.New(0)},
-		"settings.journal_per_semaphore": {JournalPerSemaphore: &none},
-		"settings.journal_total":         {JournalTotal: &none},
-		"settings.remembered_deletions":  {RememberedDeletions: &none},
-		"settings.requests_kept":         {RequestsKept: &none},
-		"settings.request_bytes":         {RequestBytes: &few},
-		"settings.edit_bytes":            {EditBytes: &few},
+		"settings.journal_per_semaphore": {JournalPerSemaphore: &zero},
+		"settings.journal_total":         {JournalTotal: &zero},
+		"settings.remembered_deletions":  {RememberedDeletions: &zero},
+		"settings.requests_kept":         {RequestsKept: &zero},
+		"settings.request_bytes":         {RequestBytes: &tooSmall},
+		"settings.edit_bytes":            {EditBytes: &tooSmall},
 
 		"settings.max_task_bytes":           {MaxTaskBytes: new(uint64(rules.MaxTaskBytes + 1))},
 		"settings.max_job_bytes":            {MaxJobBytes: new(uint64(0))},
@@ -82,7 +82,7 @@ func TestSetSettings_BadField_IsNamed(t *testing.T) {
 }
 
 // Two people each confirm what they saw. The second did not agree to overwrite the first one's change.
-func TestSetSettings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
+func TestSetSettings_ChangedSinceDryRun_IsRefused(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	set := func(hours int, expected *gatekeeperv1.Settings) (*gatekeeperv1.SetSettingsResponse, error) {

@@ -17,7 +17,7 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 		running = running || p.State == semaphore.Live
 		held = held || p.State == semaphore.Held
 		if p.State == semaphore.Live && !stopping {
-			cause, _ := a.reader.ToldToStop(state, p)
+			cause, _ := a.reader.StopCause(state, p)
 			stopping = cause != semaphore.NotStopping
 		}
 	}
@@ -29,7 +29,7 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 		reach, _ = a.reaches.get(state, a.keeper, stored.Definition)
 	}
 	for _, s := range []struct {
-		is bool
+		applies bool
 		gatekeeperv1.DefinitionState
 	}{
 		{running, gatekeeperv1.DefinitionState_DEFINITION_STATE_RUNNING},
@@ -41,9 +41,9 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 		{denied, gatekeeperv1.DefinitionState_DEFINITION_STATE_DENIED},
 		{disabled, gatekeeperv1.DefinitionState_DEFINITION_STATE_DISABLED},
 		{cordoned || reach == preview.ReachesCordoned, gatekeeperv1.DefinitionState_DEFINITION_STATE_CORDONED},
-		{reach == preview.ReachesNobody, gatekeeperv1.DefinitionState_DEFINITION_STATE_UNMATCHED},
+		{reach == preview.ReachesNone, gatekeeperv1.DefinitionState_DEFINITION_STATE_UNMATCHED},
 	} {
-		if s.is {
+		if s.applies {
 			states = append(states, s.DefinitionState)
 		}
 	}
@@ -53,8 +53,8 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 	return states
 }
 
-// ofGroup reports whether an identity belongs to the group requested for a list.
-func ofGroup(m interface{ GetGroup() string }, id semaphore.Identity) bool {
+// inGroup reports whether an identity belongs to the group requested for a list.
+func inGroup(m interface{ GetGroup() string }, id semaphore.Identity) bool {
 	return m.GetGroup() == "" || m.GetGroup() == id.Group
 }
 

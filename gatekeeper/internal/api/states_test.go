@@ -54,7 +54,7 @@ func TestListDefinitions_FiltersByStateAndGroup(t *testing.T) {
 		var names []string
 		for _, record := range r.GetRecords() {
 			names = append(names, record.GetDefinition().GetName())
-			if len(m.GetStates()) > 0 && !slices.ContainsFunc(record.GetStates(), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(m.GetStates(), is) }) {
+			if len(m.GetStates()) > 0 && !slices.ContainsFunc(record.GetStates(), func(state gatekeeperv1.DefinitionState) bool { return slices.Contains(m.GetStates(), state) }) {
 				t.Errorf("%s is listed for states %s but has states %v", record.GetDefinition().GetName(), c.states, record.GetStates())
 			}
 		}

@@ -36,10 +36,10 @@ func (a *API) filter(chosen *selector.Selector, m interface {
 }
 
 // definitions returns the matching definitions whose names follow the given one, in name order.
-func (f *filter) definitions(state *fsm.State, behind string) iter.Seq[*fsm.StoredDefinition] {
+func (f *filter) definitions(state *fsm.State, after string) iter.Seq[*fsm.StoredDefinition] {
 	return func(yield func(*fsm.StoredDefinition) bool) {
-		for stored := range f.chosen.Definitions(state, behind) {
-			if stored.Definition.Name != behind && f.match(state, stored) && !yield(stored) {
+		for stored := range f.chosen.Definitions(state, after) {
+			if stored.Definition.Name != after && f.match(state, stored) && !yield(stored) {
 				return
 			}
 		}
@@ -50,7 +50,7 @@ func (f *filter) match(state *fsm.State, stored *fsm.StoredDefinition) bool {
 	d := stored.Definition
 	return f.search.Match(d) &&
 		(f.group == "" || f.api.reader.Match(d.GroupPattern, f.group)) &&
-		(len(f.states) == 0 || slices.ContainsFunc(f.api.states(state, stored), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(f.states, is) }))
+		(len(f.states) == 0 || slices.ContainsFunc(f.api.states(state, stored), func(s gatekeeperv1.DefinitionState) bool { return slices.Contains(f.states, s) }))
 }
 
 // maxCounted is the maximum number of keys in a summary, and of values per key.
@@ -62,7 +62,7 @@ func (s *definitionService) SummarizeDefinitions(ctx context.Context, m *gatekee
 	if err != nil {
 		return nil, err
 	}
-	filter, err := s.filter(chosen.Within(s.sees(ctx)), m, nil)
+	filter, err := s.filter(chosen.Within(s.viewFilter(ctx)), m, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *definitionService) SummarizeDefinitions(ctx context.Context, m *gatekee
 func (a *API) summaryKey(ctx context.Context, m *gatekeeperv1.SummarizeDefinitionsRequest) (summaryKey, error) {
 	request, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	key := summaryKey{request: string(request)}
-	if c := a.caller(ctx); c != nil && !a.viewsEverything(ctx) {
+	if c := a.caller(ctx); c != nil && !a.canViewAll(ctx) {
 		p, state, err := c.principal()
 		if err != nil {
 			return key, err
@@ -97,13 +97,13 @@ func (f *filter) summary(state *fsm.State) *gatekeeperv1.SummarizeDefinitionsRes
 	labels := make(map[string]map[string]uint32)
 	for stored := range f.definitions(state, "") {
 		out.Total++
-		for _, is := range f.api.states(state, stored) {
-			states[is]++
+		for _, s := range f.api.states(state, stored) {
+			states[s]++
 		}
 		countLabels(labels, stored.Definition.Labels)
 	}
-	for _, is := range slices.Sorted(maps.Keys(states)) {
-		out.States = append(out.States, &gatekeeperv1.StateCount{State: is, Count: states[is]})
+	for _, s := range slices.Sorted(maps.Keys(states)) {
+		out.States = append(out.States, &gatekeeperv1.StateCount{State: s, Count: states[s]})
 	}
 	for key, values := range labels {
 		label := &gatekeeperv1.LabelCount{Key: key}
@@ -149,9 +149,9 @@ const (
 // summaries caches recent summaries. Hundreds of open pages may request the same one every few seconds, and counting
 // 100 000 definitions takes about 100 ms. Only one summary is computed at a time.
 type summaries struct {
-	mu   sync.Mutex
-	kept map[summaryKey]keptSummary
-	now  func() time.Time // nil means time.Now
+	mu     sync.Mutex
+	cached map[summaryKey]cachedSummary
+	now    func() time.Time // nil means time.Now
 }
 
 type summaryKey struct {
@@ -161,7 +161,7 @@ type summaryKey struct {
 	access    uint64
 }
 
-type keptSummary struct {
+type cachedSummary struct {
 	reply *gatekeeperv1.SummarizeDefinitionsResponse // never modified
 	until time.Time
 }
@@ -174,16 +174,16 @@ func (s *summaries) get(key summaryKey, count func() *gatekeeperv1.SummarizeDefi
 	if s.now != nil {
 		now = s.now
 	}
-	began := now()
-	if kept, ok := s.kept[key]; ok && began.Before(kept.until) {
-		return kept.reply
+	start := now()
+	if cached, ok := s.cached[key]; ok && start.Before(cached.until) {
+		return cached.reply
 	}
-	maps.DeleteFunc(s.kept, func(_ summaryKey, k keptSummary) bool { return !began.Before(k.until) })
-	if s.kept == nil || len(s.kept) >= maxSummaries {
-		s.kept = make(map[summaryKey]keptSummary)
+	maps.DeleteFunc(s.cached, func(_ summaryKey, k cachedSummary) bool { return !start.Before(k.until) })
+	if s.cached == nil || len(s.cached) >= maxSummaries {
+		s.cached = make(map[summaryKey]cachedSummary)
 	}
 	reply := count()
-	ended := now()
-	s.kept[key] = keptSummary{reply, ended.Add(max(summaryAge, summaryShare*ended.Sub(began)))}
+	end := now()
+	s.cached[key] = cachedSummary{reply, end.Add(max(summaryAge, summaryShare*end.Sub(start)))}
 	return reply
 }

@@ -26,7 +26,7 @@ func summaryText(r *gatekeeperv1.SummarizeDefinitionsResponse) string {
 	return b.String()
 }
 
-func TestSummarizeDefinitions_CountsTheListedDefinitions(t *testing.T) {
+func TestSummarizeDefinitions_CountsListedDefinitions(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	prod := "prod"
@@ -56,7 +56,7 @@ func TestSummarizeDefinitions_CountsTheListedDefinitions(t *testing.T) {
 	}
 }
 
-func TestMostCounted_OfMany_KeepsTheHighestInOrder(t *testing.T) {
+func TestMostCounted_ManyElements_KeepsHighestSortedByName(t *testing.T) {
 	t.Parallel()
 	var all []*gatekeeperv1.LabelValueCount
 	for i := range 2 * maxCounted {
@@ -102,7 +102,7 @@ func TestSummaries_RepeatedRequest_IsCachedForTwentyTimesItsCost(t *testing.T) {
 	for i := range 3 * maxSummaries {
 		get(summaryKey{request: fmt.Sprint(i)}, 0)
 	}
-	if len(s.kept) > maxSummaries {
-		t.Errorf("%d summaries are cached, which is above the limit", len(s.kept))
+	if len(s.cached) > maxSummaries {
+		t.Errorf("%d summaries are cached, which is above the limit", len(s.cached))
 	}
 }

@@ -31,24 +31,24 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	request := semaphore.Request{Semaphore: sem, Weight: 1, Worker: true}
 	facts := state.Facts(&request, "")
 	facts.Admission = semaphore.Admitted()
-	if d := semaphore.Decide(&request, &facts); d.Outcome == semaphore.Denied && !d.Reason.Passes() {
+	if d := semaphore.Decide(&request, &facts); d.Outcome == semaphore.Denied && !d.Reason.Waitable() {
 		return d.Sentence(&request, &facts), nil
 	}
 	all := s.room.Workers(sem)
-	offering := slices.DeleteFunc(slices.Clone(all), func(w work.Info) bool { return w.Draining })
-	if len(offering) == 0 {
+	available := slices.DeleteFunc(slices.Clone(all), func(w work.Info) bool { return w.Draining })
+	if len(available) == 0 {
 		text := fmt.Sprintf("No worker is available for semaphore %q.", sem)
 		if len(all) > 0 {
 			text += plural(len(all), " 1 worker is draining.", " %d workers are draining.")
 		}
 		return text, nil
 	}
-	admitted, denials, err := s.admitted(ctx, offering)
+	admitted, denials, err := s.admitted(ctx, available)
 	if err != nil {
 		return "", err
 	}
 	if len(admitted) == 0 {
-		return deniedText(len(offering), denials), nil
+		return deniedText(len(available), denials), nil
 	}
 	weight, ahead, queued := s.reader.FirstWorker(sem)
 	if !queued {
@@ -56,7 +56,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	}
 	request.Weight = weight
 	if d := semaphore.Decide(&request, &facts); d.Outcome == semaphore.Denied {
-		return d.Sentence(&request, &facts) + withoutHolder(state, sem), nil
+		return d.Sentence(&request, &facts) + unheldPermitsText(state, sem), nil
 	}
 	held := 0
 	for _, w := range admitted {
@@ -105,8 +105,8 @@ func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (
 	return admitted, denials, nil
 }
 
-// withoutHolder describes the permits that occupy slots but no longer have a holder.
-func withoutHolder(state *fsm.State, sem string) (text string) {
+// unheldPermitsText describes the permits that occupy slots but no longer have a holder.
+func unheldPermitsText(state *fsm.State, sem string) (text string) {
 	cooling, held := 0, 0
 	for p := range state.Holders(sem) {
 		switch p.State {
@@ -127,8 +127,8 @@ func withoutHolder(state *fsm.State, sem string) (text string) {
 }
 
 // deniedText explains why all workers are denied.
-func deniedText(offering int, denials []denial) string {
-	all := plural(offering, "The only worker is denied", "All %d workers are denied")
+func deniedText(available int, denials []denial) string {
+	all := plural(available, "The only worker is denied", "All %d workers are denied")
 	if len(denials) == 1 {
 		return all + ": " + denials[0].text
 	}

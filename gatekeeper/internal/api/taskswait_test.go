@@ -35,7 +35,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 	return stream
 }
 
-func TestExplain_WhyTasksWait_IsTheFirstApplicableCause(t *testing.T) {
+func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 	t.Parallel()
 	// Each case removes the previous cause and makes the next one true.
 	pause := fsm.Pause{Names: []string{"s"}, Reason: "disk full", At: time.Unix(3, 0).UTC()}
@@ -51,7 +51,7 @@ func TestExplain_WhyTasksWait_IsTheFirstApplicableCause(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, want string
-		with       func(*testing.T, *gate)
+		setup      func(*testing.T, *gate)
 	}{
 		{"recovering", "No task is handed out, because the cluster was recovered and grants nothing for another 1m0s", func(_ *testing.T, g *gate) {
 			g.keeper.recovering = time.Minute
@@ -135,8 +135,8 @@ func TestExplain_WhyTasksWait_IsTheFirstApplicableCause(t *testing.T) {
 				t.Fatal(err)
 			}
 			must(submit.CloseAndRecv())(t)
-			c.with(t, g)
-			r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who(), Weight: 1}))(t)
+			c.setup(t, g)
+			r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity(), Weight: 1}))(t)
 			if !strings.HasPrefix(r.GetWhyTasksWait(), c.want) || r.GetTaskCount() != 2 {
 				t.Errorf("%d tasks: got %q, want %q", r.GetTaskCount(), r.GetWhyTasksWait(), c.want)
 			}
@@ -147,7 +147,7 @@ func TestExplain_WhyTasksWait_IsTheFirstApplicableCause(t *testing.T) {
 	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 		return nil, semaphore.Decision{Outcome: semaphore.Granted}, "Granted.", 7, nil
 	}
-	if r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who(), Weight: 1}))(t); r.GetWhyTasksWait() != "" {
+	if r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity(), Weight: 1}))(t); r.GetWhyTasksWait() != "" {
 		t.Errorf("Explain() without tasks has why_tasks_wait %q, want it empty", r.GetWhyTasksWait())
 	}
 }

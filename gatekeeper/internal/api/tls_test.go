@@ -41,8 +41,8 @@ func trusting(t *testing.T, ca, own *authoritytest.Authority, change func(*tls.C
 	return grpc.WithTransportCredentials(credentials.NewTLS(c))
 }
 
-func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
-	ca, members, stranger := authoritytest.New(t), authoritytest.New(t), authoritytest.New(t)
+func TestTLS_OnAPIAndHop(t *testing.T) {
+	ca, members, untrusted := authoritytest.New(t), authoritytest.New(t), authoritytest.New(t)
 	secured := func(id string) func(*Config) {
 		return func(c *Config) {
 			c.ID = id
@@ -65,11 +65,11 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 	}{
 		"good client certificate":                          {follower, trusting(t, ca, ca, nil), true},
 		"no client certificate":                            {follower, trusting(t, ca, nil, nil), false},
-		"an untrusted certificate":                         {follower, trusting(t, ca, stranger, nil), false},
+		"an untrusted certificate":                         {follower, trusting(t, ca, untrusted, nil), false},
 		"a client certificate from the members' authority": {follower, trusting(t, ca, members, nil), false},
 		"TLS 1.2":                     {follower, trusting(t, ca, ca, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
 		"plain text":                  {follower, insecureCreds(), false},
-		"another CA":                  {follower, trusting(t, stranger, ca, nil), false},
+		"another CA":                  {follower, trusting(t, untrusted, ca, nil), false},
 		"optional client certificate": {lenient, trusting(t, ca, nil, nil), true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 	}
 }
 
-func TestNew_UnusableTLSFiles_AreNamed(t *testing.T) {
+func TestNew_UnusableTLSFiles_AreReported(t *testing.T) {
 	ca := authoritytest.New(t)
 	good := issue(ca, authority.Leaf{Name: "gk1", Server: true})
 	other := ca.Issue(authority.Leaf{Name: "gk2", Server: true})
@@ -93,7 +93,7 @@ func TestNew_UnusableTLSFiles_AreNamed(t *testing.T) {
 	if err := os.WriteFile(noPEM, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for says, files := range map[string]certs.Files{
+	for wantErr, files := range map[string]certs.Files{
 		"specify both files":      {Cert: good.Cert},
 		"needs a certificate":     {CA: good.CA},
 		"missing.pem":             {Cert: "missing.pem", Key: good.Key},
@@ -101,8 +101,8 @@ func TestNew_UnusableTLSFiles_AreNamed(t *testing.T) {
 		"contains no PEM":         {Cert: good.Cert, Key: good.Key, CA: noPEM},
 		"private key does not ma": {Cert: good.Cert, Key: other.Key},
 	} {
-		if _, err := New(Config{TLS: files}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("New() with %+v: got %v, want an error with %q", files, err, says)
+		if _, err := New(Config{TLS: files}); err == nil || !strings.Contains(err.Error(), wantErr) {
+			t.Errorf("New() with %+v: got %v, want an error with %q", files, err, wantErr)
 		}
 	}
 }

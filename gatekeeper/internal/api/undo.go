@@ -20,17 +20,17 @@ const maxUndone = 1000
 // Undo plans from the current state. If the state changes before the plan is executed, the versions in the plan no
 // longer match, and the plan is refused.
 func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
-	what, err := undoFrom(m)
+	req, err := undoFrom(m)
 	if err != nil {
 		return nil, err
 	}
-	author, reason, err := wordFrom(m)
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
 	// A retry of a call whose answer was lost must not undo the undo.
-	asked := asked(m)
-	state, done, err := s.decideFrom(ctx, m, fsm.EditUndo, asked)
+	hash := requestHash(m)
+	state, done, err := s.readForChange(ctx, m, fsm.EditUndo, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return &gatekeeperv1.UndoResponse{Revision: done.Revision}, nil
 	}
 	now := time.Now()
-	plan, err := undo.NewPlan(state, what, now)
+	plan, err := undo.NewPlan(state, req, now)
 	if err != nil {
 		return nil, err
 	}
@@ -68,17 +68,17 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return out, nil
 	}
 	cmd := *plan.Command
-	cmd.Author, cmd.Reason = author, cmp.Or(reason, what.Reason())
-	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked, m.GetRequestRevision()
+	cmd.Author, cmd.Reason = author, cmp.Or(reason, req.Reason())
+	cmd.RequestID, cmd.RequestHash, cmd.RequestRevision = m.GetRequestId(), hash, m.GetRequestRevision()
 	result, err := s.keeper.Undo(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	if result.Repeated { // an earlier attempt was applied after decideFrom read the state
+	if result.Repeated { // an earlier attempt was applied after readForChange read the state
 		return &gatekeeperv1.UndoResponse{Revision: result.Revision}, nil
 	}
 	if result.Conflict != nil {
-		return nil, plan.Overtaken(result.Conflict)
+		return nil, plan.StaleError(result.Conflict)
 	}
 	out.Revision = result.Revision
 	return out, nil
@@ -93,7 +93,7 @@ func (s *operatorService) mayPlan(ctx context.Context, cmd *fsm.Undo) error {
 	if cmd == nil {
 		cmd = &fsm.Undo{}
 	}
-	_, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, cmd) })
+	_, err := c.authorize(ctx, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, cmd) })
 	return err
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// smallestDuration returns the shortest permit duration that survives the leader's death. It is 0 in a cluster with one
+// minDuration returns the shortest permit duration that survives the leader's death. It is 0 in a cluster with one
 // voter, which has no failover.
-func (a *API) smallestDuration() time.Duration {
+func (a *API) minDuration() time.Duration {
 	members, err := a.cfg.Consensus.Members()
 	if err != nil {
 		return 0
@@ -27,27 +27,27 @@ func (a *API) smallestDuration() time.Duration {
 	if voters < 2 {
 		return 0
 	}
-	return a.cfg.SmallestDuration
+	return a.cfg.MinDuration
 }
 
 // warnings returns human-readable warnings about a definition.
 func (a *API) warnings(d *semaphore.Definition) []string {
-	if d.Duration >= a.cfg.SmallestDuration { // checked first, because it is cheap
+	if d.Duration >= a.cfg.MinDuration { // checked first, because it is cheap
 		return nil
 	}
-	smallest := a.smallestDuration()
-	if d.Duration >= smallest {
+	minimum := a.minDuration()
+	if d.Duration >= minimum {
 		return nil
 	}
-	return []string{fmt.Sprintf("permits of %s last %v: they may be lost when the leader dies; with %v or more they survive a failover", d.Name, d.Duration, smallest)}
+	return []string{fmt.Sprintf("permits of %s last %v: they may be lost when the leader dies; with %v or more they survive a failover", d.Name, d.Duration, minimum)}
 }
 
 const (
 	// maxReaches limits the number of pattern pairs whose reach is cached.
 	maxReaches = 100_000
-	// reachesKept is how long the known callers are cached even if their number does not change: once the number has
+	// callersTTL is how long the known callers are cached even if their number does not change: once the number has
 	// reached its limit, each new caller replaces another one.
-	reachesKept = time.Minute
+	callersTTL = time.Minute
 )
 
 // reaches caches the known callers and the reach of pattern pairs for as long as the number of callers and the cordons
@@ -59,7 +59,7 @@ type reaches struct {
 	cordons uint64     // their revision
 	until   time.Time
 	callers *preview.Callers
-	of      map[[2]string]preview.Reach
+	cache   map[[2]string]preview.Reach
 }
 
 // get returns the reach of a definition, and the callers from which it was computed. A definition without permits
@@ -72,14 +72,14 @@ func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.
 	defer m.mu.Unlock()
 	count, cordons, now := state.SightingCount(), state.CordonRevision(), time.Now()
 	if m.callers == nil || m.count != count || m.cordons != cordons || now.After(m.until) {
-		m.count, m.cordons, m.until = count, cordons, now.Add(reachesKept)
-		m.callers, m.of = preview.CallersOf(state, patterns), make(map[[2]string]preview.Reach)
+		m.count, m.cordons, m.until = count, cordons, now.Add(callersTTL)
+		m.callers, m.cache = preview.CallersOf(state, patterns), make(map[[2]string]preview.Reach)
 	}
 	pair := [2]string{d.GroupPattern, d.AcquirerPattern}
-	reach, ok := m.of[pair]
+	reach, ok := m.cache[pair]
 	if !ok {
-		if reach = m.callers.Reach(d); len(m.of) < maxReaches {
-			m.of[pair] = reach
+		if reach = m.callers.Reach(d); len(m.cache) < maxReaches {
+			m.cache[pair] = reach
 		}
 	}
 	return reach, m.callers

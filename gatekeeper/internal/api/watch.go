@@ -50,16 +50,16 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	if err != nil {
 		return err
 	}
-	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
+	w := &watcher{api: s.API, chosen: chosen.Within(s.viewFilter(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if m.GetRecords() {
 		w.changed = &changes{names: make(map[string]bool)}
 		if m.GetFromRevision() == 0 { // otherwise send the denials since the caller read the records
 			_, w.changed.denials = s.reader.DenialsChanged(0)
 		}
 	}
-	if every := m.GetLiveEvery(); every != nil {
-		if w.every = every.AsDuration(); w.every < minLiveEvery || w.every > maxLiveEvery {
-			return invalid("live_every", w.every.String(), fmt.Sprintf("must be %v to %v, or absent", minLiveEvery, maxLiveEvery))
+	if interval := m.GetLiveEvery(); interval != nil {
+		if w.interval = interval.AsDuration(); w.interval < minLiveEvery || w.interval > maxLiveEvery {
+			return invalid("live_every", w.interval.String(), fmt.Sprintf("must be %v to %v, or absent", minLiveEvery, maxLiveEvery))
 		}
 	}
 	w.sent = s.cfg.Machine.State().Revision()
@@ -78,12 +78,12 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 
 // watcher is the state of one stream.
 type watcher struct {
-	api     *API
-	chosen  *selector.Selector
-	permits bool
-	every   time.Duration // interval of live reports; 0 for none
-	send    func(*gatekeeperv1.WatchResponse) error
-	sent    uint64 // revision of the last message
+	api      *API
+	chosen   *selector.Selector
+	permits  bool
+	interval time.Duration // interval of live reports; 0 for none
+	send     func(*gatekeeperv1.WatchResponse) error
+	sent     uint64 // revision of the last message
 
 	changed *changes // nil unless the watcher wants records
 }
@@ -95,13 +95,13 @@ type changes struct {
 	revision uint64
 	denials  uint64    // revision of the denials that the watcher knows
 	due      time.Time // when the next message is due; zero if there are no changes
-	paid     time.Time // rate limit: each message moves it forward by collectBusy
+	throttle time.Time // rate limit: each message moves it forward by collectBusy
 }
 
 // run sends events or records, and live reports, until ctx ends.
 func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) error {
 	var live time.Time // when the next report is due
-	if w.every > 0 {
+	if w.interval > 0 {
 		live = time.Now()
 	}
 	for {
@@ -112,7 +112,7 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 		batch, err := nextUntil(ctx, subscription, due)
 		switch {
 		case err == nil && w.changed != nil:
-			w.note(&batch)
+			w.collect(&batch)
 		case err == nil:
 			err = w.sendBatch(&batch)
 		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
@@ -121,11 +121,11 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 		if now := time.Now(); err == nil && w.changed != nil && !w.changed.due.IsZero() && !now.Before(w.changed.due) {
 			err = w.sendChanges()
 		}
-		if now := time.Now(); err == nil && w.every > 0 && !now.Before(live) {
-			live = now.Add(w.every)
+		if now := time.Now(); err == nil && w.interval > 0 && !now.Before(live) {
+			live = now.Add(w.interval)
 			if w.api.cfg.Consensus.Role() == consensus.RoleLeader {
 				if w.changed != nil {
-					w.noteDenials(now)
+					w.collectDenials(now)
 				}
 				err = w.send(&gatekeeperv1.WatchResponse{Revision: w.sent, Live: w.live()})
 			}
@@ -146,8 +146,8 @@ func nextUntil(ctx context.Context, subscription *watch.Subscription, due time.T
 	return subscription.Next(until)
 }
 
-// note collects the changes of a batch.
-func (w *watcher) note(batch *watch.Batch) {
+// collect collects the changes of a batch.
+func (w *watcher) collect(batch *watch.Batch) {
 	c := w.changed
 	before := len(c.names)
 	c.missed = c.missed || batch.Missed
@@ -168,8 +168,8 @@ func (w *watcher) note(batch *watch.Batch) {
 	}
 }
 
-// noteDenials collects the semaphores whose denials have changed, because no events report them.
-func (w *watcher) noteDenials(now time.Time) {
+// collectDenials collects the semaphores whose denials have changed, because no events report them.
+func (w *watcher) collectDenials(now time.Time) {
 	c, state := w.changed, w.api.cfg.Machine.State()
 	before := len(c.names)
 	var names []string
@@ -187,12 +187,12 @@ func (w *watcher) noteDenials(now time.Time) {
 
 // schedule sets the time of the next message.
 func (c *changes) schedule(now time.Time) {
-	if c.paid.Before(now) {
-		c.paid = now
+	if c.throttle.Before(now) {
+		c.throttle = now
 	}
-	c.paid = c.paid.Add(collectBusy)
+	c.throttle = c.throttle.Add(collectBusy)
 	c.due = now.Add(collectFor)
-	if earliest := c.paid.Add(-collectBurst * collectBusy); earliest.After(c.due) {
+	if earliest := c.throttle.Add(-collectBurst * collectBusy); earliest.After(c.due) {
 		c.due = earliest
 	}
 }
@@ -291,5 +291,5 @@ func (w *watcher) sendBatch(batch *watch.Batch) error {
 
 // wants reports whether the watcher asked for an event.
 func (w *watcher) wants(e *fsm.Event) bool {
-	return (w.permits || !aboutPermits(e)) && w.chosen.MatchEvent(w.api.cfg.Machine.State(), e)
+	return (w.permits || !isPermitEvent(e)) && w.chosen.MatchEvent(w.api.cfg.Machine.State(), e)
 }

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func watching(t *testing.T, g *gate, m *gatekeeperv1.WatchRequest) (grpc.ServerStreamingClient[gatekeeperv1.WatchResponse], *gatekeeperv1.WatchResponse) {
+func openWatch(t *testing.T, g *gate, m *gatekeeperv1.WatchRequest) (grpc.ServerStreamingClient[gatekeeperv1.WatchResponse], *gatekeeperv1.WatchResponse) {
 	t.Helper()
 	stream := must(gatekeeperv1.NewWatchServiceClient(g.conn).Watch(ctx(t), m))(t)
 	return stream, next(t, stream)
@@ -28,11 +28,11 @@ func next(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.WatchResp
 	return must(stream.Recv())(t)
 }
 
-func TestWatch_FromNow_NamesItsFirstRevision(t *testing.T) {
+func TestWatch_FromNow_ReportsItsFirstRevision(t *testing.T) {
 	g := open(t)
 	g.create("old")
 	revision := g.keeper.machine.State().Revision()
-	stream, first := watching(t, g, new(gatekeeperv1.WatchRequest))
+	stream, first := openWatch(t, g, new(gatekeeperv1.WatchRequest))
 	if first.GetRevision() != revision || len(first.GetEvents()) != 0 || first.GetMissed() {
 		t.Errorf("first message = %v, want revision %d", first, revision)
 	}
@@ -48,7 +48,7 @@ func TestWatch_Resumed_SendsLaterEvents(t *testing.T) {
 	g := open(t)
 	g.create("a", "b", "c")
 	from := g.keeper.machine.State().Definition("b").Version
-	stream, first := watching(t, g, &gatekeeperv1.WatchRequest{FromRevision: from})
+	stream, first := openWatch(t, g, &gatekeeperv1.WatchRequest{FromRevision: from})
 	if first.GetRevision() != from-1 {
 		t.Errorf("first message = %v, want the revision before the first event", first)
 	}
@@ -59,10 +59,10 @@ func TestWatch_Resumed_SendsLaterEvents(t *testing.T) {
 	}
 }
 
-func TestWatch_Filters_ByNameAndKind(t *testing.T) {
+func TestWatch_FiltersByNameAndKind(t *testing.T) {
 	g := open(t)
-	edits, _ := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"job-*"}})
-	all, _ := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"job-*"}, Permits: true})
+	edits, _ := openWatch(t, g, &gatekeeperv1.WatchRequest{Names: []string{"job-*"}})
+	all, _ := openWatch(t, g, &gatekeeperv1.WatchRequest{Names: []string{"job-*"}, Permits: true})
 	g.create("other", "job-1")
 	g.grant(t, "other", "host")
 	token := g.grant(t, "job-1", "host").Token
@@ -80,13 +80,13 @@ func TestWatch_Filters_ByNameAndKind(t *testing.T) {
 	}
 }
 
-func TestWatch_TooOldRevision_GetsMissedAndContinues(t *testing.T) {
+func TestWatch_TooOldRevision_ReportsMissedAndContinues(t *testing.T) {
 	small := watch.New(2)
 	g := open(t, func(c *Config) { c.Hub = small })
 	g.keeper.machine.Subscribe(small.Applied)
 	g.create("a", "b", "c", "d", "e")
 	revision := g.keeper.machine.State().Revision()
-	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{FromRevision: 2})
+	stream, _ := openWatch(t, g, &gatekeeperv1.WatchRequest{FromRevision: 2})
 	if r := next(t, stream); !r.GetMissed() || r.GetRevision() != revision {
 		t.Errorf("first message = %v, want missed at the current revision", r)
 	}
@@ -122,7 +122,7 @@ func TestWatcher_LargeBatch_OnlyLastMessageHasItsRevision(t *testing.T) {
 	}
 }
 
-func TestWatcher_NoMatchingEvents_GetsTheRevisionPeriodically(t *testing.T) {
+func TestWatcher_NoMatchingEvents_GetsRevisionPeriodically(t *testing.T) {
 	var sent []uint64
 	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), sent: 1, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r.GetRevision()); return nil }}
 	for revision := uint64(2); revision < 2+2*watchQuiet; revision++ {
@@ -139,7 +139,7 @@ func TestWatcher_NoMatchingEvents_GetsTheRevisionPeriodically(t *testing.T) {
 func TestWatch_WithLabels_SendsEventsOfMatchingSemaphores(t *testing.T) {
 	t.Parallel()
 	g := open(t)
-	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{Labels: "team=data", Permits: true})
+	stream, _ := openWatch(t, g, &gatekeeperv1.WatchRequest{Labels: "team=data", Permits: true})
 	for name, team := range map[string]string{"other": "web", "mine": "data"} {
 		d := &gatekeeperv1.Definition{Name: name, Labels: map[string]string{"team": team}}
 		must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}))(t)
@@ -162,7 +162,7 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 	g.grant(t, "unseen", "host")
 	g.keeper.remaining = map[uint64]time.Duration{p.Token: 5 * time.Second}
 	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wanted", Place: 1}, {Semaphore: "wanted", Place: 2}}
-	stream, first := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"held", "idle", "wanted"}, LiveEvery: durationpb.New(time.Second)})
+	stream, first := openWatch(t, g, &gatekeeperv1.WatchRequest{Names: []string{"held", "idle", "wanted"}, LiveEvery: durationpb.New(time.Second)})
 	for range 2 { // immediately, and one interval later
 		r := next(t, stream)
 		live := r.GetLive().GetSemaphores()
@@ -179,7 +179,7 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 func TestWatch_WithRecords_SendsChangedRecords(t *testing.T) {
 	t.Parallel()
 	g, operator := openOperator(t, "pool", "other")
-	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"pool"}, Permits: true, Records: true})
+	stream, _ := openWatch(t, g, &gatekeeperv1.WatchRequest{Names: []string{"pool"}, Permits: true, Records: true})
 	g.grant(t, "other", "host")
 	p := g.grant(t, "pool", "host")
 	r := next(t, stream)
@@ -215,7 +215,7 @@ func TestWatch_WithRecordsAndLive_SendsNewDenials(t *testing.T) {
 		}
 		return nil, after
 	}
-	stream, first := watching(t, g, &gatekeeperv1.WatchRequest{
+	stream, first := openWatch(t, g, &gatekeeperv1.WatchRequest{
 		Names: []string{"pool", "other"}, Permits: true, Records: true, LiveEvery: durationpb.New(time.Second),
 	})
 	for {
@@ -239,7 +239,7 @@ func TestWatch_WithRecordsAndLive_SendsNewDenials(t *testing.T) {
 }
 
 // A watcher that read the records at a revision also gets the denials from before it opened the stream.
-func TestWatch_FromARevision_EarlierDenialsAreSent(t *testing.T) {
+func TestWatch_FromRevision_SendsEarlierDenials(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	g.create("pool", "other")
@@ -249,7 +249,7 @@ func TestWatch_FromARevision_EarlierDenialsAreSent(t *testing.T) {
 		}
 		return nil, after
 	}
-	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{
+	stream, _ := openWatch(t, g, &gatekeeperv1.WatchRequest{
 		Names: []string{"pool", "other"}, Records: true, LiveEvery: durationpb.New(time.Second),
 		FromRevision: g.keeper.machine.State().Revision() + 1,
 	})
@@ -262,15 +262,15 @@ func TestWatch_FromARevision_EarlierDenialsAreSent(t *testing.T) {
 	}
 }
 
-func TestChanges_ConstantChange_IsSentOnceASecond(t *testing.T) {
+func TestChanges_ConstantChange_IsSentOncePerSecond(t *testing.T) {
 	t.Parallel()
-	c, begun := new(changes), time.Unix(1000, 0)
-	now, sent := begun, 0
-	for now.Sub(begun) < 10*time.Second { // the next change follows each message immediately
+	c, start := new(changes), time.Unix(1000, 0)
+	now, sent := start, 0
+	for now.Sub(start) < 10*time.Second { // the next change follows each message immediately
 		c.schedule(now)
 		now, sent = c.due, sent+1
-		if sent == 1 && now.Sub(begun) != collectFor {
-			t.Errorf("the first message is due after %v, want collectFor", now.Sub(begun))
+		if sent == 1 && now.Sub(start) != collectFor {
+			t.Errorf("the first message is due after %v, want collectFor", now.Sub(start))
 		}
 	}
 	if want := 10 + collectBurst; sent < want-1 || sent > want+1 {

@@ -32,7 +32,7 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 	ctx := stream.Context()
 	m, err := stream.Recv()
 	if err != nil {
-		return cutShort(err)
+		return truncated(err)
 	}
 	spec, err := specFrom(m.GetJob())
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 			break
 		}
 		if m, err = stream.Recv(); err != nil {
-			return cutShort(err)
+			return truncated(err)
 		}
 	}
 	job, repeated, err := submission.Finish(ctx)
@@ -72,16 +72,16 @@ func noSemaphore(err error) error {
 	return err
 }
 
-// cutShort returns the error for a stream that ended before its last message.
-func cutShort(err error) error {
+// truncated returns the error for a stream that ended before its last message.
+func truncated(err error) error {
 	if errors.Is(err, io.EOF) {
 		return invalid("last", "false", "must be true in the last message: the submission was cut short, and nothing was stored")
 	}
 	return err
 }
 
-// jobOf reads the state and returns the job with the given id.
-func (s *workService) jobOf(ctx context.Context, id string) (*fsm.State, *rules.Job, error) {
+// findJob reads the state and returns the job with the given id.
+func (s *workService) findJob(ctx context.Context, id string) (*fsm.State, *rules.Job, error) {
 	state, err := s.read(ctx, false)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +93,7 @@ func (s *workService) jobOf(ctx context.Context, id string) (*fsm.State, *rules.
 }
 
 func (s *workService) GetJob(ctx context.Context, m *gatekeeperv1.GetJobRequest) (*gatekeeperv1.GetJobResponse, error) {
-	_, j, err := s.jobOf(ctx, m.GetId())
+	_, j, err := s.findJob(ctx, m.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *workService) ListJobs(ctx context.Context, m *gatekeeperv1.ListJobsRequ
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := selector.Parse("", nil, m.GetLabels())
+	sel, err := selector.Parse("", nil, m.GetLabels())
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (s *workService) ListJobs(ctx context.Context, m *gatekeeperv1.ListJobsRequ
 	var taken page
 	var last pageKey
 	for j := range state.Jobs(from.token + 1) {
-		if m.GetSemaphore() != "" && j.Semaphore != m.GetSemaphore() || !s.visible(ctx, state, j.Semaphore) || !chosen.MatchLabels(j.Labels) || !among(m.GetStates(), gatekeeperv1.JobState(j.State)) {
+		if m.GetSemaphore() != "" && j.Semaphore != m.GetSemaphore() || !s.visible(ctx, state, j.Semaphore) || !sel.MatchLabels(j.Labels) || !matchesAny(m.GetStates(), gatekeeperv1.JobState(j.State)) {
 			continue
 		}
 		line := toJob(j)
@@ -130,8 +130,8 @@ func (s *workService) ListJobs(ctx context.Context, m *gatekeeperv1.ListJobsRequ
 	return out, nil
 }
 
-// among reports whether v is one of the wanted values. An empty list matches every value.
-func among[T comparable](wanted []T, v T) bool {
+// matchesAny reports whether v is one of the wanted values. An empty list matches every value.
+func matchesAny[T comparable](wanted []T, v T) bool {
 	for _, w := range wanted {
 		if w == v {
 			return true
@@ -145,7 +145,7 @@ func (s *workService) ListTasks(ctx context.Context, m *gatekeeperv1.ListTasksRe
 	if err != nil {
 		return nil, err
 	}
-	state, j, err := s.jobOf(ctx, m.GetJob())
+	state, j, err := s.findJob(ctx, m.GetJob())
 	if err != nil {
 		return nil, err
 	}
@@ -153,11 +153,11 @@ func (s *workService) ListTasks(ctx context.Context, m *gatekeeperv1.ListTasksRe
 	ended := sync.OnceValue(func() map[uint64]past.Holding { return past.Ended(state, j.Semaphore) })
 	var taken page
 	for t := range state.Tasks(j.Number, m.GetFrom()) {
-		if !among(m.GetStates(), gatekeeperv1.TaskState(j.StateOf(t))) {
+		if !matchesAny(m.GetStates(), gatekeeperv1.TaskState(j.StateOf(t))) {
 			continue
 		}
 		line := s.task(state, j, t, m.GetPayloads(), m.GetResults())
-		line.Permit = s.carrier(state, t.Token, ended)
+		line.Permit = s.taskPermit(state, t.Token, ended)
 		if !taken.add(limit, line) {
 			out.Next = t.Index
 			break
@@ -183,7 +183,7 @@ func (s *workService) task(state *fsm.State, j *rules.Job, t *rules.Task, payloa
 }
 
 func (s *workService) CancelJob(ctx context.Context, m *gatekeeperv1.CancelJobRequest) (*gatekeeperv1.CancelJobResponse, error) {
-	author, reason, err := wordFrom(m)
+	author, reason, err := authorReasonFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -217,8 +217,8 @@ func (s *workService) DeleteJob(ctx context.Context, m *gatekeeperv1.DeleteJobRe
 	return &gatekeeperv1.DeleteJobResponse{Revision: s.cfg.Machine.State().Revision()}, nil
 }
 
-// carrier returns the permit under which a task runs or last ran, or nil if it is no longer known.
-func (s *workService) carrier(state *fsm.State, token uint64, ended func() map[uint64]past.Holding) *gatekeeperv1.Permit {
+// taskPermit returns the permit under which a task runs or last ran, or nil if it is no longer known.
+func (s *workService) taskPermit(state *fsm.State, token uint64, ended func() map[uint64]past.Holding) *gatekeeperv1.Permit {
 	if token == 0 {
 		return nil
 	}
@@ -263,8 +263,8 @@ func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorke
 		}
 		out.Workers = append(out.Workers, line)
 	}
-	for name, sums := range state.WorkBySemaphore() {
-		if sums.Held == 0 || m.GetSemaphore() != "" && m.GetSemaphore() != name || !s.visible(ctx, state, name) {
+	for name, counts := range state.WorkBySemaphore() {
+		if counts.Held == 0 || m.GetSemaphore() != "" && m.GetSemaphore() != name || !s.visible(ctx, state, name) {
 			continue
 		}
 		for p := range state.Holders(name) {
@@ -295,7 +295,7 @@ type workerKey struct {
 
 func (s *workService) heldTask(state *fsm.State, p *semaphore.Permit, t *rules.Task) *gatekeeperv1.HeldTask {
 	out := &gatekeeperv1.HeldTask{
-		Job: state.JobOf(t.Job).ID, Index: t.Index, Token: p.Token, Progress: toProgress(s.room.Progress(p.Token)), Attempts: t.Attempts,
+		Job: state.JobByNumber(t.Job).ID, Index: t.Index, Token: p.Token, Progress: toProgress(s.room.Progress(p.Token)), Attempts: t.Attempts,
 		GrantedAt: toTimestamp(p.GrantedAt()), State: gatekeeperv1.PermitState(p.State),
 	}
 	if left, ok := s.reader.Remaining(p.Token); ok {
@@ -310,7 +310,7 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	defer cancel()
 	m, err := stream.Recv()
 	if err != nil {
-		return cutShort(err)
+		return truncated(err)
 	}
 	received := time.Now()
 	offer, err := offerFrom(m.GetOffer())
@@ -338,7 +338,7 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 			}
 			return m, err
 		}
-		_, err := s.caught(ctx, gatekeeperv1.WorkService_Work_FullMethodName, func() (any, error) { return nil, receiveWork(recv, w) })
+		_, err := s.catchPanic(ctx, gatekeeperv1.WorkService_Work_FullMethodName, func() (any, error) { return nil, receiveWork(recv, w) })
 		ended <- err
 	}()
 	for {
@@ -373,7 +373,7 @@ func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker)
 		m, err := recv()
 		if errors.Is(err, io.EOF) {
 			w.Drain()
-			w.Settled()
+			w.WaitSettled()
 			return nil
 		}
 		if err != nil {
@@ -383,13 +383,13 @@ func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker)
 			return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered consecutively from 1")
 		}
 		w.Received(number, time.Now())
-		if err := takeWork(m, w); err != nil {
+		if err := handleFrame(m, w); err != nil {
 			return err
 		}
 	}
 }
 
-func takeWork(m *gatekeeperv1.WorkRequest, w *work.Worker) error {
+func handleFrame(m *gatekeeperv1.WorkRequest, w *work.Worker) error {
 	switch k := m.GetKind().(type) {
 	case *gatekeeperv1.WorkRequest_End:
 		cmd, err := releaseFrom(k.End)

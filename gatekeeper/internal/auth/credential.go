@@ -56,9 +56,9 @@ func (c *Credential) String() string {
 // acquirerURI is the prefix of a URI in a certificate that restricts the acquirer.
 const acquirerURI = "gatekeeper:acquirer:"
 
-// OfCertificate returns the credential for a verified certificate. Its subjects are the SPIFFE id, the common name, and
+// FromCertificate returns the credential for a verified certificate. Its subjects are the SPIFFE id, the common name, and
 // the DNS names and e-mail addresses in the SANs, in that order.
-func OfCertificate(cert *x509.Certificate) (c Credential) {
+func FromCertificate(cert *x509.Certificate) (c Credential) {
 	add := func(subject string) {
 		if access.ValidSubject(subject) == nil && !slices.Contains(c.Subjects, subject) {
 			c.Subjects = append(c.Subjects, subject)
@@ -69,7 +69,7 @@ func OfCertificate(cert *x509.Certificate) (c Credential) {
 		if strings.HasPrefix(text, access.SPIFFESubject) {
 			add(text)
 		}
-		if name, pins := strings.CutPrefix(text, acquirerURI); pins {
+		if name, isAcquirer := strings.CutPrefix(text, acquirerURI); isAcquirer {
 			c.Acquirers = append(c.Acquirers, name)
 		}
 	}
@@ -100,17 +100,17 @@ const maxBearer = 256
 func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	scheme, text, _ := strings.Cut(header, " ")
 	text = strings.TrimSpace(text)
-	rest, ours := strings.CutPrefix(text, tokenPrefix)
-	id, secret, cut := strings.Cut(rest, "_")
-	if !strings.EqualFold(scheme, "bearer") || len(text) > maxBearer || !ours || !cut || !plain(id) || secret == "" {
+	rest, hasPrefix := strings.CutPrefix(text, tokenPrefix)
+	id, secret, hasSecret := strings.Cut(rest, "_")
+	if !strings.EqualFold(scheme, "bearer") || len(text) > maxBearer || !hasPrefix || !hasSecret || !alphanumeric(id) || secret == "" {
 		return "", hash, false
 	}
 	return id, sha256.Sum256([]byte(secret)), true
 }
 
-// plain reports whether s consists only of letters and digits, like the id of a token. Logs and responses show the ids
+// alphanumeric reports whether s consists only of letters and digits, like the id of a token. Logs and responses show the ids
 // of unverified tokens, so an id must not contain anything else.
-func plain(s string) bool {
+func alphanumeric(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})

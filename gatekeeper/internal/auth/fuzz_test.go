@@ -41,7 +41,7 @@ func FuzzParseBearer(f *testing.F) {
 }
 
 // For any names in a certificate, the subjects are valid in a binding, and a common name never proves a SPIFFE id.
-func FuzzOfCertificate(f *testing.F) {
+func FuzzFromCertificate(f *testing.F) {
 	f.Add("admin", "app.example.com", "a@example.com", "spiffe://domain/path")
 	f.Add("a\nb", "x\x1b[0m", "\x00", "gatekeeper:acquirer:host")
 	f.Add("spiffe://domain/admin", "cert:admin", "oidc:sub=a", "spiffe://")
@@ -52,7 +52,7 @@ func FuzzOfCertificate(f *testing.F) {
 		if u, err := url.Parse(uri); err == nil {
 			cert.URIs = append(cert.URIs, u)
 		}
-		c := OfCertificate(cert)
+		c := FromCertificate(cert)
 		for i, s := range c.Subjects {
 			if err := access.ValidSubject(s); err != nil || strings.ContainsFunc(s, unicode.IsControl) {
 				t.Errorf("subject %q is not valid in a binding: %v", s, err)
@@ -60,7 +60,7 @@ func FuzzOfCertificate(f *testing.F) {
 			if slices.Contains(c.Subjects[:i], s) {
 				t.Errorf("duplicate subject %q", s)
 			}
-			if rest, is := strings.CutPrefix(s, access.CertSubject); is {
+			if rest, isCert := strings.CutPrefix(s, access.CertSubject); isCert {
 				if rest != name && rest != host && rest != mail {
 					t.Errorf("subject %q is not in any field of the certificate", s)
 				}

@@ -17,8 +17,8 @@ import (
 
 // Directory caches the table for the newest state. The zero value is ready to use. It is safe for concurrent use.
 type Directory struct {
-	newest atomic.Pointer[Table]
-	making sync.Mutex // held while a table is compiled, so that concurrent calls share the result
+	newest    atomic.Pointer[Table]
+	compiling sync.Mutex // held while a table is compiled, so that concurrent calls share the result
 }
 
 // At returns the table for a state.
@@ -26,8 +26,8 @@ func (d *Directory) At(state *fsm.State) *Table {
 	if t := d.newest.Load(); t != nil && t.revision == state.AccessRevision() {
 		return t
 	}
-	d.making.Lock()
-	defer d.making.Unlock()
+	d.compiling.Lock()
+	defer d.compiling.Unlock()
 	last := d.newest.Load()
 	if last != nil && last.revision == state.AccessRevision() {
 		return last
@@ -74,14 +74,14 @@ func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 	if c.Token != "" {
 		p := t.byToken[c.Token]
 		// An unauthenticated caller must not learn which token ids exist.
-		wrong := &UnknownError{c.String(), "it is wrong or incomplete, or was revoked: copy it again, or create another with gkctl auth token create"}
+		errBadToken := &UnknownError{c.String(), "it is wrong or incomplete, or was revoked: copy it again, or create another with gkctl auth token create"}
 		if p == nil {
-			return nil, wrong
+			return nil, errBadToken
 		}
 		token := p.binding.Token(c.Token)
 		switch {
 		case subtle.ConstantTimeCompare(token.Hash[:], c.Hash[:]) != 1:
-			return nil, wrong
+			return nil, errBadToken
 		case token.Expired(now):
 			return nil, &UnknownError{c.String(), "the token expired at " + token.Expires.UTC().Format(time.RFC3339) + ": create another with gkctl auth token create"}
 		}
@@ -105,17 +105,17 @@ func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 		}
 		return p.pinnedTo(c.Acquirers), nil
 	}
-	return nil, &UnknownError{c.String(), "no binding names it" + others(c.String(), proven) + "; an administrator can add one with gkctl auth bind"}
+	return nil, &UnknownError{c.String(), "no binding names it" + alternatives(c.String(), proven) + "; an administrator can add one with gkctl auth bind"}
 }
 
-// others returns the other subjects that a binding could name, as part of a sentence.
-func others(named string, proven []string) string {
-	const most = 10
-	rest := slices.DeleteFunc(slices.Clone(proven), func(s string) bool { return s == named })
+// alternatives returns the other subjects that a binding could name, as part of a sentence.
+func alternatives(self string, proven []string) string {
+	const limit = 10
+	rest := slices.DeleteFunc(slices.Clone(proven), func(s string) bool { return s == self })
 	if len(rest) == 0 {
 		return ""
 	}
-	return " or " + strings.Join(rest[:min(most, len(rest))], " or ")
+	return " or " + strings.Join(rest[:min(limit, len(rest))], " or ")
 }
 
 // UnknownError explains why a credential does not identify a principal.
@@ -134,7 +134,7 @@ type Principal struct {
 // another version can have stored one.
 type grant struct {
 	role            access.Role
-	chosen          *selector.Selector
+	semaphores      *selector.Selector
 	group, acquirer *semaphore.Pattern // nil: unrestricted
 	scope           *access.Scope
 }
@@ -165,7 +165,7 @@ func compile(i int, from *access.Grant) (g grant, err error) {
 	if _, err = selector.ParseGlobs(path+".semaphores", from.Semaphores); err != nil { // selector.Parse calls this field names
 		return grant{}, err
 	}
-	if g.chosen, err = selector.Parse(path, from.Semaphores, from.Labels); err != nil {
+	if g.semaphores, err = selector.Parse(path, from.Semaphores, from.Labels); err != nil {
 		return grant{}, err
 	}
 	if from.Group != "" {
@@ -209,7 +209,7 @@ func (p *Principal) HasEverywhere(role access.Role) bool {
 // May reports whether the principal may act in a role on the semaphore with that name, for every group and acquirer.
 func (p *Principal) May(role access.Role, state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
-		return g.role.Includes(role) && g.chosen.MatchNow(state, name) && (role == access.Viewer || g.group == nil && g.acquirer == nil)
+		return g.role.Includes(role) && g.semaphores.MatchNow(state, name) && (role == access.Viewer || g.group == nil && g.acquirer == nil)
 	})
 }
 
@@ -220,7 +220,7 @@ func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id se
 		return false
 	}
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
-		return g.role.Includes(role) && g.chosen.MatchNow(state, name) &&
+		return g.role.Includes(role) && g.semaphores.MatchNow(state, name) &&
 			(g.group == nil || g.group.Match(id.Group)) && (g.acquirer == nil || g.acquirer.Match(id.Acquirer))
 	})
 }
@@ -228,12 +228,12 @@ func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id se
 // MaySubmit reports whether the principal may submit jobs to the semaphore, which requires the acquirer role there,
 // regardless of the identities the role is limited to.
 func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
-	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.chosen.MatchNow(state, name) })
+	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.semaphores.MatchNow(state, name) })
 }
 
-// MayStandFor reports whether the principal may use the semaphore that represents the submitter of a job. This requires
+// MayRepresentSubmitter reports whether the principal may use the semaphore that represents the submitter of a job. This requires
 // the acquirer role on any semaphore, for the single group and acquirer that the definition admits.
-func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
+func (p *Principal) MayRepresentSubmitter(d *semaphore.Definition) bool {
 	if len(p.acquirers) > 0 {
 		pattern, err := semaphore.CompilePattern("acquirer_pattern", d.AcquirerPattern)
 		if err != nil {
@@ -252,7 +252,7 @@ func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
 // one. If the scope has patterns, the definition's patterns must be the same, or literal text that matches them.
 func (p *Principal) MayDefine(role access.Role, d *semaphore.Definition) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
-		return g.role.Includes(role) && g.chosen.Match(d) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)
+		return g.role.Includes(role) && g.semaphores.Match(d) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)
 	})
 }
 

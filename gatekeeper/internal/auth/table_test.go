@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-func TestCheck_NamesTheFieldOfTheGrant(t *testing.T) {
+func TestCheck_InvalidScope_NamesTheField(t *testing.T) {
 	t.Parallel()
 	for want, scope := range map[string]access.Scope{
 		"grants[1].semaphores[1]": {Semaphores: []string{"a*", "[b"}},

@@ -8,10 +8,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-func TestBacklog_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
+func TestBacklog_AnyOperations_IsFIFOAndBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l backlog
-		pushed, popped, most := 0, 0, 0
+		pushed, popped, maxLen := 0, 0, 0
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
 				var calls []Call
@@ -20,7 +20,7 @@ func TestBacklog_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 					pushed++
 				}
 				l.push(calls...)
-				most = max(most, l.len())
+				maxLen = max(maxLen, l.len())
 			},
 			"pop": func(t *rapid.T) {
 				limit := rapid.IntRange(0, 60).Draw(t, "limit")
@@ -40,8 +40,8 @@ func TestBacklog_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 				if l.len() != pushed-popped {
 					t.Fatalf("len() = %d, want %d", l.len(), pushed-popped)
 				}
-				if len(l.calls) > 2*most {
-					t.Fatalf("the slice has %d elements, but at most %d calls were waiting", len(l.calls), most)
+				if len(l.calls) > 2*maxLen {
+					t.Fatalf("the slice has %d elements, but at most %d calls were waiting", len(l.calls), maxLen)
 				}
 			},
 		})

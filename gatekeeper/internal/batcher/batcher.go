@@ -38,10 +38,10 @@ type Outcome struct {
 	Result fsm.Result
 	// Index is the index of the entry if Err is nil.
 	Index uint64
-	// Handed is the time just before the entry was handed to Raft, with a monotonic reading. It is zero if the command
+	// ProposedAt is the time just before the entry was handed to Raft, with a monotonic reading. It is zero if the command
 	// never left the batcher; it is set even if Raft refused the entry.
-	Handed time.Time
-	Err    error
+	ProposedAt time.Time
+	Err        error
 }
 
 // Entry describes an entry whose outcome is known, for an observer.
@@ -76,7 +76,7 @@ type Batcher struct {
 
 	wake    chan struct{} // holds a token when commands are waiting
 	closing chan struct{} // closed by Close
-	ended   chan struct{} // closed when run has returned
+	stopped chan struct{} // closed when run has returned
 
 	waiters sync.Pool // holds *waiter values
 
@@ -96,7 +96,7 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 		maxWaiting: MaxWaiting,
 		wake:       make(chan struct{}, 1),
 		closing:    make(chan struct{}),
-		ended:      make(chan struct{}),
+		stopped:    make(chan struct{}),
 		complete:   func([]fsm.Command) []Call { return nil },
 		batch:      make([]Call, 0, MaxCommands),
 		cmds:       make([]fsm.Command, 0, MaxCommands),
@@ -161,7 +161,7 @@ func (b *Batcher) Close() {
 	if first {
 		close(b.closing)
 	}
-	<-b.ended
+	<-b.stopped
 }
 
 // Waiting returns the number of commands waiting for an entry.

@@ -31,15 +31,15 @@ func span(from, to int) []uint64 {
 	return tokens
 }
 
-func TestGo_WhileOneEntryIsInFlight_OthersShareTheNext(t *testing.T) {
+func TestGo_EntryInFlight_OtherCommandsShareTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
 		defer b.Close()
 
 		first := collect(b, 0, 1)
-		one := <-log
-		if got := one.tokens(); !slices.Equal(got, span(0, 1)) {
+		firstEntry := <-log
+		if got := firstEntry.tokens(); !slices.Equal(got, span(0, 1)) {
 			t.Fatalf("the first entry contains %v, want the lone command", got)
 		}
 		rest := collect(b, 1, 100)
@@ -47,12 +47,12 @@ func TestGo_WhileOneEntryIsInFlight_OthersShareTheNext(t *testing.T) {
 		if len(log) != 0 {
 			t.Fatal("a second entry was handed over while one was in flight")
 		}
-		one.apply(7)
-		two := <-log
-		if got := two.tokens(); !slices.Equal(got, span(1, 100)) {
+		firstEntry.apply(7)
+		secondEntry := <-log
+		if got := secondEntry.tokens(); !slices.Equal(got, span(1, 100)) {
 			t.Fatalf("the second entry contains %v, want all waiting commands in order", got)
 		}
-		two.apply(8)
+		secondEntry.apply(8)
 		if o := <-first; o.Err != nil || o.Index != 7 || o.Result.(fsm.PermitResult).Revision != 0 {
 			t.Errorf("first outcome %+v", o)
 		}
@@ -64,26 +64,26 @@ func TestGo_WhileOneEntryIsInFlight_OthersShareTheNext(t *testing.T) {
 	})
 }
 
-func TestGo_MoreThanOneEntryHolds_AreSplitInOrder(t *testing.T) {
+func TestGo_MoreCommandsThanFitInAnEntry_AreSplitInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
 		defer b.Close()
 		collect(b, 0, 1)
-		in := <-log
+		pending := <-log
 		collect(b, 1, 2*MaxCommands+11)
 		synctest.Wait()
 		var got []uint64
 		var sizes []int
 		for index := uint64(1); ; index++ {
-			got = append(got, in.tokens()...)
-			sizes = append(sizes, len(in.tokens()))
-			in.apply(index)
+			got = append(got, pending.tokens()...)
+			sizes = append(sizes, len(pending.tokens()))
+			pending.apply(index)
 			synctest.Wait()
 			if len(log) == 0 {
 				break
 			}
-			in = <-log
+			pending = <-log
 		}
 		if !slices.Equal(sizes, []int{1, MaxCommands, MaxCommands, 10}) {
 			t.Errorf("commands per entry: %v", sizes)
@@ -94,7 +94,7 @@ func TestGo_MoreThanOneEntryHolds_AreSplitInOrder(t *testing.T) {
 	})
 }
 
-func TestComplete_AddedCalls_FollowTheCommandsOfTheEntry(t *testing.T) {
+func TestComplete_AddedCalls_FollowTheEntrysCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -107,13 +107,13 @@ func TestComplete_AddedCalls_FollowTheCommandsOfTheEntry(t *testing.T) {
 			return calls
 		})
 		collect(b, 0, 1)
-		in := <-log
+		pending := <-log
 		collect(b, 1, 3)
 		for index, want := range [][]uint64{{0, 100}, {1, 2, 101, 102}} {
-			if got := in.tokens(); !slices.Equal(got, want) {
+			if got := pending.tokens(); !slices.Equal(got, want) {
 				t.Fatalf("the entry contains %v, want %v", got, want)
 			}
-			in.apply(uint64(index))
+			pending.apply(uint64(index))
 			for _, token := range want[len(want)/2:] {
 				if o := <-out; o.Err != nil || o.Index != uint64(index) || o.Result.(fsm.PermitResult).Revision != token {
 					t.Fatalf("outcome of command %d: %+v", token, o)
@@ -121,7 +121,7 @@ func TestComplete_AddedCalls_FollowTheCommandsOfTheEntry(t *testing.T) {
 			}
 			synctest.Wait()
 			if index == 0 {
-				in = <-log
+				pending = <-log
 			}
 		}
 		if len(log) > 0 {
@@ -132,10 +132,10 @@ func TestComplete_AddedCalls_FollowTheCommandsOfTheEntry(t *testing.T) {
 
 // Calls that do not fit into an entry are not lost. They go to the end of the backlog, and are refused if the batcher
 // closes.
-func TestComplete_MoreThanTheEntryHolds_WaitsForTheNext(t *testing.T) {
-	const each = 100 << 10
-	large := func(token uint64) fsm.Command { return fsm.Revoke{Token: token, Reason: strings.Repeat("x", each)} }
-	for name, closes := range map[string]bool{"the batcher continues": false, "the batcher closes": true} {
+func TestComplete_MoreCallsThanFit_WaitForTheNextEntry(t *testing.T) {
+	const size = 100 << 10
+	large := func(token uint64) fsm.Command { return fsm.Revoke{Token: token, Reason: strings.Repeat("x", size)} }
+	for name, closeEarly := range map[string]bool{"the batcher continues": false, "the batcher closes": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log := newFakeLog()
@@ -143,24 +143,24 @@ func TestComplete_MoreThanTheEntryHolds_WaitsForTheNext(t *testing.T) {
 				defer b.Close()
 				var outcomes []error
 				done := func(o Outcome) { outcomes = append(outcomes, o.Err) }
-				once := false
+				completed := false
 				b.Complete(func(cmds []fsm.Command) []Call {
-					if once || len(cmds) == 1 {
+					if completed || len(cmds) == 1 {
 						return nil
 					}
-					once = true
+					completed = true
 					return []Call{{large(4), done}, {large(5), done}}
 				})
 				b.Go(extend(0), func(Outcome) {})
-				in := <-log
+				pending := <-log
 				for token := range uint64(4) {
 					b.Go(large(token), func(Outcome) {})
 				}
-				in.apply(1)
+				pending.apply(1)
 				var got [][]uint64
 				for range 2 {
-					in = <-log
-					cmds, err := fsm.Decode(in.bytes)
+					pending = <-log
+					cmds, err := fsm.Decode(pending.bytes)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -169,14 +169,14 @@ func TestComplete_MoreThanTheEntryHolds_WaitsForTheNext(t *testing.T) {
 						tokens = append(tokens, c.(fsm.Revoke).Token)
 					}
 					got = append(got, tokens)
-					if closes {
+					if closeEarly {
 						b.Close()
 						break
 					}
-					in.end(consensus.Appended{Results: make([]fsm.Result, len(cmds))})
+					pending.end(consensus.Appended{Results: make([]fsm.Result, len(cmds))})
 				}
 				synctest.Wait()
-				if closes {
+				if closeEarly {
 					if len(outcomes) != 2 || !errors.Is(outcomes[0], consensus.ErrNotAppended) || !errors.Is(outcomes[1], consensus.ErrNotAppended) {
 						t.Fatalf("outcomes %v, want both not appended", outcomes)
 					}
@@ -195,29 +195,29 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
 		defer b.Close()
-		const each = 100 << 10
+		const size = 100 << 10
 		large := func(n int) fsm.Command { return fsm.Revoke{Token: 1, Reason: strings.Repeat("x", n)} }
 		b.Go(extend(0), func(Outcome) {})
-		in := <-log
+		pending := <-log
 		for range 12 {
-			b.Go(large(each), func(Outcome) {})
+			b.Go(large(size), func(Outcome) {})
 		}
 		b.Go(large(MaxBytes+1), func(Outcome) {})
 		b.Go(extend(1), func(Outcome) {})
 		var sizes []int
 		for {
-			in.end(consensus.Appended{}) // without results, the outcomes are unknown and the batcher continues
+			pending.end(consensus.Appended{}) // without results, the outcomes are unknown and the batcher continues
 			synctest.Wait()
 			if len(log) == 0 {
 				break
 			}
-			in = <-log
-			cmds, err := fsm.Decode(in.bytes)
+			pending = <-log
+			cmds, err := fsm.Decode(pending.bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(in.bytes) > MaxBytes && len(cmds) > 1 {
-				t.Errorf("%d commands in an entry of %d bytes", len(cmds), len(in.bytes))
+			if len(pending.bytes) > MaxBytes && len(cmds) > 1 {
+				t.Errorf("%d commands in an entry of %d bytes", len(cmds), len(pending.bytes))
 			}
 			sizes = append(sizes, len(cmds))
 		}
@@ -231,32 +231,32 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 	})
 }
 
-func TestGo_CommandThatCannotBeEncoded_IsRefusedAlone(t *testing.T) {
+func TestGo_UnencodableCommand_OnlyItIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
 		defer b.Close()
-		broken := errors.New("broken")
+		errBroken := errors.New("broken")
 		b.encode = func(level uint32, cmds []fsm.Command) ([]byte, error) {
 			for _, c := range cmds {
 				if c.(fsm.Extend).Token == 5 {
-					return nil, broken
+					return nil, errBroken
 				}
 			}
 			return fsm.Encode(level, cmds)
 		}
 		outcomes := collect(b, 0, 1)
-		in := <-log
+		pending := <-log
 		rest := collect(b, 1, 20)
-		in.apply(1)
+		pending.apply(1)
 		<-outcomes
 		for token := 1; token < 20; {
 			select {
-			case in := <-log:
-				in.apply(1)
+			case pending := <-log:
+				pending.apply(1)
 			case o := <-rest:
 				if token == 5 {
-					if !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, broken) || !o.Handed.IsZero() {
+					if !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, errBroken) || !o.ProposedAt.IsZero() {
 						t.Errorf("outcome of the broken command: %+v, want ErrNotAppended", o)
 					}
 				} else if o.Err != nil || o.Result.(fsm.PermitResult).Revision != uint64(token) {
@@ -269,14 +269,14 @@ func TestGo_CommandThatCannotBeEncoded_IsRefusedAlone(t *testing.T) {
 }
 
 func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
-	strange := errors.New("strange")
+	errOther := errors.New("strange")
 	for _, c := range []struct {
 		name      string
 		err, want error
 	}{
 		{"not appended", consensus.ErrNotAppended, consensus.ErrNotAppended},
 		{"unknown outcome", consensus.ErrUnknownOutcome, consensus.ErrUnknownOutcome},
-		{"any other error leaves the outcome unknown", strange, consensus.ErrUnknownOutcome},
+		{"any other error leaves the outcome unknown", errOther, consensus.ErrUnknownOutcome},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -285,20 +285,20 @@ func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
 				b := New(log, fixed, WithObserver(func(e Entry) { seen = e }))
 				defer b.Close()
 				collect(b, 0, 1)
-				in := <-log
+				pending := <-log
 				out := collect(b, 1, 4)
-				in.apply(1)
-				in = <-log
+				pending.apply(1)
+				pending = <-log
 				time.Sleep(time.Second) // the bubble's clock
-				in.fail(c.err)
+				pending.fail(c.err)
 				for range 3 {
 					o := <-out
-					if !errors.Is(o.Err, c.want) || !errors.Is(o.Err, c.err) || o.Handed.IsZero() || o.Result != nil {
+					if !errors.Is(o.Err, c.want) || !errors.Is(o.Err, c.err) || o.ProposedAt.IsZero() || o.Result != nil {
 						t.Errorf("outcome %+v", o)
 					}
 				}
 				synctest.Wait()
-				if seen.Commands != 3 || seen.Bytes != len(in.bytes) || seen.Took != time.Second || !errors.Is(seen.Err, c.err) {
+				if seen.Commands != 3 || seen.Bytes != len(pending.bytes) || seen.Took != time.Second || !errors.Is(seen.Err, c.err) {
 					t.Errorf("observed %+v", seen)
 				}
 			})
@@ -306,61 +306,61 @@ func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
 	}
 }
 
-func TestGo_WrongNumberOfResults_IsUnknown(t *testing.T) {
+func TestGo_WrongNumberOfResults_OutcomeIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
 		defer b.Close()
 		out := collect(b, 0, 1)
-		in := <-log
-		in.end(consensus.Appended{Index: 1, Results: make([]fsm.Result, 2)})
+		pending := <-log
+		pending.end(consensus.Appended{Index: 1, Results: make([]fsm.Result, 2)})
 		if o := <-out; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.Result != nil {
 			t.Errorf("outcome %+v, want ErrUnknownOutcome", o)
 		}
 	})
 }
 
-func TestOutcome_Handed_IsReadWhenTheEntryIsHandedOver(t *testing.T) {
+func TestOutcome_ProposedAt_IsReadAtTheHandover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
 		defer b.Close()
 		collect(b, 0, 1)
-		in := <-log
+		pending := <-log
 		out := collect(b, 1, 2)
 		time.Sleep(time.Minute) // the command waits for the entry in flight
 		want := time.Now()
-		in.apply(1)
-		in = <-log
+		pending.apply(1)
+		pending = <-log
 		time.Sleep(time.Minute) // Raft takes some time
-		in.apply(2)
-		if o := <-out; !o.Handed.Equal(want) {
-			t.Errorf("ProposedAt = %v, want %v", o.Handed, want)
+		pending.apply(2)
+		if o := <-out; !o.ProposedAt.Equal(want) {
+			t.Errorf("ProposedAt = %v, want %v", o.ProposedAt, want)
 		}
 	})
 }
 
-func TestGo_TooManyWaiting_IsRefusedImmediately(t *testing.T) {
+func TestGo_TooManyWaiting_RefusesImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed, WithMaxWaiting(10))
 		defer b.Close()
 		collect(b, 0, 1)
-		in := <-log
-		taken := collect(b, 1, 11)
+		pending := <-log
+		accepted := collect(b, 1, 11)
 		if b.Waiting() != 10 {
 			t.Errorf("Waiting() = %d, want 10", b.Waiting())
 		}
 		for _, o := range []Outcome{<-collect(b, 11, 12), b.Do(t.Context(), extend(12))} {
-			if !errors.Is(o.Err, ErrOverloaded) || !errors.Is(o.Err, consensus.ErrNotAppended) || !o.Handed.IsZero() {
+			if !errors.Is(o.Err, ErrOverloaded) || !errors.Is(o.Err, consensus.ErrNotAppended) || !o.ProposedAt.IsZero() {
 				t.Errorf("outcome %+v, want ErrOverloaded", o)
 			}
 		}
-		in.apply(1)
-		in = <-log
-		in.apply(2)
+		pending.apply(1)
+		pending = <-log
+		pending.apply(2)
 		for range 10 {
-			if o := <-taken; o.Err != nil {
+			if o := <-accepted; o.Err != nil {
 				t.Error(o.Err)
 			}
 		}
@@ -378,7 +378,7 @@ func TestGo_RefusedImmediately_CallsDoneOnAnotherGoroutine(t *testing.T) {
 	<-called
 }
 
-func TestDo_ContextEnds_UnknownAndStillApplied(t *testing.T) {
+func TestDo_ContextEnds_OutcomeUnknownButStillApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -387,7 +387,7 @@ func TestDo_ContextEnds_UnknownAndStillApplied(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		out := make(chan Outcome)
 		go func() { out <- b.Do(ctx, extend(1)) }()
-		in := <-log
+		pending := <-log
 		go func() { out <- b.Do(ctx, extend(2)) }() // still waiting when its context ends
 		synctest.Wait()
 		cancel()
@@ -396,12 +396,12 @@ func TestDo_ContextEnds_UnknownAndStillApplied(t *testing.T) {
 				t.Errorf("outcome %+v, want ErrUnknownOutcome", o)
 			}
 		}
-		in.apply(1)
-		in = <-log
-		if got := in.tokens(); !slices.Equal(got, span(2, 3)) {
+		pending.apply(1)
+		pending = <-log
+		if got := pending.tokens(); !slices.Equal(got, span(2, 3)) {
 			t.Errorf("the second entry contains %v, want the command whose context had ended", got)
 		}
-		in.apply(2)
+		pending.apply(2)
 
 		if o := b.Do(ctx, extend(3)); !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, context.Canceled) {
 			t.Errorf("Do after its context ended: %+v, want ErrNotAppended", o)
@@ -415,21 +415,21 @@ func TestDo_ContextEnds_UnknownAndStillApplied(t *testing.T) {
 	})
 }
 
-func TestClose_HandedIsUnknown_WaitingAndLaterAreNotAppended(t *testing.T) {
+func TestClose_InFlightIsUnknown_WaitingAndLaterAreNotAppended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
-		handed := collect(b, 0, 1)
+		inFlight := collect(b, 0, 1)
 		<-log
 		waiting := collect(b, 1, 300)
 		synctest.Wait()
 		b.Close()
 		b.Close()
-		if o := <-handed; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.Handed.IsZero() {
+		if o := <-inFlight; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.ProposedAt.IsZero() {
 			t.Errorf("command in flight: %+v, want ErrUnknownOutcome", o)
 		}
 		for range 299 {
-			if o := <-waiting; !errors.Is(o.Err, consensus.ErrNotAppended) || !o.Handed.IsZero() {
+			if o := <-waiting; !errors.Is(o.Err, consensus.ErrNotAppended) || !o.ProposedAt.IsZero() {
 				t.Errorf("waiting command: %+v, want ErrNotAppended", o)
 			}
 		}
@@ -453,12 +453,12 @@ func TestDo_ManyCallers_EachGetsItsOwnOutcome(t *testing.T) {
 	log := newFakeLog()
 	b := New(log, fixed)
 	stop := make(chan struct{})
-	var answering sync.WaitGroup
-	answering.Go(func() {
+	var responder sync.WaitGroup
+	responder.Go(func() {
 		for index := uint64(1); ; index++ {
 			select {
-			case in := <-log:
-				in.apply(index)
+			case pending := <-log:
+				pending.apply(index)
 			case <-stop:
 				return
 			}
@@ -482,5 +482,5 @@ func TestDo_ManyCallers_EachGetsItsOwnOutcome(t *testing.T) {
 	callers.Wait()
 	b.Close()
 	close(stop)
-	answering.Wait()
+	responder.Wait()
 }

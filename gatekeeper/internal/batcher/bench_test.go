@@ -8,19 +8,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// instant answers every entry before Append returns, without decoding it, so that only the batcher's own cost is
+// instantLog answers every entry before Append returns, without decoding it, so that only the batcher's own cost is
 // measured.
-type instant struct{}
+type instantLog struct{}
 
-func (instant) Append(e []byte) *consensus.Pending {
+func (instantLog) Append(e []byte) *consensus.Pending {
 	p, end := consensus.NewPending()
 	end(consensus.Appended{Index: 1, Results: make([]fsm.Result, len(e))})
 	return p
 }
 
-// newInstant returns a batcher whose entries have one byte per command.
-func newInstant() *Batcher {
-	b := New(instant{}, fixed)
+// newInstantBatcher returns a batcher whose entries have one byte per command.
+func newInstantBatcher() *Batcher {
+	b := New(instantLog{}, fixed)
 	b.encode = func(_ uint32, cmds []fsm.Command) ([]byte, error) { return make([]byte, len(cmds)), nil }
 	return b
 }
@@ -29,7 +29,7 @@ func BenchmarkDo(bench *testing.B) {
 	var cmd fsm.Command = fsm.Extend{Token: 1}
 	for _, callers := range []int{1, 16, 256} {
 		bench.Run("callers="+strconv.Itoa(callers), func(bench *testing.B) {
-			b := newInstant()
+			b := newInstantBatcher()
 			defer b.Close()
 			bench.ReportAllocs()
 			bench.SetParallelism((callers + 1) / 2)
@@ -46,7 +46,7 @@ func BenchmarkDo(bench *testing.B) {
 
 // A lone command allocates its entry, the log's Pending and its results. The batcher itself adds no allocations.
 func TestDo_Allocations_AreFew(t *testing.T) {
-	b := newInstant()
+	b := newInstantBatcher()
 	defer b.Close()
 	var cmd fsm.Command = fsm.Extend{Token: 1}
 	got := testing.AllocsPerRun(1000, func() {

@@ -10,7 +10,7 @@ import (
 
 // run is the batcher's goroutine. It processes one entry after another until Close.
 func (b *Batcher) run() {
-	defer close(b.ended)
+	defer close(b.stopped)
 	defer b.refuseWaiting()
 	for {
 		select {
@@ -31,16 +31,16 @@ func (b *Batcher) next() bool {
 		return false
 	default:
 	}
-	waited := b.take()
-	if waited == 0 {
+	fromBacklog := b.fillBatch()
+	if fromBacklog == 0 {
 		return false
 	}
 	defer func() { clear(b.batch); clear(b.cmds) }() // so that answered commands can be garbage collected
 
-	entry, n, err := b.cut()
+	entry, n, err := b.encodeBatch()
 	b.mu.Lock()
-	b.waiting.pop(min(n, waited))
-	b.waiting.push(b.batch[max(n, waited):]...)
+	b.waiting.pop(min(n, fromBacklog))
+	b.waiting.push(b.batch[max(n, fromBacklog):]...)
 	b.mu.Unlock()
 	calls := b.batch[:n]
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *Batcher) next() bool {
 		return true
 	}
 
-	handed := time.Now()
+	proposedAt := time.Now()
 	p := b.log.Append(entry)
 	select {
 	case <-p.Done():
@@ -56,40 +56,40 @@ func (b *Batcher) next() bool {
 		select {
 		case <-p.Done(): // both are ready: report the known outcome
 		default:
-			b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(handed), Err: consensus.ErrUnknownOutcome})
-			answer(calls, Outcome{Handed: handed, Err: fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, consensus.ErrClosed)})
+			b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(proposedAt), Err: consensus.ErrUnknownOutcome})
+			answer(calls, Outcome{ProposedAt: proposedAt, Err: fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, consensus.ErrClosed)})
 			return false
 		}
 	}
-	err = tell(calls, p.Wait(), handed)
-	b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(handed), Err: err})
+	err = deliver(calls, p.Wait(), proposedAt)
+	b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(proposedAt), Err: err})
 	return true
 }
 
-// take fills the batch with the first waiting calls, which remain in the backlog, and with the calls that complete
+// fillBatch fills the batch with the first waiting calls, which remain in the backlog, and with the calls that complete
 // them. It returns the number of waiting calls.
-func (b *Batcher) take() (waited int) {
+func (b *Batcher) fillBatch() (fromBacklog int) {
 	b.mu.Lock()
 	b.batch = b.waiting.front(b.batch[:0], MaxCommands)
 	complete := b.complete
 	b.mu.Unlock()
-	waited = len(b.batch)
+	fromBacklog = len(b.batch)
 	b.cmds = b.cmds[:0]
 	for _, c := range b.batch {
 		b.cmds = append(b.cmds, c.Command)
 	}
-	if waited > 0 {
+	if fromBacklog > 0 {
 		for _, c := range complete(b.cmds) {
 			b.batch, b.cmds = append(b.batch, c), append(b.cmds, c.Command)
 		}
 	}
-	return waited
+	return fromBacklog
 }
 
-// cut encodes as many of the batch's first commands as fit into one entry, and returns their number. If the commands do
+// encodeBatch encodes as many of the batch's first commands as fit into one entry, and returns their number. If the commands do
 // not fit or cannot be encoded together, it tries half as many until it succeeds. Only the codec knows their sizes, and
 // both cases are rare. An error applies only to the first command.
-func (b *Batcher) cut() (entry []byte, n int, err error) {
+func (b *Batcher) encodeBatch() (entry []byte, n int, err error) {
 	level := b.level()
 	for n = len(b.cmds); ; n /= 2 {
 		entry, err = b.encode(level, b.cmds[:n])
@@ -99,8 +99,8 @@ func (b *Batcher) cut() (entry []byte, n int, err error) {
 	}
 }
 
-// tell reports an entry's outcome to its commands, and returns the error they all share.
-func tell(calls []Call, a consensus.Appended, handed time.Time) error {
+// deliver reports an entry's outcome to its commands, and returns the error they all share.
+func deliver(calls []Call, a consensus.Appended, proposedAt time.Time) error {
 	err := a.Err
 	switch {
 	case err == nil && len(a.Results) != len(calls):
@@ -110,11 +110,11 @@ func tell(calls []Call, a consensus.Appended, handed time.Time) error {
 		err = fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, err) // any other error leaves the outcome unknown
 	}
 	if err != nil {
-		answer(calls, Outcome{Handed: handed, Err: err})
+		answer(calls, Outcome{ProposedAt: proposedAt, Err: err})
 		return err
 	}
 	for i, c := range calls {
-		c.Done(Outcome{Result: a.Results[i], Index: a.Index, Handed: handed})
+		c.Done(Outcome{Result: a.Results[i], Index: a.Index, ProposedAt: proposedAt})
 	}
 	return nil
 }

@@ -34,11 +34,11 @@ func (f Files) IsZero() bool { return f == Files{} }
 // Config reads the files and returns a configuration for TLS 1.3 in either direction: set ServerName before dialing,
 // and ClientAuth before serving. The error is a *FileError.
 func (f Files) Config() (*tls.Config, error) {
-	own, err := tlsfiles.Pair(f.Cert, f.Key)
+	pair, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
 		return nil, err
 	}
-	cfg := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}}
+	cfg := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}
 	if f.CA == "" {
 		return cfg, nil
 	}
@@ -56,48 +56,48 @@ func (f Files) Server() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := serves(cfg.Certificates[0].Leaf); err != nil {
+	if err := checkServerCert(cfg.Certificates[0].Leaf); err != nil {
 		return nil, &FileError{File: f.Cert, Err: err}
 	}
 	return cfg, nil
 }
 
-// serves returns an error for a certificate that clients do not accept from a server, because it lists extended key
+// checkServerCert returns an error for a certificate that clients do not accept from a server, because it lists extended key
 // usages but not serverAuth.
-func serves(cert *x509.Certificate) error {
-	stated := len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0
-	if !stated || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageAny) {
+func checkServerCert(cert *x509.Certificate) error {
+	restricted := len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0
+	if !restricted || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageAny) {
 		return nil
 	}
 	return fmt.Errorf("the certificate of %q is for clients only: it lacks the extended key usage serverAuth, so clients refuse the server. "+
 		"Create one for the server with `gkctl cert server HOST`", cert.Subject)
 }
 
-// Issued returns an error if the other members would refuse the certificate in Cert, assuming that all members have the
+// CheckIssuer returns an error if the other members would refuse the certificate in Cert, assuming that all members have the
 // same CA file. An expired certificate passes, since its expiry is reported elsewhere. The error is a *FileError.
-func (f Files) Issued() error {
+func (f Files) CheckIssuer() error {
 	cfg, err := f.Peer()
 	if err != nil {
 		return err
 	}
-	own := cfg.Certificates[0]
-	if err := ForClients(own.Leaf); err != nil {
+	pair := cfg.Certificates[0]
+	if err := CheckClientUsage(pair.Leaf); err != nil {
 		return &FileError{File: f.Cert, Err: err}
 	}
-	between := x509.NewCertPool()
-	for _, der := range own.Certificate[1:] {
+	intermediates := x509.NewCertPool()
+	for _, der := range pair.Certificate[1:] {
 		if c, err := x509.ParseCertificate(der); err == nil {
-			between.AddCert(c)
+			intermediates.AddCert(c)
 		}
 	}
-	at := time.Now()
-	if at.After(own.Leaf.NotAfter) {
-		at = own.Leaf.NotAfter
-	} else if at.Before(own.Leaf.NotBefore) {
-		at = own.Leaf.NotBefore
+	verifyAt := time.Now()
+	if verifyAt.After(pair.Leaf.NotAfter) {
+		verifyAt = pair.Leaf.NotAfter
+	} else if verifyAt.Before(pair.Leaf.NotBefore) {
+		verifyAt = pair.Leaf.NotBefore
 	}
-	_, err = own.Leaf.Verify(x509.VerifyOptions{
-		Roots: cfg.RootCAs, Intermediates: between, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	_, err = pair.Leaf.Verify(x509.VerifyOptions{
+		Roots: cfg.RootCAs, Intermediates: intermediates, CurrentTime: verifyAt, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); err == nil || ok && invalid.Reason == x509.Expired {
 		return nil
@@ -106,73 +106,73 @@ func (f Files) Issued() error {
 		"use files issued by the same CA, such as those created by `gkctl cert peer ID HOST`", f.CA, err)}
 }
 
-// Peer is like Config, but for connections between members, whose certificates must satisfy ForServers.
+// Peer is like Config, but for connections between members, whose certificates must satisfy CheckServerUsage.
 func (f Files) Peer() (*tls.Config, error) {
 	cfg, err := f.Config()
 	if err != nil {
 		return nil, err
 	}
-	if err := ForServers(cfg.Certificates[0].Leaf); err != nil {
+	if err := CheckServerUsage(cfg.Certificates[0].Leaf); err != nil {
 		return nil, &FileError{File: f.Cert, Err: err}
 	}
 	return cfg, nil
 }
 
-// ForServers returns an error for a certificate that does not list the extended key usage serverAuth. Clients and
+// CheckServerUsage returns an error for a certificate that does not list the extended key usage serverAuth. Clients and
 // members may have certificates from the same CA, but client certificates lack this usage. A certificate without any
 // extended key usages is also refused, even though it is valid for every purpose.
-func ForServers(cert *x509.Certificate) error {
-	return states(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
+func CheckServerUsage(cert *x509.Certificate) error {
+	return requireUsage(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
 }
 
-// ForClients returns an error for a certificate that does not list the extended key usage clientAuth, which a member
+// CheckClientUsage returns an error for a certificate that does not list the extended key usage clientAuth, which a member
 // needs to dial the others.
-func ForClients(cert *x509.Certificate) error {
-	return states(cert, x509.ExtKeyUsageClientAuth, "clientAuth")
+func CheckClientUsage(cert *x509.Certificate) error {
+	return requireUsage(cert, x509.ExtKeyUsageClientAuth, "clientAuth")
 }
 
-func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
+func requireUsage(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
 	if !slices.Contains(cert.ExtKeyUsage, usage) {
 		return fmt.Errorf("the certificate of %q lacks the extended key usage %s: a member needs serverAuth and clientAuth, which `gkctl cert peer ID HOST` sets", cert.Subject, name)
 	}
 	return nil
 }
 
-// Member returns an error if the first certificate in a chain is not a member's: it must be valid for servers and
+// VerifyMember returns an error if the first certificate in a chain is not a member's: it must be valid for servers and
 // clients, and a CA in f.CA must have issued it, directly or through the rest of the chain.
-func (f Files) Member(chain []*x509.Certificate) error {
+func (f Files) VerifyMember(chain []*x509.Certificate) error {
 	cert := chain[0]
-	if err := ForServers(cert); err != nil {
+	if err := CheckServerUsage(cert); err != nil {
 		return err
 	}
 	pool, err := tlsfiles.Pool(f.CA)
 	if err != nil {
 		return err
 	}
-	between := x509.NewCertPool()
+	intermediates := x509.NewCertPool()
 	for _, c := range chain[1:] {
-		between.AddCert(c)
+		intermediates.AddCert(c)
 	}
-	_, err = cert.Verify(x509.VerifyOptions{Roots: pool, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	_, err = cert.Verify(x509.VerifyOptions{Roots: pool, Intermediates: intermediates, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	return err
 }
 
 // Expiry returns the subject of the certificate, and when it expires. It returns a *FileError if the files cannot be
 // used or the certificate is not valid for servers.
 func (f Files) Expiry() (subject string, end time.Time, err error) {
-	own, err := tlsfiles.Pair(f.Cert, f.Key)
+	pair, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	if err := serves(own.Leaf); err != nil {
+	if err := checkServerCert(pair.Leaf); err != nil {
 		return "", time.Time{}, &FileError{File: f.Cert, Err: err}
 	}
-	return own.Leaf.Subject.String(), own.Leaf.NotAfter, nil
+	return pair.Leaf.Subject.String(), pair.Leaf.NotAfter, nil
 }
 
-// Hop returns the files that a server uses to call another server's API: it verifies that server as a client would, and
+// ForwardingFiles returns the files that a server uses to call another server's API: it verifies that server as a client would, and
 // presents its member certificate.
-func Hop(api, peer Files) Files {
+func ForwardingFiles(api, peer Files) Files {
 	if !api.IsZero() && !peer.IsZero() {
 		api.Cert, api.Key = peer.Cert, peer.Key
 	}
@@ -232,11 +232,11 @@ func (p Port) read() (*tls.Config, error) {
 	if p.Members == "" || p.Members == p.CA {
 		return cfg, nil
 	}
-	clients, both := x509.NewCertPool(), []string{p.Members}
+	clients, caFiles := x509.NewCertPool(), []string{p.Members}
 	if p.CA != "" {
-		clients, both = cfg.ClientCAs, append(both, p.CA)
+		clients, caFiles = cfg.ClientCAs, append(caFiles, p.CA)
 	}
-	if cfg.ClientCAs, err = tlsfiles.Pool(both...); err != nil {
+	if cfg.ClientCAs, err = tlsfiles.Pool(caFiles...); err != nil {
 		return nil, err
 	}
 	cfg.VerifyConnection = func(c tls.ConnectionState) error { return memberOrClient(c, clients) }
@@ -245,15 +245,15 @@ func (p Port) read() (*tls.Config, error) {
 
 // memberOrClient refuses a certificate that the members' CA issued to anything other than a member.
 func memberOrClient(c tls.ConnectionState, clients *x509.CertPool) error {
-	if len(c.PeerCertificates) == 0 || ForServers(c.PeerCertificates[0]) == nil {
+	if len(c.PeerCertificates) == 0 || CheckServerUsage(c.PeerCertificates[0]) == nil {
 		return nil
 	}
-	between := x509.NewCertPool()
+	intermediates := x509.NewCertPool()
 	for _, cert := range c.PeerCertificates[1:] {
-		between.AddCert(cert)
+		intermediates.AddCert(cert)
 	}
 	_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{
-		Roots: clients, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: clients, Intermediates: intermediates, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	return err
 }

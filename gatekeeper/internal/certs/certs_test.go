@@ -50,8 +50,8 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 	return c.ConnectionState(), err
 }
 
-// served returns the serial number of the certificate that the server presents in the next handshake.
-func served(t *testing.T, cfg *tls.Config) string {
+// servedSerial returns the serial number of the certificate that the server presents in the next handshake.
+func servedSerial(t *testing.T, cfg *tls.Config) string {
 	t.Helper()
 	state, err := handshake(t, cfg, &tls.Config{})
 	if err != nil {
@@ -68,14 +68,14 @@ func TestPort_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := served(t, cfg)
+	first := servedSerial(t, cfg)
 	ca.Issue(leaf)
-	second := served(t, cfg)
+	second := servedSerial(t, cfg)
 	if second == first {
 		t.Fatal("the old certificate was served after the renewal")
 	}
 	write(t, f.Cert, []byte("half writ"))
-	if n := served(t, cfg); n != second {
+	if n := servedSerial(t, cfg); n != second {
 		t.Fatalf("got certificate %s while the file is unusable, want %s", n, second)
 	}
 }
@@ -104,56 +104,56 @@ func TestPort_CAFileRenewed_NextHandshakeUsesIt(t *testing.T) {
 	}
 }
 
-func TestPort_EachKindOfClientCertificate_IsAcceptedOrRefused(t *testing.T) {
-	api, members, strangers := authoritytest.New(t), authoritytest.New(t), authoritytest.New(t)
+func TestPort_ClientCertificates_AcceptedOrRefused(t *testing.T) {
+	api, members, unknownCA := authoritytest.New(t), authoritytest.New(t), authoritytest.New(t)
 	own := filesOf(api.Issue(authority.Leaf{Name: "gk1", Server: true}))
-	verifying := own
-	verifying.CA = api.File
+	withCA := own
+	withCA.CA = api.File
 	client, member := authority.Leaf{Name: "client", Client: true}, authority.Leaf{Name: "gk2", Server: true, Client: true}
-	required, optional := Port{Files: verifying, Members: members.File}, Port{Files: verifying, Members: members.File, Optional: true}
-	one := Port{Files: verifying, Members: api.File}
-	none := Port{Files: own, Members: members.File}
+	required, optional := Port{Files: withCA, Members: members.File}, Port{Files: withCA, Members: members.File, Optional: true}
+	sharedCA := Port{Files: withCA, Members: api.File}
+	withoutClientCA := Port{Files: own, Members: members.File}
 	for _, c := range []struct {
-		what string
-		port Port
-		by   *authoritytest.Authority // nil: no certificate
-		leaf authority.Leaf
-		ok   bool
+		name   string
+		port   Port
+		issuer *authoritytest.Authority // nil: no certificate
+		leaf   authority.Leaf
+		ok     bool
 	}{
 		{"client", required, api, client, true},
 		{"member", required, members, member, true},
 		{"client from the members' CA", required, members, client, false},
-		{"client from an unknown CA", required, strangers, client, false},
-		{"member from an unknown CA", required, strangers, member, false},
+		{"client from an unknown CA", required, unknownCA, client, false},
+		{"member from an unknown CA", required, unknownCA, member, false},
 		{"server from the API's CA", required, api, authority.Leaf{Name: "gk2", Server: true}, false},
 		{"no certificate", required, nil, client, false},
 		{"no certificate, optional", optional, nil, client, true},
 		{"client, optional", optional, api, client, true},
-		{"client from an unknown CA, optional", optional, strangers, client, false},
+		{"client from an unknown CA, optional", optional, unknownCA, client, false},
 		{"client from the members' CA, optional", optional, members, client, false},
-		{"client, one CA for both", one, api, client, true},
-		{"member, one CA for both", one, api, member, true},
-		{"no certificate, one CA for both", one, nil, client, false},
-		{"no certificate, without a client CA", none, nil, client, true},
-		{"member, without a client CA", none, members, member, true},
-		{"client from the members' CA, without a client CA", none, members, client, false},
+		{"client, one CA for both", sharedCA, api, client, true},
+		{"member, one CA for both", sharedCA, api, member, true},
+		{"no certificate, one CA for both", sharedCA, nil, client, false},
+		{"no certificate, without a client CA", withoutClientCA, nil, client, true},
+		{"member, without a client CA", withoutClientCA, members, member, true},
+		{"client from the members' CA, without a client CA", withoutClientCA, members, client, false},
 	} {
 		cfg, err := c.port.Config()
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown := &tls.Config{}
-		if c.by != nil {
-			pair := authoritytest.Pair(t, c.by.Issue(c.leaf))
-			shown.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+		clientConfig := &tls.Config{}
+		if c.issuer != nil {
+			pair := authoritytest.Pair(t, c.issuer.Issue(c.leaf))
+			clientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 		}
-		if _, err := handshake(t, cfg, shown); (err == nil) != c.ok {
-			t.Errorf("handshake with %s = %v", c.what, err)
+		if _, err := handshake(t, cfg, clientConfig); (err == nil) != c.ok {
+			t.Errorf("handshake with %s = %v", c.name, err)
 		}
 	}
 }
 
-func TestConfig_UnusableFile_IsNamed(t *testing.T) {
+func TestConfig_UnusableFile_ErrorNamesIt(t *testing.T) {
 	dir := t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	_, err := f.Config()
@@ -170,17 +170,17 @@ func TestConfig_UnusableFile_IsNamed(t *testing.T) {
 }
 
 // An organization may issue the certificates of members through an intermediate CA.
-func TestFiles_Member_FollowsTheChainToItsCA(t *testing.T) {
+func TestVerifyMember_IntermediateCA_FollowsTheChain(t *testing.T) {
 	other, dir := authoritytest.New(t), t.TempDir()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	issue := func(serial int64, c x509.Certificate, by *x509.Certificate, with crypto.Signer) *x509.Certificate {
+	issue := func(serial int64, c x509.Certificate, issuer *x509.Certificate, with crypto.Signer) *x509.Certificate {
 		t.Helper()
 		c.SerialNumber, c.Subject.CommonName = big.NewInt(serial), "cert "+strconv.FormatInt(serial, 10)
 		c.NotBefore, c.NotAfter, c.BasicConstraintsValid = time.Now().Add(-time.Minute), time.Now().Add(time.Hour), true
-		der, err := x509.CreateCertificate(rand.Reader, &c, by, key.Public(), with)
+		der, err := x509.CreateCertificate(rand.Reader, &c, issuer, key.Public(), with)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,22 +189,22 @@ func TestFiles_Member_FollowsTheChainToItsCA(t *testing.T) {
 	both := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	ca := x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign}
 	root := issue(1, ca, &ca, key)
-	between := issue(2, ca, root, key)
-	member := issue(3, x509.Certificate{ExtKeyUsage: both}, between, key)
-	client := issue(4, x509.Certificate{ExtKeyUsage: both[1:]}, between, key)
+	intermediate := issue(2, ca, root, key)
+	member := issue(3, x509.Certificate{ExtKeyUsage: both}, intermediate, key)
+	client := issue(4, x509.Certificate{ExtKeyUsage: both[1:]}, intermediate, key)
 	files := Files{CA: filepath.Join(dir, "ca.crt")}
 	write(t, files.CA, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Raw}))
-	if err := files.Member([]*x509.Certificate{member, between, root}); err != nil {
+	if err := files.VerifyMember([]*x509.Certificate{member, intermediate, root}); err != nil {
 		t.Errorf("VerifyMember() of a member with its chain: %v", err)
 	}
-	for what, chain := range map[string][]*x509.Certificate{
-		"member without the intermediate certificate": {member}, "client certificate": {client, between},
+	for name, chain := range map[string][]*x509.Certificate{
+		"member without the intermediate certificate": {member}, "client certificate": {client, intermediate},
 	} {
-		if files.Member(chain) == nil {
-			t.Errorf("%s: VerifyMember() = nil, want an error", what)
+		if files.VerifyMember(chain) == nil {
+			t.Errorf("%s: VerifyMember() = nil, want an error", name)
 		}
 	}
-	if (Files{CA: other.File}).Member([]*x509.Certificate{member, between, root}) == nil {
+	if (Files{CA: other.File}).VerifyMember([]*x509.Certificate{member, intermediate, root}) == nil {
 		t.Error("VerifyMember() accepted a member with a certificate from another CA")
 	}
 }

@@ -20,7 +20,7 @@ func (n *Node) acquaint() {
 	for {
 		all := false
 		select {
-		case <-n.asked:
+		case <-n.redial:
 			all = true
 		case <-ticker.C:
 		case <-n.life.Done():
@@ -46,7 +46,7 @@ func (n *Node) introduce(servers []raft.Server, all bool) {
 	var dialing sync.WaitGroup
 	defer dialing.Wait()
 	for _, s := range servers {
-		if s.ID == n.id || n.cfg.DataDir.hasMet(string(s.ID)) && !all {
+		if s.ID == n.id || n.cfg.DataDir.knowsPeer(string(s.ID)) && !all {
 			continue
 		}
 		dialing.Go(func() {
@@ -54,7 +54,7 @@ func (n *Node) introduce(servers []raft.Server, all bool) {
 			if err == nil {
 				conn.Close()
 			}
-			n.heard(s.ID, err)
+			n.handleDialResult(s.ID, err)
 		})
 	}
 }

@@ -30,17 +30,17 @@ type AdminRequest struct {
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {
-			err = ofDataDir(dir, err)
+			err = wrapDataDirError(dir, err)
 		}
 	}()
 	// Like ConvertDataDir, this does not create the LOCK file.
-	r := &Remains{Dir: dir}
+	r := &OfflineDir{Dir: dir}
 	err = r.open()
 	if r.lock != nil {
 		err = errors.Join(err, r.lock.Close())
 	}
-	if err == nil && r.Succeeded != "" {
-		err = succeededBy(r.Succeeded)
+	if err == nil && r.SuccessorReason != "" {
+		err = successorError(r.SuccessorReason)
 	}
 	if err != nil {
 		return "", ClusterID{}, err
@@ -51,7 +51,7 @@ func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster
 	}
 	to, top, err := targetOwner(dir)
 	if err == nil {
-		err = errors.Join(f.write(AdminFileName, request), handOver(top, to))
+		err = errors.Join(f.write(AdminFileName, request), chownTree(top, to))
 	}
 	err = errors.Join(err, f.Close())
 	return r.MemberID, r.ClusterID, err

@@ -36,14 +36,14 @@ type Agreement struct {
 }
 
 const (
-	// The wait between two rounds of queries doubles from askSoon to askLate while nothing changes.
-	askSoon = 20 * time.Millisecond
-	askLate = time.Second
+	// The wait between two rounds of queries doubles from minQueryWait to maxQueryWait while nothing changes.
+	minQueryWait = 20 * time.Millisecond
+	maxQueryWait = time.Second
 	// warnEvery is the time without progress before what is missing is logged. It is also the minimum interval before a
 	// different reason is logged.
 	warnEvery = 5 * time.Second
-	// warnAgain is the interval after which an unchanged reason is logged again.
-	warnAgain = time.Minute
+	// repeatWarning is the interval after which an unchanged reason is logged again.
+	repeatWarning = time.Minute
 )
 
 // Agree makes the members of a new set agree on their cluster's id. The data directory must not have an id yet. Agree
@@ -69,13 +69,13 @@ func (f *DataDir) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err
 	}
 	a := newAgreement(f, cfg)
 	a.layer = peer.New(peer.Config{
-		ID:       f.MemberID(),
-		Listener: relay.lend(),
-		Dial:     cfg.Dial,
-		TLS:      cfg.TLS,
-		Logger:   cfg.Logger,
-		Held:     a.held,
-		Asked:    a.asked,
+		ID:         f.MemberID(),
+		Listener:   relay.lend(),
+		Dial:       cfg.Dial,
+		TLS:        cfg.TLS,
+		Logger:     cfg.Logger,
+		HeldID:     a.heldID,
+		AnswerNote: a.answerQuery,
 	})
 	err = a.run(ctx)
 	if err := errors.Join(err, a.layer.Close()); err != nil {
@@ -102,19 +102,19 @@ func digest(clusterName string, members []Member) string {
 
 // agreement is the state of one call to Agree.
 type agreement struct {
-	folder *DataDir
-	layer  *peer.Layer
-	log    *slog.Logger
-	self   string
-	set    string
-	first  string   // the member that draws the id
-	others []Member // all but self, sorted
+	dataDir *DataDir
+	layer   *peer.Layer
+	log     *slog.Logger
+	self    string
+	set     string
+	first   string   // the member that draws the id
+	others  []Member // all but self, sorted
 
-	news chan struct{} // holds a token when another member reports a new state
+	changed chan struct{} // holds a token when another member reports a new state
 
-	warnEvery time.Duration
-	quiet     time.Time // when something last happened or was logged
-	warned    string
+	warnEvery   time.Duration
+	lastEvent   time.Time // when something last happened or was logged
+	lastWarning string
 
 	mu            sync.Mutex // guards own and latestQueries
 	own           progress
@@ -123,16 +123,16 @@ type agreement struct {
 
 func newAgreement(f *DataDir, cfg Agreement) *agreement {
 	a := &agreement{
-		folder: f, log: cfg.Logger, self: f.MemberID(), set: digest(f.file.ClusterName, f.members),
-		news: make(chan struct{}, 1), own: progress{state: peer.Empty}, latestQueries: make(map[string]peer.Note),
-		warnEvery: cfg.warnEvery, quiet: time.Now(),
+		dataDir: f, log: cfg.Logger, self: f.MemberID(), set: digest(f.file.ClusterName, f.members),
+		changed: make(chan struct{}, 1), own: progress{state: peer.Empty}, latestQueries: make(map[string]peer.Note),
+		warnEvery: cfg.warnEvery, lastEvent: time.Now(),
 	}
 	if a.warnEvery == 0 {
 		a.warnEvery = warnEvery
 	}
 	if f.seed.ClusterID != "" {
 		id, _ := ParseClusterID(f.seed.ClusterID) // readSeed has already parsed it
-		a.own = progress{peer.Holds, id}
+		a.own = progress{peer.HoldsID, id}
 	}
 	for _, m := range f.members {
 		if m.ID != a.self {
@@ -150,8 +150,8 @@ func (a *agreement) current() progress {
 	return a.own
 }
 
-// held returns the id that this member has stored, for the peer layer.
-func (a *agreement) held() string { return a.current().text() }
+// heldID returns the id that this member has stored, for the peer layer.
+func (a *agreement) heldID() string { return a.current().text() }
 
 // text returns the id, or "" if there is none.
 func (s progress) text() string {
@@ -163,34 +163,34 @@ func (s progress) text() string {
 
 // run queries the others and decides, in rounds.
 func (a *agreement) run(ctx context.Context) error {
-	a.log.Info("this server is starting a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.folder.members)))
-	for wait := askSoon; ; wait = min(2*wait, askLate) {
-		heard, problems := a.ask(ctx)
+	a.log.Info("this server is starting a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.dataDir.members)))
+	for wait := minQueryWait; ; wait = min(2*wait, maxQueryWait) {
+		received, problems := a.queryAll(ctx)
 		own := a.current()
-		next, waitsFor, err := decide(a.self, a.first, own, heard, memberIDs(a.others))
+		next, waitsFor, err := decide(a.self, a.first, own, received, memberIDs(a.others))
 		maps.Copy(problems, waitsFor)
 		switch {
 		case ctx.Err() != nil:
-			return fmt.Errorf("%w: %w; waited for %s", ErrNotAgreed, context.Cause(ctx), sentence(problems))
+			return fmt.Errorf("%w: %w; waited for %s", ErrNotAgreed, context.Cause(ctx), joinProblems(problems))
 		case err != nil:
 			return err
 		case next != own:
-			if err := a.become(next); err != nil {
+			if err := a.advance(next); err != nil {
 				return err
 			}
 			if next.state == peer.Founded {
 				return nil
 			}
-			wait = askSoon / 2
-			a.quiet = time.Now()
+			wait = minQueryWait / 2
+			a.lastEvent = time.Now()
 			continue
 		}
 		a.warn(problems)
 		select {
-		case <-a.news:
-			wait = askSoon / 2
+		case <-a.changed:
+			wait = minQueryWait / 2
 			select { // any peer can claim to have news, but must not cause a tight loop
-			case <-time.After(askSoon):
+			case <-time.After(minQueryWait):
 			case <-ctx.Done():
 			}
 		case <-time.After(wait):
@@ -199,18 +199,18 @@ func (a *agreement) run(ctx context.Context) error {
 	}
 }
 
-// ask queries all other members concurrently, and returns their states, or why they could not be read.
-func (a *agreement) ask(ctx context.Context) (heard map[string]progress, problems map[string]string) {
+// queryAll queries all other members concurrently, and returns their states, or why they could not be read.
+func (a *agreement) queryAll(ctx context.Context) (received map[string]progress, problems map[string]string) {
 	var mu sync.Mutex // guards the results
-	heard, problems = make(map[string]progress), make(map[string]string)
+	received, problems = make(map[string]progress), make(map[string]string)
 	own := a.current()
-	var asking sync.WaitGroup
+	var queries sync.WaitGroup
 	for _, m := range a.others {
-		asking.Go(func() {
-			answer, err := a.layer.Ask(ctx, m.PeerAddress, a.note(m.ID, own))
+		queries.Go(func() {
+			answer, err := a.layer.Query(ctx, m.PeerAddress, a.note(m.ID, own))
 			var other progress
 			if err == nil {
-				other, err = standingOf(answer)
+				other, err = parseAnswer(answer)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -218,19 +218,19 @@ func (a *agreement) ask(ctx context.Context) (heard map[string]progress, problem
 				problems[m.ID] = fmt.Sprintf("at %s: %v", m.PeerAddress, err)
 				return
 			}
-			heard[m.ID] = other
+			received[m.ID] = other
 		})
 	}
-	asking.Wait()
-	return heard, problems
+	queries.Wait()
+	return received, problems
 }
 
 func (a *agreement) note(to string, own progress) peer.Note {
 	return peer.Note{Cluster: own.text(), From: a.self, To: to, Set: a.set, State: own.state}
 }
 
-// asked answers another member's query. It reports only what is on disk.
-func (a *agreement) asked(q peer.Note) (peer.Note, error) {
+// answerQuery answers another member's query. It reports only what is on disk.
+func (a *agreement) answerQuery(q peer.Note) (peer.Note, error) {
 	if !slices.ContainsFunc(a.others, func(m Member) bool { return m.ID == q.From }) || q.Set != a.set {
 		return peer.Note{}, fmt.Errorf("%s was started with different members or a different cluster name than %s: start all of them with the same settings", a.self, q.From)
 	}
@@ -239,24 +239,24 @@ func (a *agreement) asked(q peer.Note) (peer.Note, error) {
 	if a.latestQueries[q.From] != q {
 		a.latestQueries[q.From] = q
 		select {
-		case a.news <- struct{}{}:
+		case a.changed <- struct{}{}:
 		default:
 		}
 	}
 	return a.note(q.From, a.own), nil
 }
 
-// become stores this member's new state before other members can see it.
-func (a *agreement) become(next progress) (err error) {
-	if next == drawn {
+// advance stores this member's new state before other members can see it.
+func (a *agreement) advance(next progress) (err error) {
+	if next == mustDraw {
 		next.id = DrawClusterID()
 	}
-	said := "stored the id of the new cluster"
+	msg := "stored the id of the new cluster"
 	if next.state == peer.Founded {
-		said = "the new cluster has been founded: all of its members have stored its id"
-		err = a.folder.found(next.id)
+		msg = "the new cluster has been founded: all of its members have stored its id"
+		err = a.dataDir.found(next.id)
 	} else {
-		err = a.folder.hold(next.id, a.set)
+		err = a.dataDir.hold(next.id, a.set)
 	}
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (a *agreement) become(next progress) (err error) {
 	a.mu.Lock()
 	a.own = next
 	a.mu.Unlock()
-	a.log.Info(said, slog.String("cluster_id", next.text()))
+	a.log.Info(msg, slog.String("cluster_id", next.text()))
 	return nil
 }
 
@@ -280,16 +280,16 @@ func (f *DataDir) hold(id ClusterID, set string) error {
 
 // warn periodically logs what this member is waiting for.
 func (a *agreement) warn(problems map[string]string) {
-	text, now := sentence(problems), time.Now()
-	if text == "" || now.Sub(a.quiet) < a.warnEvery || text == a.warned && now.Sub(a.quiet) < warnAgain {
+	text, now := joinProblems(problems), time.Now()
+	if text == "" || now.Sub(a.lastEvent) < a.warnEvery || text == a.lastWarning && now.Sub(a.lastEvent) < repeatWarning {
 		return
 	}
-	a.warned, a.quiet = text, now
+	a.lastWarning, a.lastEvent = text, now
 	a.log.Warn("the new cluster cannot start yet", slog.String("waiting_for", text))
 }
 
-// sentence joins all problems, sorted by member.
-func sentence(problems map[string]string) string {
+// joinProblems joins all problems, sorted by member.
+func joinProblems(problems map[string]string) string {
 	var all []string
 	for _, id := range slices.Sorted(maps.Keys(problems)) {
 		all = append(all, id+" "+problems[id])

@@ -15,11 +15,11 @@ type progress struct {
 	id    ClusterID // the id that it holds or founded; zero if it reported none
 }
 
-// drawn is the next state of a first member that must draw an id.
-var drawn = progress{state: peer.Holds} //nolint:gochecknoglobals // a constant
+// mustDraw is the next state of a first member that must draw an id.
+var mustDraw = progress{state: peer.HoldsID} //nolint:gochecknoglobals // a constant
 
-// standingOf parses a member's answer.
-func standingOf(n peer.Note) (progress, error) {
+// parseAnswer parses a member's answer.
+func parseAnswer(n peer.Note) (progress, error) {
 	s := progress{state: n.State}
 	if n.Cluster != "" {
 		var err error
@@ -27,7 +27,7 @@ func standingOf(n peer.Note) (progress, error) {
 			return progress{}, err
 		}
 	}
-	if n.State == peer.Holds && s.id.IsZero() || n.State == peer.Empty && !s.id.IsZero() {
+	if n.State == peer.HoldsID && s.id.IsZero() || n.State == peer.Empty && !s.id.IsZero() {
 		return progress{}, errors.New("its answer contradicts itself")
 	}
 	return s, nil
@@ -40,34 +40,34 @@ func standingOf(n peer.Note) (progress, error) {
 // Only the first member draws an id, once all others are empty. The others adopt the id that it holds. The first member
 // founds the cluster when all others hold its id, and then the others found it too. A data directory never replaces the
 // id that it holds.
-func decide(self, first string, own progress, heard map[string]progress, others []string) (next progress, waitsFor map[string]string, err error) {
-	founded, equal := false, 0
+func decide(self, first string, own progress, received map[string]progress, others []string) (next progress, waitsFor map[string]string, err error) {
+	founded, matching := false, 0
 	for _, id := range others {
-		other, answered := heard[id]
+		other, answered := received[id]
 		switch {
 		case !answered:
-		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // no member founds the cluster before the first one
+		case other.state == peer.Founded && (own.state != peer.HoldsID || own.id != other.id || self == first): // no member founds the cluster before the first one
 			return own, nil, errMemberFounded(self, id, own, other, others)
 		case other.state == peer.Founded:
 			founded = true
 		case other == own:
-			equal++
+			matching++
 		}
 	}
-	switch all := equal == len(others); {
+	switch all := matching == len(others); {
 	case founded:
 		return progress{peer.Founded, own.id}, nil, nil
-	case own.state == peer.Empty && self != first && heard[first].state == peer.Holds:
-		return heard[first], nil, nil
+	case own.state == peer.Empty && self != first && received[first].state == peer.HoldsID:
+		return received[first], nil, nil
 	case own.state == peer.Empty && self == first && all:
-		return drawn, nil, nil
-	case own.state == peer.Holds && self == first && all:
+		return mustDraw, nil, nil
+	case own.state == peer.HoldsID && self == first && all:
 		return progress{peer.Founded, own.id}, nil, nil
 	}
 	waitsFor = make(map[string]string)
 	for _, id := range others {
-		if other, answered := heard[id]; answered && other != own {
-			waitsFor[id] = waitReason(self, first, own, id, other, len(heard) == len(others))
+		if other, answered := received[id]; answered && other != own {
+			waitsFor[id] = waitReason(self, first, own, id, other, len(received) == len(others))
 		}
 	}
 	return own, waitsFor, nil
@@ -77,9 +77,9 @@ func decide(self, first string, own progress, heard map[string]progress, others 
 func waitReason(self, first string, own progress, id string, other progress, all bool) string {
 	stale := "" // the member whose data directory is left over from another start
 	switch {
-	case own.state == peer.Holds && id == first:
+	case own.state == peer.HoldsID && id == first:
 		stale = self
-	case other.state == peer.Holds && self == first:
+	case other.state == peer.HoldsID && self == first:
 		stale = id
 	default:
 		return "has not stored the cluster's id yet"
@@ -98,9 +98,9 @@ func waitReason(self, first string, own progress, id string, other progress, all
 func errMemberFounded(self, id string, own, other progress, others []string) error {
 	what := "is empty"
 	switch {
-	case own.state == peer.Holds && own.id == other.id:
+	case own.state == peer.HoldsID && own.id == other.id:
 		what = "is an old copy"
-	case own.state == peer.Holds:
+	case own.state == peer.HoldsID:
 		what = "holds the id of another cluster, which was never founded"
 	}
 	return fmt.Errorf("%w: %s has data, and the data directory of %s %s. If %s lost its data, it must not rejoin under its old id: remove it (gkctl cluster remove %s), "+

@@ -12,75 +12,75 @@ import (
 // These tests explore every order in which three members can query, answer, decide, crash and lose their data
 // directories. Answers are remembered until the member's process exits, so that every late answer is covered.
 
-const agreeing = 3 // number of members
+const memberCount = 3 // number of members
 
-func agreeingID(i int) string { return fmt.Sprintf("gk%d", i+1) }
+func testMemberID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
-// folder encodes a member's progress in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the
+// dirState encodes a member's progress in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the
 // order in which they are drawn.
-type folder uint8
+type dirState uint8
 
 const (
-	unheard folder = iota
+	notReceived dirState = iota
 	empty
-	holding      // plus 2 for each further seed
-	founding     // plus 2 for each further seed
-	seedBits = 1 // number of bits by which a seed is shifted
+	heldSeed        // plus 2 for each further seed
+	foundedSeed     // plus 2 for each further seed
+	seedBits    = 1 // number of bits by which a seed is shifted
 )
 
-func (f folder) founded() bool { return f >= founding && (f-founding)%2 == 0 }
-func (f folder) seed() uint64 {
-	if f < holding {
+func (f dirState) founded() bool { return f >= foundedSeed && (f-foundedSeed)%2 == 0 }
+func (f dirState) seed() uint64 {
+	if f < heldSeed {
 		return 0
 	}
-	return uint64(f-holding)/2 + 1
+	return uint64(f-heldSeed)/2 + 1
 }
 
-func folderOf(s progress) folder {
-	switch n := folder(s.id.Seed-1) << seedBits; s.state {
-	case peer.Holds:
-		return holding + n
+func dirStateOf(s progress) dirState {
+	switch n := dirState(s.id.Seed-1) << seedBits; s.state {
+	case peer.HoldsID:
+		return heldSeed + n
 	case peer.Founded:
-		return founding + n
+		return foundedSeed + n
 	default:
 		return empty
 	}
 }
 
-func (f folder) standing() progress {
+func (f dirState) toProgress() progress {
 	switch {
 	case f <= empty:
 		return progress{state: peer.Empty}
 	case f.founded():
 		return progress{peer.Founded, ClusterID{f.seed(), 1}}
 	default:
-		return progress{peer.Holds, ClusterID{f.seed(), 1}}
+		return progress{peer.HoldsID, ClusterID{f.seed(), 1}}
 	}
 }
 
-// members is the state of a starting set.
-type members struct {
-	own   [agreeing]folder
-	heard [agreeing][agreeing]folder // the answers that the running processes have received
-	drawn uint8                      // number of seeds drawn
-	wiped uint8                      // number of directories lost
-	lost  [agreeing]uint8            // bit set of the seeds that a member founded in a directory that it then lost
-	ever  uint8                      // bit set of the seeds that were founded
+// setState is the state of a starting set.
+type setState struct {
+	own         [memberCount]dirState
+	received    [memberCount][memberCount]dirState // the answers that the running processes have received
+	drawn       uint8                              // number of seeds drawn
+	wiped       uint8                              // number of directories lost
+	lost        [memberCount]uint8                 // bit set of the seeds that a member founded in a directory that it then lost
+	everFounded uint8                              // bit set of the seeds that were founded
 }
 
-func (s members) String() string {
+func (s setState) String() string {
 	var b strings.Builder
 	for i, own := range s.own {
-		fmt.Fprintf(&b, "%s %s %d; ", agreeingID(i), own.standing().state, own.seed())
+		fmt.Fprintf(&b, "%s %s %d; ", testMemberID(i), own.toProgress().state, own.seed())
 	}
 	return b.String()
 }
 
 // next calls each with every possible next state. An error names the broken rule.
-func (s members) next(wipes, draws uint8, each func(members)) error {
+func (s setState) next(wipes, draws uint8, each func(setState)) error {
 	for i, own := range s.own {
 		to := s
-		to.heard[i] = [agreeing]folder{}
+		to.received[i] = [memberCount]dirState{}
 		each(to) // crash
 		if s.wiped < wipes {
 			to.wiped++
@@ -96,11 +96,11 @@ func (s members) next(wipes, draws uint8, each func(members)) error {
 		for j, other := range s.own {
 			if i != j {
 				to := s
-				to.heard[i][j] = other
+				to.received[i][j] = other
 				each(to)
 			}
 		}
-		to, err := s.decides(i, draws)
+		to, err := s.step(i, draws)
 		if err != nil {
 			return err
 		}
@@ -109,85 +109,85 @@ func (s members) next(wipes, draws uint8, each func(members)) error {
 	return nil
 }
 
-// decides makes member i decide, based on the answers that it has received.
-func (s members) decides(i int, draws uint8) (members, error) {
-	heard := make(map[string]progress)
+// step makes member i decide, based on the answers that it has received.
+func (s setState) step(i int, draws uint8) (setState, error) {
+	received := make(map[string]progress)
 	var others []string
 	for j := range s.own {
 		if j == i {
 			continue
 		}
-		others = append(others, agreeingID(j))
-		if h := s.heard[i][j]; h != unheard {
-			heard[agreeingID(j)] = h.standing()
+		others = append(others, testMemberID(j))
+		if h := s.received[i][j]; h != notReceived {
+			received[testMemberID(j)] = h.toProgress()
 		}
 	}
-	own := s.own[i].standing()
-	next, _, err := decide(agreeingID(i), agreeingID(0), own, heard, others)
+	own := s.own[i].toProgress()
+	next, _, err := decide(testMemberID(i), testMemberID(0), own, received, others)
 	if err != nil {
 		return s, nil // it refuses to start and writes nothing
 	}
-	if next == drawn {
+	if next == mustDraw {
 		if s.drawn == draws {
 			return s, nil
 		}
 		s.drawn++
 		next.id = ClusterID{uint64(s.drawn), 1}
 	}
-	if own.state == peer.Holds && next.id != own.id {
-		return s, fmt.Errorf("%s replaces its seed", agreeingID(i))
+	if own.state == peer.HoldsID && next.id != own.id {
+		return s, fmt.Errorf("%s replaces its seed", testMemberID(i))
 	}
-	s.own[i] = folderOf(next)
+	s.own[i] = dirStateOf(next)
 	if next.state != peer.Founded {
 		return s, nil
 	}
 	bit := uint8(1) << next.id.Seed
-	s.ever |= bit
+	s.everFounded |= bit
 	if s.lost[i]&bit != 0 {
-		return s, fmt.Errorf("%s founds a cluster again even though it has lost that cluster's data", agreeingID(i))
+		return s, fmt.Errorf("%s founds a cluster again even though it has lost that cluster's data", testMemberID(i))
 	}
 	for j, other := range s.own {
-		if other.seed() != next.id.Seed && s.ever&(1<<other.seed()) != 0 {
-			return s, fmt.Errorf("%s founds a cluster while %s has the seed of another founded one", agreeingID(i), agreeingID(j))
+		if other.seed() != next.id.Seed && s.everFounded&(1<<other.seed()) != 0 {
+			return s, fmt.Errorf("%s founds a cluster while %s has the seed of another founded one", testMemberID(i), testMemberID(j))
 		}
 	}
 	return s, nil
 }
 
 // explore visits all reachable states, and returns a predecessor of each.
-func explore(t *testing.T, wipes, draws uint8) map[members]members {
+func explore(t *testing.T, wipes, draws uint8) map[setState]setState {
 	t.Helper()
-	start := members{own: [agreeing]folder{empty, empty, empty}}
-	before := map[members]members{start: start}
-	for queue := []members{start}; len(queue) > 0; queue = queue[1:] {
-		err := queue[0].next(wipes, draws, func(to members) {
-			if _, known := before[to]; !known {
-				before[to] = queue[0]
+	start := setState{own: [memberCount]dirState{empty, empty, empty}}
+	predecessors := map[setState]setState{start: start}
+	for queue := []setState{start}; len(queue) > 0; queue = queue[1:] {
+		err := queue[0].next(wipes, draws, func(to setState) {
+			if _, known := predecessors[to]; !known {
+				predecessors[to] = queue[0]
 				queue = append(queue, to)
 			}
 		})
 		if err != nil {
-			for s := queue[0]; s != start; s = before[s] {
+			for s := queue[0]; s != start; s = predecessors[s] {
 				t.Log(s)
 			}
 			t.Fatal(err)
 		}
 	}
-	return before
+	return predecessors
 }
 
 // A cluster may be founded only if no directory has the seed of another founded cluster, and never by a member that
 // already founded it and then lost its directory.
 func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
-	again := 0
+	refounded := 0
 	states := explore(t, 3, 2)
 	for s := range states {
-		if s.ever == 1<<1|1<<2 {
-			again++
+		if s.everFounded == 1<<1|1<<2 {
+			refounded++
 		}
 	}
-	t.Logf("%d states; in %d of them a second cluster was founded after all members had lost the first", len(states), again)
-	if again == 0 {
+	t.Logf("%d states; in %d of them a second cluster was founded after all members had lost the first", len(states), refounded)
+	if refounded == 0 {
 		t.Error("no second cluster was founded, so the rule was not tested")
 	}
 }
@@ -201,14 +201,14 @@ func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 			for i := range to.own {
 				for j := range to.own {
 					if i != j {
-						to.heard[i][j] = to.own[j]
+						to.received[i][j] = to.own[j]
 					}
 				}
 				if to.own[i].founded() {
 					continue
 				}
 				var err error
-				if to, err = to.decides(i, 1); err != nil {
+				if to, err = to.step(i, 1); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -222,15 +222,15 @@ func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 }
 
 func TestDecide_Waiting_NamesTheMember(t *testing.T) {
-	empty := empty.standing()
-	holds := func(seed uint64) progress { return progress{peer.Holds, ClusterID{seed, 1}} }
+	empty := empty.toProgress()
+	holds := func(seed uint64) progress { return progress{peer.HoldsID, ClusterID{seed, 1}} }
 	founded := func(seed uint64) progress { return progress{peer.Founded, ClusterID{seed, 1}} }
 	for name, test := range map[string]struct {
-		self   string
-		own    progress
-		heard  map[string]progress
-		member string // the member that self waits for; empty if self refuses to start
-		want   []string
+		self     string
+		own      progress
+		received map[string]progress
+		member   string // the member that self waits for; empty if self refuses to start
+		want     []string
 	}{
 		"the first member, while another has not stored the id": {"gk1", holds(1), map[string]progress{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
 		"a wiped first member": {"gk1", empty, map[string]progress{"gk2": holds(1), "gk3": empty}, "gk2",
@@ -251,21 +251,21 @@ func TestDecide_Waiting_NamesTheMember(t *testing.T) {
 				others = append(others, id)
 			}
 		}
-		next, waitsFor, err := decide(test.self, "gk1", test.own, maps.Clone(test.heard), others)
-		said := waitsFor[test.member]
+		next, waitsFor, err := decide(test.self, "gk1", test.own, maps.Clone(test.received), others)
+		msg := waitsFor[test.member]
 		if test.member == "" && err != nil {
-			said = err.Error()
+			msg = err.Error()
 		}
 		if next != test.own || (err != nil) != (test.member == "") {
 			t.Errorf("%s: decide() = %v, error %v", name, next, err)
 		}
 		for _, want := range test.want {
-			if !strings.Contains(said, want) {
-				t.Errorf("%s: got message %q, want it to contain %q", name, said, want)
+			if !strings.Contains(msg, want) {
+				t.Errorf("%s: got message %q, want it to contain %q", name, msg, want)
 			}
 		}
-		if name == "a wiped first member, while another is down" && strings.Contains(said, "nothing was granted") {
-			t.Errorf("%s: message %q claims more than is known", name, said)
+		if name == "a wiped first member, while another is down" && strings.Contains(msg, "nothing was granted") {
+			t.Errorf("%s: message %q claims more than is known", name, msg)
 		}
 	}
 }

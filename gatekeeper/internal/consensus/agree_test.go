@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// starting is a member of a new set. It can be started more than once on the same directory.
-type starting struct {
+// startingMember is a member of a new set. It can be started more than once on the same directory.
+type startingMember struct {
 	Member
 	t       *testing.T
 	dir     string
@@ -27,11 +27,11 @@ type starting struct {
 	faults  *faults
 	network *pipes // nil for loopback sockets
 
-	cancel context.CancelFunc
-	ended  chan struct{} // closed when Agree has returned; the fields below are valid then
-	id     ClusterID
-	err    error
-	shut   func() // stops the server that serve started
+	cancel     context.CancelFunc
+	ended      chan struct{} // closed when Agree has returned; the fields below are valid then
+	id         ClusterID
+	err        error
+	stopServer func() // stops the server that serve started
 
 	log startLog
 }
@@ -59,30 +59,30 @@ func (l *startLog) contains(text string) bool {
 }
 
 // newSet creates the members of a set on free ports.
-func newSet(t *testing.T, ids ...string) []*starting {
+func newSet(t *testing.T, ids ...string) []*startingMember {
 	t.Helper()
 	set, listeners := namedSet(t, ids...)
-	var all []*starting
+	var all []*startingMember
 	for i, m := range set {
 		listeners[i].Close() // the member does not listen until it is started
-		all = append(all, &starting{Member: m, t: t, dir: t.TempDir(), set: set, name: "test"})
+		all = append(all, &startingMember{Member: m, t: t, dir: t.TempDir(), set: set, name: "test"})
 	}
 	return all
 }
 
 // start starts the member in the background.
-func (s *starting) start() {
+func (s *startingMember) start() {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
-	s.cancel, s.ended, s.id, s.err, s.shut = cancel, make(chan struct{}), ClusterID{}, nil, func() {}
+	s.cancel, s.ended, s.id, s.err, s.stopServer = cancel, make(chan struct{}), ClusterID{}, nil, func() {}
 	s.t.Cleanup(s.stop)
-	folder, err := PrepareDataDir(DataDirConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
+	dataDir, err := PrepareDataDir(DataDirConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if id := folder.ClusterID(); !id.IsZero() { // already founded
+	if id := dataDir.ClusterID(); !id.IsZero() { // already founded
 		s.id = id
-		s.serve(folder, s.listen())
+		s.serve(dataDir, s.listen())
 		close(s.ended)
 		return
 	}
@@ -96,12 +96,12 @@ func (s *starting) start() {
 	}
 	go func() {
 		defer close(s.ended)
-		listener, err := folder.Agree(ctx, cfg)
-		if s.id, s.err = folder.ClusterID(), err; err != nil {
-			folder.Close()
+		listener, err := dataDir.Agree(ctx, cfg)
+		if s.id, s.err = dataDir.ClusterID(), err; err != nil {
+			dataDir.Close()
 			return
 		}
-		s.serve(folder, listener)
+		s.serve(dataDir, listener)
 	}()
 }
 
@@ -109,7 +109,7 @@ func dialTCP(ctx context.Context, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }
 
-func (s *starting) listen() net.Listener {
+func (s *startingMember) listen() net.Listener {
 	if s.network != nil {
 		return s.network.listen(s.PeerAddress)
 	}
@@ -117,30 +117,30 @@ func (s *starting) listen() net.Listener {
 }
 
 // serve responds like a member of a founded cluster, without bootstrapping Raft.
-func (s *starting) serve(folder *DataDir, listener net.Listener) {
-	layer := newPeerLayer(folder, listener)
-	s.shut = func() {
+func (s *startingMember) serve(dataDir *DataDir, listener net.Listener) {
+	layer := newPeerLayer(dataDir, listener)
+	s.stopServer = func() {
 		layer.Close()
-		folder.Close()
+		dataDir.Close()
 	}
 }
 
 // stop stops the member, whatever its state.
-func (s *starting) stop() {
+func (s *startingMember) stop() {
 	s.cancel()
 	<-s.ended
-	s.shut()
+	s.stopServer()
 }
 
 // wipe stops the member and gives it an empty directory.
-func (s *starting) wipe() {
+func (s *startingMember) wipe() {
 	s.t.Helper()
 	s.stop()
 	s.dir = s.t.TempDir()
 }
 
-// founded waits until the member has started successfully.
-func (s *starting) founded() ClusterID {
+// waitFounded waits until the member has started successfully.
+func (s *startingMember) waitFounded() ClusterID {
 	s.t.Helper()
 	<-s.ended
 	if s.err != nil {
@@ -149,22 +149,22 @@ func (s *starting) founded() ClusterID {
 	return s.id
 }
 
-// foundedOne waits until all members have founded the cluster, and returns the id on which they agree.
-func foundedOne(t *testing.T, set []*starting) ClusterID {
+// waitAllFounded waits until all members have founded the cluster, and returns the id on which they agree.
+func waitAllFounded(t *testing.T, set []*startingMember) ClusterID {
 	t.Helper()
 	for _, s := range set {
-		if id := s.founded(); id != set[0].id || id.IsZero() || id.Incarnation != 1 {
+		if id := s.waitFounded(); id != set[0].id || id.IsZero() || id.Incarnation != 1 {
 			t.Fatalf("%s founded %v, but %s founded %v", set[0].ID, set[0].id, s.ID, id)
 		}
 	}
 	return set[0].id
 }
 
-func orders(n int) (all [][]int) {
+func permutations(n int) (all [][]int) {
 	if n == 0 {
 		return [][]int{nil}
 	}
-	for _, shorter := range orders(n - 1) {
+	for _, shorter := range permutations(n - 1) {
 		for at := range n {
 			all = append(all, slices.Insert(slices.Clone(shorter), at, n-1))
 		}
@@ -172,9 +172,9 @@ func orders(n int) (all [][]int) {
 	return all
 }
 
-func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
+func TestAgree_EveryStartOrder_AllGetTheSameID(t *testing.T) {
 	ids := make(map[ClusterID]bool)
-	for _, order := range orders(3) {
+	for _, order := range permutations(3) {
 		set := newSet(t, "gk1", "gk2", "gk3")
 		for n, i := range order {
 			set[i].start()
@@ -189,7 +189,7 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 				}
 			}
 		}
-		ids[foundedOne(t, set)] = true
+		ids[waitAllFounded(t, set)] = true
 	}
 	if len(ids) != 6 {
 		t.Errorf("six clusters with the same names got the ids %v, want six different ones", ids)
@@ -198,39 +198,39 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 
 // faults makes a member crash at one chosen step.
 type faults struct {
-	where string
+	point string
 	at    int64 // the occurrence of that step, counted from 1
 
 	cancel context.CancelFunc
 
-	mu    sync.Mutex // guards the fields below
-	count int64
-	dead  bool
-	over  bool // ignore further steps
+	mu       sync.Mutex // guards the fields below
+	count    int64
+	dead     bool
+	disabled bool // ignore further steps
 }
 
-// pass counts a step. It returns false once the member has crashed.
-func (f *faults) pass(where string) bool {
+// reach counts a step. It returns false once the member has crashed.
+func (f *faults) reach(point string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.over {
+	if f.disabled {
 		return !f.dead
 	}
-	if where == f.where {
+	if point == f.point {
 		f.count++
 	}
 	if f.count == f.at {
-		f.dead, f.over = true, true
+		f.dead, f.disabled = true, true
 		f.cancel()
 	}
 	return !f.dead
 }
 
-// end prevents a later crash, and reports whether the member has already crashed.
-func (f *faults) end() bool {
+// disable prevents a later crash, and reports whether the member has already crashed.
+func (f *faults) disable() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.over = true
+	f.disabled = true
 	return f.dead
 }
 
@@ -247,7 +247,7 @@ func (f *faults) apply(cfg Agreement, cancel context.CancelFunc) Agreement {
 
 func (f *faults) line(text string) {
 	if strings.Contains(text, "stored") {
-		f.pass("stored")
+		f.reach("stored")
 	}
 }
 
@@ -258,7 +258,7 @@ type faultyConn struct {
 }
 
 func (c *faultyConn) Write(p []byte) (int, error) {
-	if !c.faults.pass(c.write) {
+	if !c.faults.reach(c.write) {
 		return 0, net.ErrClosed
 	}
 	return c.Conn.Write(p)
@@ -266,7 +266,7 @@ func (c *faultyConn) Write(p []byte) (int, error) {
 
 func (c *faultyConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if !c.faults.pass(c.read) {
+	if !c.faults.reach(c.read) {
 		return 0, net.ErrClosed
 	}
 	return n, err
@@ -294,26 +294,26 @@ func (l *faultyListener) Accept() (net.Conn, error) {
 
 // Each member crashes once at each step: after it stores its state, before it sends a message, and after it receives
 // one.
-func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
-	for where, steps := range map[string]int64{"stored": 2, "query sent": 8, "answer received": 8, "query received": 8, "answer sent": 8} {
+func TestAgree_CrashAtEachStep_AllGetTheSameID(t *testing.T) {
+	for point, steps := range map[string]int64{"stored": 2, "query sent": 8, "answer received": 8, "query received": 8, "answer sent": 8} {
 		for i := range 3 {
-			t.Run(fmt.Sprintf("%s by gk%d", where, i+1), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s by gk%d", point, i+1), func(t *testing.T) {
 				t.Parallel()
 				for step := range steps {
 					set := newSet(t, "gk1", "gk2", "gk3")
-					set[i].faults = &faults{where: where, at: step + 1}
+					set[i].faults = &faults{point: point, at: step + 1}
 					for _, s := range set {
 						s.start()
 					}
 					<-set[i].ended
-					crashed := set[i].faults.end()
+					crashed := set[i].faults.disable()
 					if crashed {
 						set[i].stop()
 						set[i].faults = nil
 						set[i].log.line = nil
 						set[i].start()
 					}
-					foundedOne(t, set)
+					waitAllFounded(t, set)
 					if !crashed { // it never reached this step
 						return
 					}
@@ -325,9 +325,9 @@ func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 
 // Before the cluster is founded, a member other than the first may lose its directory. It then starts over with an
 // empty one.
-func TestAgree_MemberWipedBeforeTheFounding_StartsAgain(t *testing.T) {
+func TestAgree_MemberWipedBeforeFounding_StartsOver(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
-	set[2].faults = &faults{where: "stored", at: 1}
+	set[2].faults = &faults{point: "stored", at: 1}
 	for _, s := range set {
 		s.start()
 	}
@@ -341,10 +341,10 @@ func TestAgree_MemberWipedBeforeTheFounding_StartsAgain(t *testing.T) {
 		}
 		set = set[:2]
 	}
-	foundedOne(t, set)
+	waitAllFounded(t, set)
 }
 
-func ended(set ...*starting) (errs []error) {
+func ended(set ...*startingMember) (errs []error) {
 	for _, s := range set {
 		<-s.ended
 		errs = append(errs, s.err)
@@ -353,7 +353,7 @@ func ended(set ...*starting) (errs []error) {
 }
 
 // hold makes the member store an id as if the first member had drawn it.
-func (s *starting) hold(id ClusterID) {
+func (s *startingMember) hold(id ClusterID) {
 	s.t.Helper()
 	f, err := PrepareDataDir(DataDirConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
 	if err != nil {
@@ -365,9 +365,9 @@ func (s *starting) hold(id ClusterID) {
 	}
 }
 
-func TestAgree_FirstMemberWipedBeforeTheFounding_NamesTheDataDirsToEmpty(t *testing.T) {
+func TestAgree_FirstMemberWipedBeforeFounding_NamesDataDirsToEmpty(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
-	set[1].hold(agreed)
+	set[1].hold(testClusterID)
 	for _, s := range set {
 		s.start()
 	}
@@ -376,7 +376,7 @@ func TestAgree_FirstMemberWipedBeforeTheFounding_NamesTheDataDirsToEmpty(t *test
 	})
 	set[1].wipe()
 	set[1].start()
-	if id := foundedOne(t, set); id == agreed {
+	if id := waitAllFounded(t, set); id == testClusterID {
 		t.Error("the first member adopted an id that it had not drawn")
 	}
 }
@@ -387,7 +387,7 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 		for _, s := range set {
 			s.start()
 		}
-		first := foundedOne(t, set)
+		first := waitAllFounded(t, set)
 		for _, i := range lost {
 			set[i].wipe()
 			set[i].start()
@@ -421,7 +421,7 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 				s.wipe()
 				s.start()
 			}
-			if again := foundedOne(t, set); again == first {
+			if again := waitAllFounded(t, set); again == first {
 				t.Error("the new cluster has the id of the first one")
 			}
 		}
@@ -429,10 +429,12 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 }
 
 func TestAgree_DifferentSets_DoNotStartTogether(t *testing.T) {
-	for name, change := range map[string]func(*starting){
-		"cluster name": func(s *starting) { s.name = "other" },
-		"members":      func(s *starting) { s.set = append(slices.Clone(s.set), Member{ID: "gk4", PeerAddress: "127.0.0.1:1"}) },
-		"an address": func(s *starting) {
+	for name, change := range map[string]func(*startingMember){
+		"cluster name": func(s *startingMember) { s.name = "other" },
+		"members": func(s *startingMember) {
+			s.set = append(slices.Clone(s.set), Member{ID: "gk4", PeerAddress: "127.0.0.1:1"})
+		},
+		"an address": func(s *startingMember) {
 			s.set = slices.Clone(s.set)
 			s.set[2].PeerAddress = "127.0.0.1:1"
 		},
@@ -463,7 +465,7 @@ func TestAgree_TwoClustersWithTheSameNames_NeverMix(t *testing.T) {
 	for _, s := range production {
 		s.start()
 	}
-	foundedOne(t, production)
+	waitAllFounded(t, production)
 	mistaken := []Member{staging[0].Member, staging[1].Member, production[2].Member}
 	for _, s := range staging[:2] {
 		s.set = mistaken
@@ -477,7 +479,7 @@ func TestAgree_TwoClustersWithTheSameNames_NeverMix(t *testing.T) {
 }
 
 // An impostor knows the members. Neither its claims nor its silence may have an effect.
-func TestAgree_StrangersConnect_NothingChanges(t *testing.T) {
+func TestAgree_ImpostorsConnect_NothingChanges(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[0].start()
 	until(t, "the member logs that it is waiting", func() bool { return set[0].log.contains("cannot start yet") })
@@ -489,14 +491,14 @@ func TestAgree_StrangersConnect_NothingChanges(t *testing.T) {
 		}
 		return append(binary.BigEndian.AppendUint16([]byte("gkpeer\x00\x01\x04"), uint16(len(body))), body...)
 	}
-	right := digest("test", set[0].set)
+	setDigest := digest("test", set[0].set)
 	long := strings.Repeat("x", 300)
 	for _, message := range [][]byte{
 		nil, {}, []byte("GET / HTTP/1.1\r\n\r\n"), []byte("gkpeer\x00\x01\x04\xff\xff"), []byte("gkpeer\x00\x01\x05\x00\x00"), []byte("gkpeer\x00\x01\x04\x00\x03\x00\x09x"),
-		note("", "gk9", "gk1", right, "empty"), note("", "gk1", "gk1", right, "empty"), note("", "gk2", "gk3", right, "empty"),
-		note("", "gk2", "gk1", "other", "empty"), note(long, long, "gk1", right, "empty"),
-		note("0000000000000009.1", "gk2", "gk1", right, "holds"), note("0000000000000009.1", "gk3", "gk1", right, "holds"),
-		note("0000000000000009.1", "gk2", "gk1", right, "founded"),
+		note("", "gk9", "gk1", setDigest, "empty"), note("", "gk1", "gk1", setDigest, "empty"), note("", "gk2", "gk3", setDigest, "empty"),
+		note("", "gk2", "gk1", "other", "empty"), note(long, long, "gk1", setDigest, "empty"),
+		note("0000000000000009.1", "gk2", "gk1", setDigest, "holds"), note("0000000000000009.1", "gk3", "gk1", setDigest, "holds"),
+		note("0000000000000009.1", "gk2", "gk1", setDigest, "founded"),
 	} {
 		c, err := net.Dial("tcp", set[0].PeerAddress)
 		if err != nil {
@@ -516,19 +518,19 @@ func TestAgree_StrangersConnect_NothingChanges(t *testing.T) {
 	}
 	set[1].start()
 	set[2].start()
-	if id := foundedOne(t, set); id.Seed == 9 {
+	if id := waitAllFounded(t, set); id.Seed == 9 {
 		t.Error("the cluster has the impostor's id")
 	}
 }
 
-func TestAgree_OverInMemoryListeners_AllGetOneID(t *testing.T) {
+func TestAgree_InMemoryListeners_AllGetTheSameID(t *testing.T) {
 	set := newSet(t, "gk1", "gk2")
 	network := &pipes{listeners: make(map[string]*pipeListener)}
 	for _, s := range set {
 		s.network = network
 		s.start()
 	}
-	foundedOne(t, set)
+	waitAllFounded(t, set)
 }
 
 // pipes is an in-memory network.
@@ -586,9 +588,9 @@ func (l *pipeListener) Close() error {
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: l.address} }
 
 // The directory of an unfinished start can be used only for that start.
-func TestDataDir_OfAnUnfinishedStart_IsBoundToItsMembers(t *testing.T) {
+func TestDataDir_UnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
-	set[1].hold(agreed)
+	set[1].hold(testClusterID)
 	same := DataDirConfig{MemberID: "gk2", ClusterName: "test", Members: set[0].set}
 	for name, change := range map[string]func(*DataDirConfig){
 		"member":  func(c *DataDirConfig) { c.MemberID = "gk1" },
@@ -600,28 +602,28 @@ func TestDataDir_OfAnUnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 		cfg := same
 		change(&cfg)
 		t.Log(name)
-		refuse(t, set[1].dir, cfg, "start it with the same settings as before, or empty the directory")
+		wantPrepareError(t, set[1].dir, cfg, "start it with the same settings as before, or empty the directory")
 	}
 	f := prepare(t, set[1].dir, same)
-	if err := f.found(agreed); err != nil {
+	if err := f.found(testClusterID); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
 	// Founded, but not bootstrapped yet.
 	other := same
 	other.Members = other.Members[:2]
-	refuse(t, set[1].dir, other, "start it with the same settings as before")
-	if f := prepare(t, set[1].dir, same); f.ClusterID() != agreed {
+	wantPrepareError(t, set[1].dir, other, "start it with the same settings as before")
+	if f := prepare(t, set[1].dir, same); f.ClusterID() != testClusterID {
 		t.Errorf("ClusterID() = %v, want the agreed id", f.ClusterID())
 	}
 }
 
-func TestDataDir_OfSeveralMembers_HasNoIDBeforeTheyAgree(t *testing.T) {
-	f := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named})
+func TestDataDir_SeveralMembers_HaveNoIDBeforeTheyAgree(t *testing.T) {
+	f := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: threeMembers})
 	if _, err := Open(Config{DataDir: f}); !errors.Is(err, ErrNotAgreed) {
 		t.Errorf("Open() = %v, want ErrNotAgreed", err)
 	}
-	one := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]})
+	one := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: threeMembers[:1]})
 	if one.ClusterID().IsZero() {
 		t.Error("a set of one member has no id")
 	}

@@ -23,8 +23,8 @@ type transferWatch struct {
 	since time.Time  // time of the first refusal since an entry was last accepted; zero if none
 }
 
-// saw records the result of submitting an entry to Raft.
-func (w *transferWatch) saw(err error) {
+// observe records the result of submitting an entry to Raft.
+func (w *transferWatch) observe(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !errors.Is(err, raft.ErrLeadershipTransferInProgress) {
@@ -57,44 +57,44 @@ type snapshotAlarm struct {
 	sent, alarms prometheus.Counter
 	logger       *slog.Logger
 
-	mu      sync.Mutex // guards followers
-	follows map[raft.ServerID]*snapshotsTo
+	mu        sync.Mutex // guards followers
+	followers map[raft.ServerID]*followerSnapshots
 }
 
-type snapshotsTo struct {
-	inARow int
-	index  uint64 // last entry of the newest snapshot
+type followerSnapshots struct {
+	consecutive int
+	index       uint64 // last entry of the newest snapshot
 }
 
 // tooManySnapshots is the number of consecutive snapshots, with no entry accepted after any of them, that raises the
 // alarm.
 const tooManySnapshots = 3
 
-// sending records that a snapshot up to index is being sent.
-func (a *snapshotAlarm) sending(to raft.ServerID, index uint64) {
+// snapshotStarted records that a snapshot up to index is being sent.
+func (a *snapshotAlarm) snapshotStarted(to raft.ServerID, index uint64) {
 	a.sent.Inc()
 	a.mu.Lock()
-	f := a.follows[to]
+	f := a.followers[to]
 	if f == nil {
-		f = &snapshotsTo{}
-		a.follows[to] = f
+		f = &followerSnapshots{}
+		a.followers[to] = f
 	}
-	f.inARow++
+	f.consecutive++
 	f.index = index
-	inARow := f.inARow
+	consecutive := f.consecutive
 	a.mu.Unlock()
-	if inARow >= tooManySnapshots {
+	if consecutive >= tooManySnapshots {
 		a.alarms.Inc()
 		a.logger.Error("a follower keeps receiving snapshots without catching up; keep more trailing log entries, or reduce the load on its disk and network",
-			"member", string(to), "snapshots", inARow)
+			"member", string(to), "snapshots", consecutive)
 	}
 }
 
-// progress records that a follower's log contains everything up to index.
-func (a *snapshotAlarm) progress(of raft.ServerID, index uint64) {
+// caughtUpTo records that a follower's log contains everything up to index.
+func (a *snapshotAlarm) caughtUpTo(id raft.ServerID, index uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if f := a.follows[of]; f != nil && index >= f.index {
-		delete(a.follows, of)
+	if f := a.followers[id]; f != nil && index >= f.index {
+		delete(a.followers, id)
 	}
 }

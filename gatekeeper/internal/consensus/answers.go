@@ -21,40 +21,40 @@ type answer struct {
 	term    uint64
 	sent    time.Time
 	matched uint64    // the highest index that the peer's log shares with ours
-	heard   time.Time // when it last acknowledged entries: a peer whose disk is stalled still answers heartbeats
+	ackedAt time.Time // when it last acknowledged entries: a peer whose disk is stalled still answers heartbeats
 }
 
 func newAnswers() *answers {
 	return &answers{changed: make(chan struct{}, 1), latest: make(map[raft.ServerID]answer)}
 }
 
-// note records that peer acknowledged, in term, a request sent at the given time. matched is 0 for a heartbeat.
-func (a *answers) note(peer raft.ServerID, term uint64, sent time.Time, matched uint64) {
+// ack records that peer acknowledged, in term, a request sent at the given time. matched is 0 for a heartbeat.
+func (a *answers) ack(peer raft.ServerID, term uint64, sent time.Time, matched uint64) {
 	now := time.Now()
 	a.mu.Lock()
-	have := a.latest[peer]
-	if term > have.term {
-		have = answer{term: term}
+	last := a.latest[peer]
+	if term > last.term {
+		last = answer{term: term}
 	}
-	if term == have.term {
-		if sent.After(have.sent) {
-			have.sent = sent
+	if term == last.term {
+		if sent.After(last.sent) {
+			last.sent = sent
 		}
 		if matched > 0 {
-			have.matched, have.heard = max(have.matched, matched), now
+			last.matched, last.ackedAt = max(last.matched, matched), now
 		}
-		a.latest[peer] = have
+		a.latest[peer] = last
 	}
 	a.mu.Unlock()
 	signal(a.changed)
 }
 
-// in returns the peer's answer in term, or the zero value.
-func (a *answers) in(term uint64, peer raft.ServerID) answer {
+// inTerm returns the peer's answer in term, or the zero value.
+func (a *answers) inTerm(term uint64, peer raft.ServerID) answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if have := a.latest[peer]; have.term == term {
-		return have
+	if last := a.latest[peer]; last.term == term {
+		return last
 	}
 	return answer{}
 }

@@ -25,7 +25,7 @@ func (n *Node) Append(entry []byte) *Pending {
 	f := n.raft.Apply(entry, n.enqueueTimeout())
 	if !n.futures.TryGo(func() {
 		a, err := n.outcome(f)
-		n.transfers.saw(err)
+		n.transfers.observe(err)
 		e.forget(p)
 		end(a)
 	}) {
@@ -62,12 +62,12 @@ func (n *Node) failed(err error) Appended {
 	}
 }
 
-func notAppended(why error) Appended {
-	return Appended{Err: fmt.Errorf("%w: %w", ErrNotAppended, why)}
+func notAppended(cause error) Appended {
+	return Appended{Err: fmt.Errorf("%w: %w", ErrNotAppended, cause)}
 }
 
-func unknown(why error) Appended {
-	return Appended{Err: fmt.Errorf("%w: %w", ErrUnknownOutcome, why)}
+func unknown(cause error) Appended {
+	return Appended{Err: fmt.Errorf("%w: %w", ErrUnknownOutcome, cause)}
 }
 
 // notLeader returns an error that names the leader, or ErrClosed if this server is closed.

@@ -24,11 +24,11 @@ func benchCluster(b *testing.B) *Node {
 	}
 	var nodes []*Node
 	for i, m := range set {
-		folder, err := PrepareDataDir(DataDirConfig{Dir: b.TempDir(), MemberID: m.ID, ClusterName: "bench", Members: set, ClusterID: agreed})
+		dataDir, err := PrepareDataDir(DataDirConfig{Dir: b.TempDir(), MemberID: m.ID, ClusterName: "bench", Members: set, ClusterID: testClusterID})
 		if err != nil {
 			b.Fatal(err)
 		}
-		n, err := Open(Config{DataDir: folder, Machine: fsm.New(folder.ClusterID().String()), PeerListener: listeners[i], Members: set, Timeouts: FastTimeouts()})
+		n, err := Open(Config{DataDir: dataDir, Machine: fsm.New(dataDir.ClusterID().String()), PeerListener: listeners[i], Members: set, Timeouts: FastTimeouts()})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -60,11 +60,11 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder := n.cfg.DataDir
-	if !hasState && folder.hasBegun() {
+	dataDir := n.cfg.DataDir
+	if !hasState && dataDir.hasBegun() {
 		return nil, store.Damaged(store.RaftFile, "it contains no term, entries or snapshot, even though this member once had them")
 	}
-	if !hasState && !folder.file.Joiner {
+	if !hasState && !dataDir.file.Joiner {
 		members, err := n.cfg.bootstrap(string(n.id), string(n.address))
 		if err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 		hasState = true
 	}
 	if hasState { // for a joiner, the replica calls begin
-		if err := folder.begin(); err != nil {
+		if err := dataDir.begin(); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +92,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 		return nil, err
 	}
 	what := fmt.Sprintf("the snapshot up to entry %d", all[0].Index)
-	switch refused := n.replica.refused; {
+	switch refused := n.replica.restoreErr; {
 	case errors.Is(refused, fsm.ErrNewer) || errors.Is(refused, fsm.ErrForeign):
 		return nil, fmt.Errorf("%s: %w", what, refused)
 	case refused != nil:

@@ -20,8 +20,8 @@ import (
 
 // These tests run complete members over loopback, on disk.
 
-// steady timeouts are longer than disk stalls on a busy machine. No test waits for them; see electLeader.
-var steady = Timeouts{Heartbeat: 2 * time.Second, Election: 2 * time.Second}
+// longTimeouts timeouts are longer than disk stalls on a busy machine. No test waits for them; see electLeader.
+var longTimeouts = Timeouts{Heartbeat: 2 * time.Second, Election: 2 * time.Second}
 
 type server struct {
 	*Node
@@ -50,13 +50,13 @@ func listenAt(t *testing.T, address string) net.Listener {
 // boot starts a member with a recorder as its Leading.
 func boot(t *testing.T, cfg DataDirConfig, listener net.Listener, adjust func(*Config)) *server {
 	t.Helper()
-	folder, err := PrepareDataDir(cfg)
+	dataDir, err := PrepareDataDir(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{machine: fsm.New(folder.ClusterID().String()), dir: cfg.Dir}
+	s := &server{machine: fsm.New(dataDir.ClusterID().String()), dir: cfg.Dir}
 	c := Config{
-		DataDir: folder, Machine: s.machine, PeerListener: listener, Members: cfg.Members, Timeouts: steady,
+		DataDir: dataDir, Machine: s.machine, PeerListener: listener, Members: cfg.Members, Timeouts: longTimeouts,
 		APIAddress: cfg.MemberID + ".api:7420",
 	}
 	if adjust != nil {
@@ -85,7 +85,7 @@ func bootSet(t *testing.T, ids ...string) []*server {
 	set, listeners := namedSet(t, ids...)
 	var servers []*server
 	for i, id := range ids {
-		cfg := DataDirConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}
+		cfg := DataDirConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: testClusterID}
 		servers = append(servers, boot(t, cfg, listeners[i], nil))
 	}
 	return servers
@@ -93,15 +93,15 @@ func bootSet(t *testing.T, ids ...string) []*server {
 
 // campaign makes the server start an election immediately, as the target of a transfer does.
 func (s *server) campaign() {
-	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
+	req := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
 	select {
-	case s.transport.incoming.to <- raft.RPC{Command: ask, RespChan: make(chan raft.RPCResponse, 1)}:
-	case <-time.After(steady.Election): // it is no longer a follower
+	case s.transport.incoming.to <- raft.RPC{Command: req, RespChan: make(chan raft.RPCResponse, 1)}:
+	case <-time.After(longTimeouts.Election): // it is no longer a follower
 	}
 }
 
-// promoted returns the promoted leader, or nil.
-func promoted(servers []*server) *server {
+// promotedLeader returns the promoted leader, or nil.
+func promotedLeader(servers []*server) *server {
 	for _, s := range servers {
 		if term, leads := leads(s.raft); leads && s.promoted.Load() == term {
 			return s
@@ -110,50 +110,50 @@ func promoted(servers []*server) *server {
 	return nil
 }
 
-// leading waits for a promoted leader. If there is neither a leader nor a candidate, the first server starts an
+// electLeader waits for a promoted leader. If there is neither a leader nor a candidate, the first server starts an
 // election, which is faster than waiting for a timeout.
-func leading(t *testing.T, servers []*server) *server {
+func electLeader(t *testing.T, servers []*server) *server {
 	t.Helper()
 	if !slices.ContainsFunc(servers, func(s *server) bool { return s.raft.State() != raft.Follower }) {
 		servers[0].campaign()
 	}
-	return elected(t, servers)
+	return waitForLeader(t, servers)
 }
 
-// elected waits for a promoted leader. It does not start an election, because the caller has already made a server
+// waitForLeader waits for a promoted leader. It does not start an election, because the caller has already made a server
 // start one.
-func elected(t *testing.T, servers []*server) *server {
+func waitForLeader(t *testing.T, servers []*server) *server {
 	t.Helper()
 	var leader *server
 	until(t, "a leader is promoted", func() bool {
-		leader = promoted(servers)
+		leader = promotedLeader(servers)
 		return leader != nil
 	})
 	return leader
 }
 
-func without(servers []*server, not *server) []*server {
-	var left []*server
+func without(servers []*server, excluded *server) []*server {
+	var rest []*server
 	for _, s := range servers {
-		if s != not {
-			left = append(left, s)
+		if s != excluded {
+			rest = append(rest, s)
 		}
 	}
-	return left
+	return rest
 }
 
-func applied(t *testing.T, id string, servers ...*server) {
+func waitForEntry(t *testing.T, id string, servers ...*server) {
 	t.Helper()
 	for _, s := range servers {
 		until(t, s.ID()+" applies "+id, func() bool { return s.machine.State().Retired(id) })
 	}
 }
 
-func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
+func TestCluster_SurvivesElectionsFailuresAndMembershipChanges(t *testing.T) {
 	servers := bootSet(t, "gk1", "gk2", "gk3")
-	leader := leading(t, servers)
+	leader := electLeader(t, servers)
 	mustAppend(t, leader.Node, "one")
-	applied(t, "one", servers...)
+	waitForEntry(t, "one", servers...)
 	if err := leader.Confirm(t.Context(), leader.Term(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 	closeNode(t, leader.Node)
 	lost := leader
 	servers = without(servers, leader)
-	leader = leading(t, servers)
+	leader = electLeader(t, servers)
 	mustAppend(t, leader.Node, "two")
 	if err := leader.Confirm(t.Context(), leader.Term(), time.Now()); err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: joiner.PeerAddress(), NonVoter: true}); err != nil {
 		t.Fatal(err)
 	}
-	applied(t, "two", joiner)
+	waitForEntry(t, "two", joiner)
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
 	if !joiner.cfg.DataDir.hasBegun() {
 		t.Error("a joiner that has applied entries has not recorded that it has begun")
@@ -242,24 +242,24 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 		t.Errorf("the removed member is still listed: %+v", m)
 	}
 	until(t, "gk4 leads", func() bool {
-		return promoted(servers) == joiner || leader.Transfer(t.Context(), "gk4") == nil && promoted(servers) == joiner // a transfer can time out on a busy machine
+		return promotedLeader(servers) == joiner || leader.Transfer(t.Context(), "gk4") == nil && promotedLeader(servers) == joiner // a transfer can time out on a busy machine
 	})
 	mustAppend(t, joiner.Node, "three")
-	applied(t, "three", servers...)
+	waitForEntry(t, "three", servers...)
 
 	// A leader that is asked to remove itself transfers leadership instead.
 	until(t, "gk4 has a target for the transfer", func() bool {
-		e, members, unlock, err := joiner.change(t.Context())
+		e, members, unlock, err := joiner.beginChange(t.Context())
 		if err != nil {
 			return false
 		}
 		defer unlock()
-		return joiner.furthestVoter(e, members) != ""
+		return joiner.mostUpToDateVoter(e, members) != ""
 	})
 	if _, err := joiner.RemoveMember(t.Context(), "gk4", false); !errors.As(err, &notLeader) {
 		t.Errorf("RemoveMember of the leader = %v, want a NotLeaderError", err)
 	}
-	leader = elected(t, without(servers, joiner))
+	leader = waitForLeader(t, without(servers, joiner))
 	if _, err := leader.RemoveMember(t.Context(), "gk4", false); err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 	dir, l := t.TempDir(), listen(t)
 	cfg := DataDirConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
 	s := boot(t, cfg, l, nil)
-	leading(t, []*server{s})
+	electLeader(t, []*server{s})
 	mustAppend(t, s.Node, "one")
 	term := s.Term()
 	if _, err := s.RemoveMember(t.Context(), "gk1", false); !errors.Is(err, ErrLastVoter) {
@@ -284,7 +284,7 @@ func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 	}
 
 	s = boot(t, cfg, listen(t), nil) // on another port
-	leading(t, []*server{s})
+	electLeader(t, []*server{s})
 	if !s.machine.State().Retired("one") || s.Term() <= term {
 		t.Errorf("term after the restart = %d, want a term later than %d and no lost entries", s.Term(), term)
 	}
@@ -314,7 +314,7 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	}
 	cfg := DataDirConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
 	s := boot(t, cfg, listen(t), adjust)
-	leading(t, []*server{s})
+	electLeader(t, []*server{s})
 	snapshots := func() int {
 		found, _ := filepath.Glob(filepath.Join(dir, "snapshots", "*-*-*"))
 		return len(found)
@@ -325,14 +325,14 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	mustAppend(t, s.Node, "last")
 	closeNode(t, s.Node)
 	s = boot(t, cfg, listen(t), adjust)
-	leading(t, []*server{s})
-	applied(t, "last", s)
+	electLeader(t, []*server{s})
+	waitForEntry(t, "last", s)
 	joiner := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: s.ClusterID()}, listen(t), adjust)
 	if err := s.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: joiner.PeerAddress()}); err != nil {
 		t.Fatal(err)
 	}
-	applied(t, "last", joiner)
-	applied(t, "m", joiner)
+	waitForEntry(t, "last", joiner)
+	waitForEntry(t, "m", joiner)
 	until(t, "the joiner is a voter", func() bool {
 		members, err := s.Members()
 		return err == nil && len(members) == 2 && members[1].Voter
@@ -341,12 +341,12 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 
 // A follower whose log ends before the leader's log begins receives a snapshot, which replaces its log. The log on disk
 // must not keep entries after a gap.
-func TestCluster_FollowerThatWasDown_ContinuesFromASnapshot(t *testing.T) {
+func TestCluster_FollowerThatWasDown_CatchesUpFromSnapshot(t *testing.T) {
 	eachStore(t, func(t *testing.T, store LogStore) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
 		var servers []*server
 		start := func(id, dir string, l net.Listener) *server {
-			return boot(t, DataDirConfig{Dir: dir, MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}, l, func(c *Config) {
+			return boot(t, DataDirConfig{Dir: dir, MemberID: id, ClusterName: "test", Members: set, ClusterID: testClusterID}, l, func(c *Config) {
 				c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = 10, 20*time.Millisecond, 1
 				c.LogStore = store
 			})
@@ -354,12 +354,12 @@ func TestCluster_FollowerThatWasDown_ContinuesFromASnapshot(t *testing.T) {
 		for i, m := range set {
 			servers = append(servers, start(m.ID, t.TempDir(), listeners[i]))
 		}
-		leader := leading(t, servers)
+		leader := electLeader(t, servers)
 		mustAppend(t, leader.Node, "before")
-		applied(t, "before", servers...)
-		away := without(servers, leader)[0]
-		last := away.raft.LastIndex()
-		closeNode(t, away.Node)
+		waitForEntry(t, "before", servers...)
+		down := without(servers, leader)[0]
+		last := down.raft.LastIndex()
+		closeNode(t, down.Node)
 		for i := 0; ; i++ {
 			mustAppend(t, leader.Node, fmt.Sprintf("m%d", i))
 			if first, err := leader.stores.log.FirstIndex(); err != nil {
@@ -369,33 +369,33 @@ func TestCluster_FollowerThatWasDown_ContinuesFromASnapshot(t *testing.T) {
 			}
 		}
 		mustAppend(t, leader.Node, "meanwhile")
-		l, err := net.Listen("tcp", away.PeerAddress())
+		l, err := net.Listen("tcp", down.PeerAddress())
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := start(away.ID(), away.dir, l)
-		applied(t, "meanwhile", again)
+		restarted := start(down.ID(), down.dir, l)
+		waitForEntry(t, "meanwhile", restarted)
 		mustAppend(t, leader.Node, "after")
-		applied(t, "after", again)
-		if first, err := again.stores.log.FirstIndex(); err != nil || first <= last+1 {
+		waitForEntry(t, "after", restarted)
+		if first, err := restarted.stores.log.FirstIndex(); err != nil || first <= last+1 {
 			t.Errorf("the log begins with entry %d, %v: the follower received no snapshot", first, err)
 		}
-		closeNode(t, again.Node)
-		if l, err = net.Listen("tcp", away.PeerAddress()); err != nil {
+		closeNode(t, restarted.Node)
+		if l, err = net.Listen("tcp", down.PeerAddress()); err != nil {
 			t.Fatal(err)
 		}
-		applied(t, "after", start(away.ID(), away.dir, l))
+		waitForEntry(t, "after", start(down.ID(), down.dir, l))
 	})
 }
 
 func TestCluster_MemberThatLostItsData_IsExcluded(t *testing.T) {
 	servers := bootSet(t, "gk1", "gk2", "gk3")
-	leader := leading(t, servers)
+	leader := electLeader(t, servers)
 	mustAppend(t, leader.Node, "one")
-	applied(t, "one", servers...)
+	waitForEntry(t, "one", servers...)
 	lost := without(servers, leader)[0]
 	for _, s := range without(servers, lost) {
-		until(t, s.ID()+" has met "+lost.ID(), func() bool { return s.cfg.DataDir.hasMet(lost.ID()) })
+		until(t, s.ID()+" has met "+lost.ID(), func() bool { return s.cfg.DataDir.knowsPeer(lost.ID()) })
 	}
 	closeNode(t, lost.Node)
 	if err := os.RemoveAll(lost.dir); err != nil {
@@ -405,14 +405,14 @@ func TestCluster_MemberThatLostItsData_IsExcluded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: lost.ID(), ClusterName: "test", Members: lost.cfg.Members, ClusterID: agreed}, l, nil)
+	restarted := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: lost.ID(), ClusterName: "test", Members: lost.cfg.Members, ClusterID: testClusterID}, l, nil)
 	mustAppend(t, leader.Node, "two")
 	req := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte(leader.ID()), Addr: []byte(leader.PeerAddress())}, Term: 1}
 	until(t, "the leader is refused", func() bool {
-		err = leader.transport.AppendEntries(again.id, again.address, req, &raft.AppendEntriesResponse{})
+		err = leader.transport.AppendEntries(restarted.id, restarted.address, req, &raft.AppendEntriesResponse{})
 		return err != nil && strings.Contains(err.Error(), "new data directory")
 	})
-	if again.machine.State().Retired("two") {
+	if restarted.machine.State().Retired("two") {
 		t.Error("the member that lost its data applied a new entry")
 	}
 }

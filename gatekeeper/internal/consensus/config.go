@@ -56,7 +56,7 @@ func FastTimeouts() Timeouts {
 // pause before the next one.
 const clientRetry = time.Second
 
-// SmallestDuration returns the shortest permit duration, in whole seconds, that lets a permit survive the death of the
+// MinDuration returns the shortest permit duration, in whole seconds, that lets a permit survive the death of the
 // leader.
 //
 // Before a new leader can grant again, the followers must notice that the old one is gone, which takes up to two
@@ -64,10 +64,10 @@ const clientRetry = time.Second
 // client must find the new leader. A client refreshes at a third of the duration. It stops the job a fifth of the
 // duration before its deadline, and it sets that deadline 2% early. A leader that dies just before it answers therefore
 // leaves 44% of the duration.
-func (t Timeouts) SmallestDuration() time.Duration {
-	const left = 0.44
+func (t Timeouts) MinDuration() time.Duration {
+	const remaining = 0.44
 	failover := 2*t.Heartbeat + 2*t.Election + clientRetry
-	return (time.Duration(float64(failover)/left) + time.Second - 1).Truncate(time.Second)
+	return (time.Duration(float64(failover)/remaining) + time.Second - 1).Truncate(time.Second)
 }
 
 // Config configures Open. DataDir, Machine, and either PeerListener or PeerAddress are required.

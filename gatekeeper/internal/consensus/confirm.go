@@ -24,43 +24,43 @@ type leadership interface {
 // confirmer answers Confirm for all callers with as few rounds of heartbeats as possible. The package documentation
 // explains what it proves.
 type confirmer struct {
-	raft    leadership
-	self    raft.ServerID
-	answers *answers
-	again   time.Duration // how long to wait for a majority before starting another round
-	bound   time.Duration // maximum time that a caller waits
-	rounds  func()        // counts started rounds
+	raft       leadership
+	self       raft.ServerID
+	answers    *answers
+	retryAfter time.Duration // how long to wait for a majority before starting another round
+	timeout    time.Duration // maximum time that a caller waits
+	rounds     func()        // counts started rounds
 	// spawn runs a function that waits for Raft on a separate goroutine. It returns false when this server is closing.
 	spawn func(func()) bool
 
-	woken chan struct{} // holds a token when a caller that no pending round covers has arrived, or leadership has ended
+	wake chan struct{} // holds a token when a caller that no pending round covers has arrived, or leadership has ended
 
-	begun    uint64        // rounds requested from Raft; used only by run
-	answered atomic.Uint64 // the latest round that Raft is known to have finished
+	requested uint64        // rounds requested from Raft; used only by run
+	answered  atomic.Uint64 // the latest round that Raft is known to have finished
 
 	// proven is the latest proof found for the waiters. A proof stays valid forever.
 	proven atomic.Pointer[proof]
 
 	mu      sync.Mutex // guards the fields below
 	waiters []*waiter
-	// asked reports whether a round is pending for some of the waiters. A waiter that arrives now is considered when
+	// roundPending reports whether a round is pending for some of the waiters. A waiter that arrives now is considered when
 	// the round completes or times out.
-	asked  bool
-	closed bool
+	roundPending bool
+	closed       bool
 }
 
 // proof states that this server led in term at or after latest, and whether it is the only voter.
 type proof struct {
-	term   uint64
-	latest time.Time
-	alone  bool
+	term      uint64
+	latest    time.Time
+	soleVoter bool
 }
 
 type waiter struct {
-	term uint64
-	t    time.Time
-	late time.Time   // when it fails with errNoAnswer; zero if confirm enforces the limit
-	done func(error) // must not block
+	term     uint64
+	t        time.Time
+	deadline time.Time   // when it fails with errNoAnswer; zero if confirm enforces the limit
+	done     func(error) // must not block
 }
 
 var (
@@ -71,13 +71,13 @@ var (
 // newConfirmer returns a confirmer for a leader with the given lease. If a round finds no majority, the next one starts
 // after the interval at which Raft sends heartbeats anyway.
 func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Duration, rounds func(), spawn func(func()) bool) *confirmer {
-	return &confirmer{raft: r, self: self, answers: a, again: lease / 10, bound: 2 * lease, rounds: rounds, spawn: spawn,
-		woken: make(chan struct{}, 1)}
+	return &confirmer{raft: r, self: self, answers: a, retryAfter: lease / 10, timeout: 2 * lease, rounds: rounds, spawn: spawn,
+		wake: make(chan struct{}, 1)}
 }
 
 // confirm returns nil if this server led in term at or after t.
 func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error {
-	if c.already(term, t) {
+	if c.isProven(term, t) {
 		return nil
 	}
 	done := make(chan error, 1)
@@ -85,12 +85,12 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 	if !c.add(w) {
 		return ErrClosed
 	}
-	late := time.NewTimer(c.bound)
-	defer late.Stop()
+	deadline := time.NewTimer(c.timeout)
+	defer deadline.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-late.C:
+	case <-deadline.C:
 		c.remove(w)
 		return errNoAnswer
 	case <-ctx.Done():
@@ -100,19 +100,19 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 }
 
 // later calls done with the result that confirm would return, immediately or on the confirmer's goroutine.
-func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
-	if c.already(term, t) {
-		tell(nil)
+func (c *confirmer) later(term uint64, t time.Time, done func(error)) {
+	if c.isProven(term, t) {
+		done(nil)
 		return
 	}
-	if !c.add(&waiter{term: term, t: t, late: time.Now().Add(c.bound), done: tell}) {
-		tell(ErrClosed)
+	if !c.add(&waiter{term: term, t: t, deadline: time.Now().Add(c.timeout), done: done}) {
+		done(ErrClosed)
 	}
 }
 
-// already reports whether the latest proof suffices. It does not look at answers that arrived while nobody was waiting,
+// isProven reports whether the latest proof suffices. It does not look at answers that arrived while nobody was waiting,
 // because they are seldom recent enough. A lone voter needs no answers.
-func (c *confirmer) already(term uint64, t time.Time) bool {
+func (c *confirmer) isProven(term uint64, t time.Time) bool {
 	p := c.proven.Load()
 	if p == nil || p.term != term {
 		return false
@@ -120,7 +120,7 @@ func (c *confirmer) already(term uint64, t time.Time) bool {
 	if !t.After(p.latest) {
 		return true
 	}
-	if !p.alone {
+	if !p.soleVoter {
 		return false
 	}
 	covered, leads, _ := c.covered(term)
@@ -129,7 +129,7 @@ func (c *confirmer) already(term uint64, t time.Time) bool {
 
 // covered returns the latest time t such that a majority of voters is known to have been in term with this server at or
 // after t, whether this server leads in term, and whether it is the only voter. This function establishes the proof.
-func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
+func (c *confirmer) covered(term uint64) (latest time.Time, leads, soleVoter bool) {
 	// This server's own time is now, provided that the values read below confirm that it is a voter and leads. No
 	// answer can be later than the time at which the answers are read. The result may already be old when it is used,
 	// which errs on the safe side. The configuration and the term are read after now, so they were current at or after
@@ -139,15 +139,15 @@ func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
 	if c.raft.CurrentTerm() != term || c.raft.State() != raft.Leader || c.raft.CurrentTerm() != term {
 		return time.Time{}, false, false
 	}
-	var room [9]time.Time // on the stack, because this runs for every refresh and denial; few clusters have more voters
-	times := room[:0]
+	var buf [9]time.Time // on the stack, because this runs for every refresh and denial; few clusters have more voters
+	times := buf[:0]
 	for _, server := range configuration.Servers {
 		switch {
 		case server.Suffrage != raft.Voter:
 		case server.ID == c.self:
-			times, alone = append(times, now), true
+			times, soleVoter = append(times, now), true
 		default:
-			times = append(times, c.answers.in(term, server.ID).sent)
+			times = append(times, c.answers.inTerm(term, server.ID).sent)
 		}
 	}
 	if len(times) == 0 {
@@ -158,13 +158,13 @@ func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
 	if latest.After(now) {
 		latest = now
 	}
-	return latest, true, alone && len(times) == 1
+	return latest, true, soleVoter && len(times) == 1
 }
 
 // run serves the waiting callers until ctx ends.
 func (c *confirmer) run(ctx context.Context) {
 	defer c.close()
-	timer := time.NewTimer(c.again)
+	timer := time.NewTimer(c.retryAfter)
 	defer timer.Stop()
 	var roundStarted time.Time // when the pending round was started; zero if none
 	for {
@@ -172,17 +172,17 @@ func (c *confirmer) run(ctx context.Context) {
 		// the next one, or for answers to other requests that were sent late enough. An answer to a request sent before
 		// a caller's t does not satisfy that caller.
 		answered, next := c.settle(roundStarted)
-		for _, of := range answered {
-			of.done(of.err)
+		for _, v := range answered {
+			v.done(v.err)
 		}
 		if next {
 			runtime.Gosched() // lets callers that are about to arrive join this round
 			roundStarted = time.Now()
-			c.ask()
-			timer.Reset(c.again)
+			c.startRound()
+			timer.Reset(c.retryAfter)
 		}
 		select {
-		case <-c.woken:
+		case <-c.wake:
 		case <-c.answers.changed:
 		case <-timer.C:
 			roundStarted = time.Time{}
@@ -192,31 +192,31 @@ func (c *confirmer) run(ctx context.Context) {
 	}
 }
 
-// mostRounds is the maximum number of rounds requested from Raft but not finished yet. To keep count, the confirmer
+// maxPendingRounds is the maximum number of rounds requested from Raft but not finished yet. To keep count, the confirmer
 // watches every probeEvery-th round. Raft has room for 64 rounds (v1.8.0), and its main loop drains them. While the
 // main loop is waiting for this server's disk, rounds pile up, and afterwards the answered ones are queued once more,
 // along with new ones. If the queue were full, VerifyLeader would block and the heartbeats would stop.
 const (
-	mostRounds = 24
-	probeEvery = 8
+	maxPendingRounds = 24
+	probeEvery       = 8
 )
 
-// ask makes Raft send a round of heartbeats, unless too many rounds are pending. In that case, Raft's regular
+// startRound makes Raft send a round of heartbeats, unless too many rounds are pending. In that case, Raft's regular
 // heartbeats serve the waiters. The result of a round's future does not matter, only that it completes. A few futures
 // never complete, for example when the membership changes in the meantime. The next watched round then updates the
 // count.
-func (c *confirmer) ask() {
-	if c.begun-c.answered.Load() >= mostRounds {
+func (c *confirmer) startRound() {
+	if c.requested-c.answered.Load() >= maxPendingRounds {
 		return
 	}
 	round := c.raft.VerifyLeader()
-	c.begun++
+	c.requested++
 	c.rounds()
-	if count := c.begun; count%probeEvery == 0 {
+	if count := c.requested; count%probeEvery == 0 {
 		c.spawn(func() {
 			_ = round.Error()
-			for have := c.answered.Load(); have < count && !c.answered.CompareAndSwap(have, count); {
-				have = c.answered.Load()
+			for current := c.answered.Load(); current < count && !c.answered.CompareAndSwap(current, count); {
+				current = c.answered.Load()
 			}
 		})
 	}
@@ -229,35 +229,35 @@ type verdict struct {
 }
 
 // settle removes and returns the waiters that can be answered, and reports whether the others need a new round.
-func (c *confirmer) settle(kicked time.Time) (answered []verdict, next bool) {
+func (c *confirmer) settle(roundStarted time.Time) (answered []verdict, next bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.waiters) == 0 {
-		c.asked = false
+		c.roundPending = false
 		return nil, false
 	}
 	now := time.Now()
 	term := c.raft.CurrentTerm()
-	covered, leads, alone := c.covered(term)
+	covered, leads, soleVoter := c.covered(term)
 	if leads {
-		c.proven.Store(&proof{term: term, latest: covered, alone: alone})
+		c.proven.Store(&proof{term: term, latest: covered, soleVoter: soleVoter})
 	}
-	left := c.waiters[:0]
+	remaining := c.waiters[:0]
 	for _, w := range c.waiters {
 		switch {
 		case w.term != term || !leads:
 			answered = append(answered, verdict{w, errTermOver})
 		case !w.t.After(covered):
 			answered = append(answered, verdict{w, nil})
-		case !w.late.IsZero() && !now.Before(w.late):
+		case !w.deadline.IsZero() && !now.Before(w.deadline):
 			answered = append(answered, verdict{w, errNoAnswer})
 		default:
-			left = append(left, w)
+			remaining = append(remaining, w)
 		}
 	}
-	clear(c.waiters[len(left):])
-	c.waiters, c.asked = left, len(left) > 0
-	return answered, len(left) > 0 && !kicked.After(covered)
+	clear(c.waiters[len(remaining):])
+	c.waiters, c.roundPending = remaining, len(remaining) > 0
+	return answered, len(remaining) > 0 && !roundStarted.After(covered)
 }
 
 // add hands w to the goroutine that executes run. It returns false if that goroutine has exited.
@@ -268,8 +268,8 @@ func (c *confirmer) add(w *waiter) bool {
 		return false
 	}
 	c.waiters = append(c.waiters, w)
-	if !c.asked {
-		signal(c.woken)
+	if !c.roundPending {
+		signal(c.wake)
 	}
 	return true
 }
@@ -285,10 +285,10 @@ func (c *confirmer) remove(w *waiter) {
 func (c *confirmer) close() {
 	c.mu.Lock()
 	c.closed = true
-	left := c.waiters
+	remaining := c.waiters
 	c.waiters = nil
 	c.mu.Unlock()
-	for _, w := range left {
+	for _, w := range remaining {
 		w.done(ErrClosed)
 	}
 }
@@ -308,13 +308,13 @@ func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 // ConfirmLater calls done with the result that Confirm would return, before ConfirmLater returns or on another
 // goroutine. done must not block. ConfirmLater is for callers that would otherwise keep a goroutine waiting. Its only
 // time limit is a little more than twice the lease.
-func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
+func (n *Node) ConfirmLater(term uint64, t time.Time, done func(error)) {
 	err := n.leadsIn(term)
 	if err != nil {
-		tell(n.confirmed(term, err))
+		done(n.confirmed(term, err))
 		return
 	}
-	n.confirmer.later(term, t, func(err error) { tell(n.confirmed(term, err)) })
+	n.confirmer.later(term, t, func(err error) { done(n.confirmed(term, err)) })
 }
 
 func (n *Node) leadsIn(term uint64) error {

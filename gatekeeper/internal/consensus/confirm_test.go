@@ -21,8 +21,8 @@ type fakeRaft struct {
 	state       raft.RaftState
 	servers     []raft.Server
 	begun       int
-	answer      func(kick int) // if set, runs before a round completes
-	configReads int            // number of reads of the configuration
+	answer      func(round int) // if set, runs before a round completes
+	configReads int             // number of reads of the configuration
 }
 
 func (f *fakeRaft) CurrentTerm() uint64 {
@@ -48,10 +48,10 @@ func (f *fakeRaft) VerifyLeader() raft.Future {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.begun++
-	kick, answer := f.begun, f.answer
+	round, answer := f.begun, f.answer
 	return fakeRound(func() {
 		if answer != nil {
-			answer(kick)
+			answer(round)
 		}
 	})
 }
@@ -90,8 +90,8 @@ func nonVoter(id raft.ServerID) raft.Server { return raft.Server{ID: id, Suffrag
 
 const lease = time.Second
 
-// confirming runs f in a synctest bubble with a confirmer for server a in term 5.
-func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *confirmer)) {
+// withConfirmer runs f in a synctest bubble with a confirmer for server a in term 5.
+func withConfirmer(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *confirmer)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &fakeRaft{term: 5, state: raft.Leader, servers: servers}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -100,16 +100,16 @@ func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *conf
 		wg.Go(func() { c.run(ctx) })
 		defer wg.Wait()
 		defer cancel()
-		pass(time.Hour) // so that earlier times exist
+		sleep(time.Hour) // so that earlier times exist
 		f(r, c)
 	})
 }
 
-// pass advances the bubble's clock by d.
-func pass(d time.Duration) { <-time.After(d) }
+// sleep advances the bubble's clock by d.
+func sleep(d time.Duration) { <-time.After(d) }
 
-// asked calls confirm and later concurrently, and checks that they return the same result.
-func asked(c *confirmer, term uint64, at time.Time) <-chan error {
+// startConfirm calls confirm and later concurrently, and checks that they return the same result.
+func startConfirm(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
 	later := make(chan error, 1)
 	c.later(term, at, func(err error) { later <- err })
@@ -124,7 +124,7 @@ func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	return done
 }
 
-func pendingCall(t *testing.T, call <-chan error) {
+func wantPending(t *testing.T, call <-chan error) {
 	t.Helper()
 	synctest.Wait()
 	select {
@@ -134,7 +134,7 @@ func pendingCall(t *testing.T, call <-chan error) {
 	}
 }
 
-func confirmed(t *testing.T, call <-chan error) {
+func wantConfirmed(t *testing.T, call <-chan error) {
 	t.Helper()
 	synctest.Wait()
 	select {
@@ -147,7 +147,7 @@ func confirmed(t *testing.T, call <-chan error) {
 	}
 }
 
-func refused(t *testing.T, call <-chan error, want error) {
+func wantRefused(t *testing.T, call <-chan error, want error) {
 	t.Helper()
 	if err := <-call; !errors.Is(err, want) {
 		t.Fatalf("Confirm() = %v, want %v", err, want)
@@ -155,8 +155,8 @@ func refused(t *testing.T, call <-chan error, want error) {
 }
 
 func TestConfirm_SingleVoter_ReturnsImmediately(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), nonVoter("b")}, func(r *fakeRaft, c *confirmer) {
-		confirmed(t, asked(c, 5, time.Now()))
+	withConfirmer(t, []raft.Server{voter("a"), nonVoter("b")}, func(r *fakeRaft, c *confirmer) {
+		wantConfirmed(t, startConfirm(c, 5, time.Now()))
 		if r.rounds() != 0 {
 			t.Errorf("%d rounds were started, want none", r.rounds())
 		}
@@ -164,167 +164,167 @@ func TestConfirm_SingleVoter_ReturnsImmediately(t *testing.T) {
 }
 
 func TestConfirm_AnswerToAnEarlierRequest_DoesNotCount(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		before := time.Now()
-		pass(time.Millisecond)
-		call := asked(c, 5, time.Now())
-		c.answers.note("b", 5, before, 0)
-		c.answers.note("c", 5, before, 0)
-		pendingCall(t, call)
-		c.answers.note("c", 5, time.Now(), 0)
-		confirmed(t, call)
+		sleep(time.Millisecond)
+		call := startConfirm(c, 5, time.Now())
+		c.answers.ack("b", 5, before, 0)
+		c.answers.ack("c", 5, before, 0)
+		wantPending(t, call)
+		c.answers.ack("c", 5, time.Now(), 0)
+		wantConfirmed(t, call)
 	})
 }
 
 // Raft has little room for pending rounds, and completes none while its main loop is waiting for the disk.
 func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherAnswers(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		done := make(chan struct{})
 		r.set(func(r *fakeRaft) { r.answer = func(int) { <-done } })
-		ask := func() {
+		confirmOnce := func() {
 			t.Helper()
-			pass(time.Millisecond)
-			call := asked(c, 5, time.Now())
-			pass(time.Millisecond)
-			c.answers.note("b", 5, time.Now(), 0) // a regular heartbeat
-			confirmed(t, call)
+			sleep(time.Millisecond)
+			call := startConfirm(c, 5, time.Now())
+			sleep(time.Millisecond)
+			c.answers.ack("b", 5, time.Now(), 0) // a regular heartbeat
+			wantConfirmed(t, call)
 		}
-		for range 10 * mostRounds {
-			ask()
+		for range 10 * maxPendingRounds {
+			confirmOnce()
 		}
-		if r.rounds() != mostRounds {
-			t.Errorf("a busy Raft was asked for %d rounds, want %d", r.rounds(), mostRounds)
+		if r.rounds() != maxPendingRounds {
+			t.Errorf("a busy Raft was asked for %d rounds, want %d", r.rounds(), maxPendingRounds)
 		}
 		close(done)
 		synctest.Wait()
-		for range 10 * mostRounds {
-			ask()
+		for range 10 * maxPendingRounds {
+			confirmOnce()
 		}
-		if r.rounds() != 11*mostRounds {
-			t.Errorf("afterwards Raft had been asked for %d rounds in total, want %d", r.rounds(), 11*mostRounds)
+		if r.rounds() != 11*maxPendingRounds {
+			t.Errorf("afterwards Raft had been asked for %d rounds in total, want %d", r.rounds(), 11*maxPendingRounds)
 		}
 	})
 }
 
 // A round may never complete, for example one that was requested before a member was removed.
 func TestConfirm_RoundIsNeverAnswered_OthersAreRequested(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
-		over := make(chan struct{})
-		defer close(over)
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		stop := make(chan struct{})
+		defer close(stop)
 		r.set(func(r *fakeRaft) {
-			r.answer = func(kick int) {
-				if kick <= mostRounds/2 { // includes a round that the confirmer watches
-					<-over
+			r.answer = func(round int) {
+				if round <= maxPendingRounds/2 { // includes a round that the confirmer watches
+					<-stop
 				}
 			}
 		})
-		for range 10 * mostRounds {
-			pass(time.Millisecond)
-			call := asked(c, 5, time.Now())
-			pass(time.Millisecond)
-			c.answers.note("b", 5, time.Now(), 0)
-			confirmed(t, call)
+		for range 10 * maxPendingRounds {
+			sleep(time.Millisecond)
+			call := startConfirm(c, 5, time.Now())
+			sleep(time.Millisecond)
+			c.answers.ack("b", 5, time.Now(), 0)
+			wantConfirmed(t, call)
 		}
-		if r.rounds() != 10*mostRounds {
-			t.Errorf("Raft was asked for %d rounds, want %d", r.rounds(), 10*mostRounds)
+		if r.rounds() != 10*maxPendingRounds {
+			t.Errorf("Raft was asked for %d rounds, want %d", r.rounds(), 10*maxPendingRounds)
 		}
 	})
 }
 
 func TestConfirm_NonVotersAnswer_DoesNotCount(t *testing.T) {
 	servers := []raft.Server{voter("a"), voter("b"), voter("c"), nonVoter("d"), nonVoter("e")}
-	confirming(t, servers, func(r *fakeRaft, c *confirmer) {
-		call := asked(c, 5, time.Now())
-		c.answers.note("d", 5, time.Now(), 0)
-		c.answers.note("e", 5, time.Now(), 0)
-		c.answers.note("unknown", 5, time.Now(), 0)
-		pendingCall(t, call)
-		c.answers.note("b", 5, time.Now(), 0)
-		confirmed(t, call)
+	withConfirmer(t, servers, func(r *fakeRaft, c *confirmer) {
+		call := startConfirm(c, 5, time.Now())
+		c.answers.ack("d", 5, time.Now(), 0)
+		c.answers.ack("e", 5, time.Now(), 0)
+		c.answers.ack("unknown", 5, time.Now(), 0)
+		wantPending(t, call)
+		c.answers.ack("b", 5, time.Now(), 0)
+		wantConfirmed(t, call)
 	})
 }
 
 func TestConfirm_AnswerFromAnEarlierTerm_DoesNotCount(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
-		call := asked(c, 5, time.Now())
-		c.answers.note("b", 4, time.Now(), 0)
-		c.answers.note("c", 4, time.Now(), 0)
-		pendingCall(t, call)
-		c.answers.note("b", 5, time.Now(), 0)
-		c.answers.note("b", 4, time.Now(), 0) // late, and has no effect
-		confirmed(t, call)
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		call := startConfirm(c, 5, time.Now())
+		c.answers.ack("b", 4, time.Now(), 0)
+		c.answers.ack("c", 4, time.Now(), 0)
+		wantPending(t, call)
+		c.answers.ack("b", 5, time.Now(), 0)
+		c.answers.ack("b", 4, time.Now(), 0) // late, and has no effect
+		wantConfirmed(t, call)
 	})
 }
 
 func TestConfirm_SelfInALaterTerm_IsNotCounted(t *testing.T) {
-	confirming(t, []raft.Server{voter("a")}, func(r *fakeRaft, c *confirmer) {
+	withConfirmer(t, []raft.Server{voter("a")}, func(r *fakeRaft, c *confirmer) {
 		r.set(func(r *fakeRaft) { r.term = 6 }) // the epoch has not ended yet
-		refused(t, asked(c, 5, time.Now()), errTermOver)
+		wantRefused(t, startConfirm(c, 5, time.Now()), errTermOver)
 		r.set(func(r *fakeRaft) { r.term, r.state = 5, raft.Follower })
-		refused(t, asked(c, 5, time.Now()), errTermOver)
+		wantRefused(t, startConfirm(c, 5, time.Now()), errTermOver)
 	})
 }
 
 func TestConfirm_SelfNotAVoter_IsNotCounted(t *testing.T) {
-	confirming(t, []raft.Server{nonVoter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
-		call := asked(c, 5, time.Now())
-		c.answers.note("b", 5, time.Now(), 0)
-		pendingCall(t, call)
-		c.answers.note("c", 5, time.Now(), 0)
-		confirmed(t, call)
+	withConfirmer(t, []raft.Server{nonVoter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		call := startConfirm(c, 5, time.Now())
+		c.answers.ack("b", 5, time.Now(), 0)
+		wantPending(t, call)
+		c.answers.ack("c", 5, time.Now(), 0)
+		wantConfirmed(t, call)
 	})
 }
 
 func TestConfirm_EvenNumberOfVoters_NeedsMoreThanHalf(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c"), voter("d")}, func(r *fakeRaft, c *confirmer) {
-		call := asked(c, 5, time.Now())
-		c.answers.note("b", 5, time.Now(), 0)
-		pendingCall(t, call)
-		c.answers.note("d", 5, time.Now(), 0)
-		confirmed(t, call)
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c"), voter("d")}, func(r *fakeRaft, c *confirmer) {
+		call := startConfirm(c, 5, time.Now())
+		c.answers.ack("b", 5, time.Now(), 0)
+		wantPending(t, call)
+		c.answers.ack("d", 5, time.Now(), 0)
+		wantConfirmed(t, call)
 	})
 }
 
 func TestConfirm_VotersChangeWhileWaiting_LatestConfigurationDecides(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
-		call := asked(c, 5, time.Now())
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		call := startConfirm(c, 5, time.Now())
 		r.set(func(r *fakeRaft) { r.servers = append(r.servers, voter("d"), voter("e")) })
-		c.answers.note("b", 5, time.Now(), 0)
-		pendingCall(t, call)
-		c.answers.note("e", 5, time.Now(), 0)
-		confirmed(t, call)
+		c.answers.ack("b", 5, time.Now(), 0)
+		wantPending(t, call)
+		c.answers.ack("e", 5, time.Now(), 0)
+		wantConfirmed(t, call)
 	})
 }
 
 func TestConfirm_LaterCaller_WaitsForAnswersToALaterRequest(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
-		first := asked(c, 5, time.Now())
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		first := startConfirm(c, 5, time.Now())
 		sent := time.Now()
-		pass(time.Millisecond)
-		second := asked(c, 5, time.Now())
+		sleep(time.Millisecond)
+		second := startConfirm(c, 5, time.Now())
 		if r.rounds() != 1 {
 			t.Errorf("%d rounds, want the second caller to wait until the first round ends", r.rounds())
 		}
-		c.answers.note("b", 5, sent, 0)
-		confirmed(t, first)
-		pendingCall(t, second)
+		c.answers.ack("b", 5, sent, 0)
+		wantConfirmed(t, first)
+		wantPending(t, second)
 		if r.rounds() != 2 {
 			t.Errorf("%d rounds, want one per caller", r.rounds())
 		}
-		c.answers.note("b", 5, time.Now(), 0)
-		confirmed(t, second)
+		c.answers.ack("b", 5, time.Now(), 0)
+		wantConfirmed(t, second)
 	})
 }
 
 func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		var calls []<-chan error
 		for range 1000 {
-			calls = append(calls, asked(c, 5, time.Now()))
+			calls = append(calls, startConfirm(c, 5, time.Now()))
 		}
-		c.answers.note("c", 5, time.Now(), 0)
+		c.answers.ack("c", 5, time.Now(), 0)
 		for _, call := range calls {
-			confirmed(t, call)
+			wantConfirmed(t, call)
 		}
 		if r.rounds() > 2 {
 			t.Errorf("%d rounds for simultaneous callers, want at most 2", r.rounds())
@@ -334,52 +334,52 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 
 // Only answers can serve a waiter that arrives during a round.
 func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
-		calls := []<-chan error{asked(c, 5, time.Now())}
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+		calls := []<-chan error{startConfirm(c, 5, time.Now())}
 		before := 0
 		r.set(func(r *fakeRaft) { before = r.configReads })
 		for range 100 {
-			calls = append(calls, asked(c, 5, time.Now()))
+			calls = append(calls, startConfirm(c, 5, time.Now()))
 		}
 		r.set(func(r *fakeRaft) {
 			if r.configReads != before {
 				t.Errorf("the configuration was read %d times before any answer arrived", r.configReads-before)
 			}
 		})
-		c.answers.note("c", 5, time.Now(), 0)
+		c.answers.ack("c", 5, time.Now(), 0)
 		for _, call := range calls {
-			confirmed(t, call)
+			wantConfirmed(t, call)
 		}
 	})
 }
 
 // The only caller waiting for a round gives up. The next one arrives before the round is over, or long after.
-func TestConfirm_AllCallersOfARoundGaveUp_NextIsAnswered(t *testing.T) {
+func TestConfirm_AllCallersOfARoundGiveUp_NextCallerIsAnswered(t *testing.T) {
 	for _, after := range []time.Duration{time.Millisecond, lease} {
 		t.Run(after.String(), func(t *testing.T) {
-			confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
-				ctx, leave := context.WithCancel(context.Background())
-				left := make(chan error, 1)
-				go func() { left <- c.confirm(ctx, 5, time.Now()) }()
+			withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+				ctx, cancel := context.WithCancel(context.Background())
+				abandoned := make(chan error, 1)
+				go func() { abandoned <- c.confirm(ctx, 5, time.Now()) }()
 				synctest.Wait()
-				leave()
-				refused(t, left, context.Canceled)
+				cancel()
+				wantRefused(t, abandoned, context.Canceled)
 
-				pass(after)
-				call := asked(c, 5, time.Now())
+				sleep(after)
+				call := startConfirm(c, 5, time.Now())
 				if after < lease { // the round is pending, but was answered too early for this call
-					c.answers.note("b", 5, time.Now().Add(-time.Microsecond), 0)
+					c.answers.ack("b", 5, time.Now().Add(-time.Microsecond), 0)
 				}
-				pendingCall(t, call)
+				wantPending(t, call)
 				if r.rounds() != 2 {
 					t.Errorf("%d rounds, want one per caller", r.rounds())
 				}
-				c.answers.note("b", 5, time.Now(), 0)
-				confirmed(t, call)
+				c.answers.ack("b", 5, time.Now(), 0)
+				wantConfirmed(t, call)
 
-				pass(after)
+				sleep(after)
 				begun := time.Now()
-				refused(t, asked(c, 5, begun), errNoAnswer)
+				wantRefused(t, startConfirm(c, 5, begun), errNoAnswer)
 				if took := time.Since(begun); took != 2*lease {
 					t.Errorf("Confirm took %v, want %v", took, 2*lease)
 				}
@@ -388,10 +388,10 @@ func TestConfirm_AllCallersOfARoundGaveUp_NextIsAnswered(t *testing.T) {
 	}
 }
 
-func TestConfirm_NoMajority_EndsWithinTwiceTheLease(t *testing.T) {
-	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
+func TestConfirm_NoMajority_FailsWithinTwiceTheLease(t *testing.T) {
+	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		begun := time.Now()
-		refused(t, asked(c, 5, begun), errNoAnswer)
+		wantRefused(t, startConfirm(c, 5, begun), errNoAnswer)
 		if took := time.Since(begun); took != 2*lease {
 			t.Errorf("Confirm took %v, want %v", took, 2*lease)
 		}
@@ -424,7 +424,7 @@ func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
 		inner:     acceptingTransport{},
 		target:    func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a },
 		answers:   newAnswers(),
-		snapshots: &snapshotAlarm{sent: newMetrics().snapshotsSent, follows: make(map[raft.ServerID]*snapshotsTo)},
+		snapshots: &snapshotAlarm{sent: newMetrics().snapshotsSent, followers: make(map[raft.ServerID]*followerSnapshots)},
 		durable:   func() uint64 { return math.MaxUint64 },
 	}
 	_ = tr.InstallSnapshot("b", "b:1", &raft.InstallSnapshotRequest{Term: 5}, &raft.InstallSnapshotResponse{}, nil)
@@ -435,13 +435,13 @@ func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
 	}
 	before := time.Now()
 	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 5, PrevLogEntry: 7, Entries: make([]*raft.Log, 2)}, &raft.AppendEntriesResponse{})
-	if a := tr.answers.in(5, "b"); a.sent.Before(before) || a.sent.After(a.heard) || a.matched != 9 {
+	if a := tr.answers.inTerm(5, "b"); a.sent.Before(before) || a.sent.After(a.ackedAt) || a.matched != 9 {
 		t.Errorf("recorded answer %+v, want matched 9 and the time of sending", a)
 	}
 }
 
 func TestTransport_PathsAroundRaftsMainLoop_AreDisabled(t *testing.T) {
-	inner := &handled{}
+	inner := &handlerCounter{}
 	tr := &transport{inner: inner}
 	tr.SetHeartbeatHandler(func(raft.RPC) {})
 	if inner.handlers != 0 {
@@ -452,9 +452,9 @@ func TestTransport_PathsAroundRaftsMainLoop_AreDisabled(t *testing.T) {
 	}
 }
 
-type handled struct {
+type handlerCounter struct {
 	innerTransport
 	handlers int
 }
 
-func (h *handled) SetHeartbeatHandler(func(raft.RPC)) { h.handlers++ }
+func (h *handlerCounter) SetHeartbeatHandler(func(raft.RPC)) { h.handlers++ }

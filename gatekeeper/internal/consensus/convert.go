@@ -15,12 +15,12 @@ import (
 func ConvertDataDir(dir string, newMachine func(clusterID string) Machine) (kept []string, err error) {
 	defer func() {
 		if err != nil {
-			err = ofDataDir(dir, err)
+			err = wrapDataDirError(dir, err)
 		}
 	}()
 	// This does not create the LOCK file, because a directory that does not belong to a server must not be changed. A
 	// server that starts before the directory is locked is detected below.
-	r := &Remains{Dir: dir}
+	r := &OfflineDir{Dir: dir}
 	err = r.open()
 	if r.lock != nil {
 		err = errors.Join(err, r.lock.Close())
@@ -36,12 +36,12 @@ func ConvertDataDir(dir string, newMachine func(clusterID string) Machine) (kept
 	kept, err = store.Convert(dir)
 	if to, top, err := targetOwner(dir); err != nil {
 		return nil, err
-	} else if err := handOver(top, to); err != nil {
+	} else if err := chownTree(top, to); err != nil {
 		return nil, err
 	}
 	switch {
 	case errors.Is(err, store.ErrConverted): // this means only that raft.db is intact
-		return nil, r.read(func(old *store.Old) error { return r.begin(old, newMachine(r.ClusterID.String())) })
+		return nil, r.read(func(old *store.Offline) error { return r.begin(old, newMachine(r.ClusterID.String())) })
 	case errors.Is(err, store.ErrInUse): // by a server whose lock file was deleted
 		return nil, fmt.Errorf("%w: %w", ErrDataDirInUse, err)
 	}

@@ -22,10 +22,10 @@ func TestConvertDataDir_NotADataDirOrInUse_IsRefused(t *testing.T) {
 	if _, err := ConvertDataDir(filepath.Join(dir, "none"), newMachine); !errors.Is(err, ErrForeignDataDir) {
 		t.Errorf("ConvertDataDir of a missing directory = %v, want ErrForeignDataDir", err)
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("ConvertDataDir left %v, %v, want an empty directory", left, err)
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("ConvertDataDir left %v, %v, want an empty directory", files, err)
 	}
-	dir = found(t)
+	dir = createDataDir(t)
 	lock, err := lockDataDir(filepath.Join(dir, lockFileName))
 	if err != nil {
 		t.Fatal(err)
@@ -41,22 +41,22 @@ func TestConvertDataDir_NotADataDirOrInUse_IsRefused(t *testing.T) {
 	}
 }
 
-func TestConvertDataDir_CurrentFormatThatAServerRefuses_IsDamaged(t *testing.T) {
+func TestConvertDataDir_CurrentFormatMissingFiles_IsDamaged(t *testing.T) {
 	for kind, files := range map[LogStore][]string{
 		store.KindBolt: {"acknowledged", "snapshots/*/state.bin"},
 		store.KindWAL:  {"wal", "wal/acknowledged", "snapshots/*/state.bin", "snapshots/*/meta.json"},
 	} {
-		for _, gone := range files {
-			dir := foundIn(t, kind)
-			paths, err := filepath.Glob(filepath.Join(dir, gone))
+		for _, pattern := range files {
+			dir := createDataDirIn(t, kind)
+			paths, err := filepath.Glob(filepath.Join(dir, pattern))
 			if err != nil || len(paths) != 1 {
-				t.Fatalf("%s: files matching %s: %q, %v, want one", kind, gone, paths, err)
+				t.Fatalf("%s: files matching %s: %q, %v, want one", kind, pattern, paths, err)
 			}
 			if err := os.RemoveAll(paths[0]); err != nil {
 				t.Fatal(err)
 			}
 			if kept, err := ConvertDataDir(dir, newMachine); !errors.Is(err, ErrDataDirDamaged) {
-				t.Errorf("%s without %s: ConvertDataDir() = %q, %v, want ErrDataDirDamaged", kind, gone, kept, err)
+				t.Errorf("%s without %s: ConvertDataDir() = %q, %v, want ErrDataDirDamaged", kind, pattern, kept, err)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func TestConvertDataDir_CurrentFormatThatAServerRefuses_IsDamaged(t *testing.T) 
 // A member that has not heard from its cluster yet has an empty log and can start.
 func TestConvertDataDir_EmptyLog_IsIntact(t *testing.T) {
 	for _, kind := range []LogStore{store.KindBolt, store.KindWAL} {
-		dir := foundIn(t, kind)
+		dir := createDataDirIn(t, kind)
 		for _, name := range []string{"raft.db", "acknowledged", "wal", "snapshots", begunFileName} {
 			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestConvertDataDir_OnlySnapshotUnreadable_IsDamagedDespiteACompleteLog(t *t
 	seed := store.Seed{
 		Term: 5, LastIndex: 1, LastTerm: 1, Configuration: raft.Configuration{Servers: servers}, Write: fsm.New("0000000000000007.1").State().Snapshot,
 	}
-	if err := store.Plant(dir, seed); err != nil {
+	if err := store.CreateFrom(dir, seed); err != nil {
 		t.Fatal(err)
 	}
 	paths, err := filepath.Glob(filepath.Join(dir, "snapshots/*/state.bin"))

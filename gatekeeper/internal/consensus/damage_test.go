@@ -20,13 +20,13 @@ import (
 // openOn opens a member on a directory made by found, and closes it if that succeeds.
 func openOn(t *testing.T, dir string) error {
 	t.Helper()
-	folder, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
+	dataDir, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := Open(Config{DataDir: folder, Machine: fsm.New(folder.ClusterID().String()), PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
+	n, err := Open(Config{DataDir: dataDir, Machine: fsm.New(dataDir.ClusterID().String()), PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
 	if err != nil {
-		return errors.Join(err, folder.Close())
+		return errors.Join(err, dataDir.Close())
 	}
 	closeNode(t, n)
 	return nil
@@ -36,7 +36,7 @@ func openOn(t *testing.T, dir string) error {
 func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
-		more       []uint64 // indexes of snapshots in addition to the one at entry 10
+		extra      []uint64 // indexes of snapshots in addition to the one at entry 10
 	}{
 		{"state of the only snapshot", "state.bin", nil},
 		{"metadata of the only snapshot", "meta.json", nil},
@@ -44,12 +44,12 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 		{"metadata of the newer snapshot", "meta.json", []uint64{20}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			dir := found(t, tc.more...)
+			dir := createDataDir(t, tc.extra...)
 			if err := openOn(t, dir); err != nil {
 				t.Fatal(err)
 			}
 			files, err := filepath.Glob(filepath.Join(dir, "snapshots", "*", tc.file))
-			if err != nil || len(files) != 1+len(tc.more) {
+			if err != nil || len(files) != 1+len(tc.extra) {
 				t.Fatalf("snapshot files %v, %v", files, err)
 			}
 			if err := os.Truncate(files[len(files)-1], 30); err != nil { // the names sort by term
@@ -66,8 +66,8 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 // A directory that lost everything must not pass for a new one, or the member would vote again in old terms and issue
 // old tokens again.
 func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
-	for name, make := range map[string]func(t *testing.T) (dir string){
-		"founded by a recovery": func(t *testing.T) string { return found(t) },
+	for name, newDir := range map[string]func(t *testing.T) (dir string){
+		"founded by a recovery": func(t *testing.T) string { return createDataDir(t) },
 		"single server": func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "data")
 			if err := openOn(t, dir); err != nil {
@@ -77,7 +77,7 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := make(t)
+			dir := newDir(t)
 			for _, lost := range []string{"raft.db", "acknowledged", "snapshots"} {
 				if err := os.RemoveAll(filepath.Join(dir, lost)); err != nil {
 					t.Fatal(err)
@@ -102,7 +102,7 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 
 // There is a gap between the end of the snapshot and the beginning of the log.
 func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
-	dir := found(t)
+	dir := createDataDir(t)
 	guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
 	files, err := store.Open(dir, "", guard, hclog.NewNullLogger())
 	if err != nil {
@@ -117,28 +117,30 @@ func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 	}
 }
 
-// refusing is a machine that rejects every snapshot.
-type refusing struct {
+// rejectingMachine is a machine that rejects every snapshot.
+type rejectingMachine struct {
 	*fsm.Machine
-	why error
+	cause error
 }
 
-func (r refusing) Restore(io.Reader) error { return fmt.Errorf("%w: %w", fsm.ErrSnapshot, r.why) }
+func (r rejectingMachine) Restore(io.Reader) error {
+	return fmt.Errorf("%w: %w", fsm.ErrSnapshot, r.cause)
+}
 
 // An operator who downgrades by mistake gets an error that says so and does not suggest removing the member.
 func TestOpen_IntactSnapshotNotForThisServer_IsNotDamaged(t *testing.T) {
-	for _, why := range []error{fsm.ErrNewer, fsm.ErrForeign} {
-		dir := found(t)
-		folder, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
+	for _, cause := range []error{fsm.ErrNewer, fsm.ErrForeign} {
+		dir := createDataDir(t)
+		dataDir, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		machine := refusing{fsm.New(folder.ClusterID().String()), why}
-		_, err = Open(Config{DataDir: folder, Machine: machine, PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
-		if err := folder.Close(); err != nil {
+		machine := rejectingMachine{fsm.New(dataDir.ClusterID().String()), cause}
+		_, err = Open(Config{DataDir: dataDir, Machine: machine, PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
+		if err := dataDir.Close(); err != nil {
 			t.Error(err)
 		}
-		if !errors.Is(err, why) || errors.Is(err, ErrDataDirDamaged) || strings.Contains(err.Error(), "remove this member") {
+		if !errors.Is(err, cause) || errors.Is(err, ErrDataDirDamaged) || strings.Contains(err.Error(), "remove this member") {
 			t.Errorf("open = %v, want only the machine's error", err)
 		}
 	}

@@ -73,9 +73,9 @@ type DataDir struct {
 	writing sync.Mutex // held while a file is written; the disk may be slow, so mu is not held then
 	begun   bool       // begunFileName exists; guarded by writing
 
-	mu    sync.Mutex        // guards peerDirs, which is replaced but never modified
-	met   map[string]string // member id -> number of its directory
-	close sync.Once
+	mu       sync.Mutex        // guards peerDirs, which is replaced but never modified
+	peerDirs map[string]string // member id -> number of its directory
+	close    sync.Once
 }
 
 const (
@@ -129,8 +129,8 @@ func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
 	}
-	f := &DataDir{dir: cfg.Dir, memory: cfg.Memory, met: make(map[string]string)}
-	if err := f.take(); err != nil {
+	f := &DataDir{dir: cfg.Dir, memory: cfg.Memory, peerDirs: make(map[string]string)}
+	if err := f.createAndLock(); err != nil {
 		return nil, fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, f.withOwner(err))
 	}
 	if err := f.open(cfg); err != nil {
@@ -139,8 +139,8 @@ func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
 	return f, nil
 }
 
-// take creates the directory if necessary, and locks it.
-func (f *DataDir) take() (err error) {
+// createAndLock creates the directory if necessary, and locks it.
+func (f *DataDir) createAndLock() (err error) {
 	if f.memory != nil {
 		f.lock, err = f.memory.lock()
 		return err
@@ -161,7 +161,7 @@ func (f *DataDir) open(cfg DataDirConfig) error {
 		return err
 	}
 	if f.file.Format != folderFormat {
-		return anotherFormat(f.file.Format)
+		return formatError(f.file.Format)
 	}
 	if f.id, err = ParseClusterID(f.file.ClusterID); err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDirDamaged, err)
@@ -183,14 +183,14 @@ func (f *DataDir) open(cfg DataDirConfig) error {
 			return err
 		}
 	}
-	var later succeededFile
-	switch err := f.read(succeededFileName, &later); {
+	var successor succeededFile
+	switch err := f.read(succeededFileName, &successor); {
 	case err == nil:
-		return succeededBy(later.Reason)
+		return successorError(successor.Reason)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if err := f.read(metFileName, &f.met); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.read(metFileName, &f.peerDirs); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -233,9 +233,9 @@ func (f *DataDir) hasBegun() bool {
 	return f.begun
 }
 
-// anotherFormat returns the error for a directory in the format of an older or newer version, which is neither damaged
+// formatError returns the error for a directory in the format of an older or newer version, which is neither damaged
 // nor foreign.
-func anotherFormat(format int) error {
+func formatError(format int) error {
 	return fmt.Errorf("its format is %d, but this version of the program supports only %d: start the version that created it, "+
 		"or let a new member join under a new id with an empty directory", format, folderFormat)
 }
@@ -251,7 +251,7 @@ func (f *DataDir) readSeed(cfg DataDirConfig) error {
 		return err
 	}
 	if f.seed.Format != 1 {
-		return anotherFormat(f.seed.Format)
+		return formatError(f.seed.Format)
 	}
 	if _, err := ParseClusterID(f.seed.ClusterID); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrDataDirDamaged, seedFileName, err)
@@ -329,34 +329,34 @@ func (f *DataDir) closeAfter(wait func()) {
 	})
 }
 
-// compare rejects a member whose directory differs from the one it had before.
-func (f *DataDir) compare(id, folder string) error {
+// checkPeer rejects a member whose directory differs from the one it had before.
+func (f *DataDir) checkPeer(id, number string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known, ok := f.met[id]; ok && known != folder {
+	if known, ok := f.peerDirs[id]; ok && known != number {
 		return fmt.Errorf("%s returned with a new data directory: it has lost data that others rely on; remove it and add it under a new id", id)
 	}
 	return nil
 }
 
-// meet calls checkPeer, then remembers the member's directory and forgets those of former members.
-func (f *DataDir) meet(id, folder string, members []raft.Server) error {
+// recordPeer calls checkPeer, then remembers the member's directory and forgets those of former members.
+func (f *DataDir) recordPeer(id, number string, members []raft.Server) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if err := f.compare(id, folder); err != nil || f.hasMet(id) {
+	if err := f.checkPeer(id, number); err != nil || f.knowsPeer(id) {
 		return err
 	}
 	f.mu.Lock()
-	met := maps.Clone(f.met)
+	peerDirs := maps.Clone(f.peerDirs)
 	f.mu.Unlock()
-	maps.DeleteFunc(met, func(id, _ string) bool { return find(members, raft.ServerID(id)) == nil })
-	met[id] = folder
-	if err := f.write(metFileName, met); err != nil {
+	maps.DeleteFunc(peerDirs, func(id, _ string) bool { return find(members, raft.ServerID(id)) == nil })
+	peerDirs[id] = number
+	if err := f.write(metFileName, peerDirs); err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.met = met
+	f.peerDirs = peerDirs
 	return nil
 }
 
@@ -367,12 +367,12 @@ func (f *DataDir) succeeded(reason string) error {
 	return f.write(succeededFileName, succeededFile{reason})
 }
 
-// nameOf returns the name of a member (see Node.Name), or "" while its directory is unknown.
-func (f *DataDir) nameOf(id string) string {
+// memberName returns the name of a member (see Node.Name), or "" while its directory is unknown.
+func (f *DataDir) memberName(id string) string {
 	number := f.file.DataDir
 	if id != f.file.MemberID {
 		f.mu.Lock()
-		number = f.met[id]
+		number = f.peerDirs[id]
 		f.mu.Unlock()
 	}
 	if number == "" {
@@ -381,10 +381,10 @@ func (f *DataDir) nameOf(id string) string {
 	return f.file.ClusterID + "/" + id + "/" + number
 }
 
-func (f *DataDir) hasMet(id string) bool {
+func (f *DataDir) knowsPeer(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, ok := f.met[id]
+	_, ok := f.peerDirs[id]
 	return ok
 }
 

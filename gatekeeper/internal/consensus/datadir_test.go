@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-var named = []Member{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
+var threeMembers = []Member{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
 
 func prepare(t *testing.T, dir string, cfg DataDirConfig) *DataDir {
 	t.Helper()
@@ -27,8 +27,8 @@ func prepare(t *testing.T, dir string, cfg DataDirConfig) *DataDir {
 	return f
 }
 
-// refuse checks that PrepareDataDir returns an error containing every string in want.
-func refuse(t *testing.T, dir string, cfg DataDirConfig, want ...string) {
+// wantPrepareError checks that PrepareDataDir returns an error containing every string in want.
+func wantPrepareError(t *testing.T, dir string, cfg DataDirConfig, want ...string) {
 	t.Helper()
 	cfg.Dir = dir
 	f, err := PrepareDataDir(cfg)
@@ -43,11 +43,11 @@ func refuse(t *testing.T, dir string, cfg DataDirConfig, want ...string) {
 	}
 }
 
-func TestDataDir_InUse_IsRefusedNamingTheProcess(t *testing.T) {
+func TestDataDir_InUse_ErrorNamesTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	f := prepare(t, dir, cfg)
-	refuse(t, dir, cfg, "in use by process", fmt.Sprint(os.Getpid()), dir)
+	wantPrepareError(t, dir, cfg, "in use by process", fmt.Sprint(os.Getpid()), dir)
 	f.Close()
 	prepare(t, dir, cfg)
 }
@@ -69,40 +69,40 @@ func TestDataDir_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
 	}
 }
 
-func TestDataDir_OfAnotherMember_IsRefusedNamingBoth(t *testing.T) {
+func TestDataDir_AnotherMembersDir_ErrorNamesBoth(t *testing.T) {
 	dir := t.TempDir()
-	f := prepare(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named, ClusterID: agreed})
+	f := prepare(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: threeMembers, ClusterID: testClusterID})
 	id := f.ClusterID()
 	f.Close()
-	refuse(t, dir, DataDirConfig{MemberID: "gk2", ClusterName: "main", Members: named}, `"gk1"`, `"gk2"`)
-	refuse(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "test", Members: named}, `"main"`, `"test"`)
-	refuse(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "main", Join: true, ClusterID: ClusterID{Seed: 1, Incarnation: 2}},
+	wantPrepareError(t, dir, DataDirConfig{MemberID: "gk2", ClusterName: "main", Members: threeMembers}, `"gk1"`, `"gk2"`)
+	wantPrepareError(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "test", Members: threeMembers}, `"main"`, `"test"`)
+	wantPrepareError(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "main", Join: true, ClusterID: ClusterID{Seed: 1, Incarnation: 2}},
 		id.String(), "0000000000000001.2")
 }
 
 // Once a member has state, the list may also name members that were added later.
-func TestDataDir_WithState_IgnoresTheListOfMembers(t *testing.T) {
-	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named}
+func TestDataDir_WithState_IgnoresMemberList(t *testing.T) {
+	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: threeMembers}
 	dir := t.TempDir()
 	f := prepare(t, dir, cfg)
-	if err := f.hold(agreed, digest(cfg.ClusterName, cfg.Members)); err != nil {
+	if err := f.hold(testClusterID, digest(cfg.ClusterName, cfg.Members)); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.found(agreed); err != nil {
+	if err := f.found(testClusterID); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	cfg.Members = named[:2]
-	refuse(t, dir, cfg, "start it with the same settings as before")
+	cfg.Members = threeMembers[:2]
+	wantPrepareError(t, dir, cfg, "start it with the same settings as before")
 	if err := os.WriteFile(filepath.Join(dir, store.RaftFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := prepare(t, dir, cfg); f.ClusterID() != agreed {
-		t.Errorf("ClusterID() = %v, want %v", f.ClusterID(), agreed)
+	if f := prepare(t, dir, cfg); f.ClusterID() != testClusterID {
+		t.Errorf("ClusterID() = %v, want %v", f.ClusterID(), testClusterID)
 	}
 }
 
-func TestDataDir_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {
+func TestDataDir_Joiner_NeedsIDOnceAndNeverFoundsACluster(t *testing.T) {
 	dir := t.TempDir()
 	join := DataDirConfig{MemberID: "gk4", ClusterName: "main", Join: true}
 	join.Dir = dir
@@ -134,13 +134,13 @@ func TestDataDir_Damaged_IsRefused(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, clusterFileName), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refuse(t, dir, cfg, want)
+		wantPrepareError(t, dir, cfg, want)
 	}
 	lost := t.TempDir()
 	if err := os.WriteFile(filepath.Join(lost, store.RaftFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, lost, cfg, clusterFileName)
+	wantPrepareError(t, lost, cfg, clusterFileName)
 }
 
 func TestDataDir_PeerReturnsWithANewDataDir_IsRefused(t *testing.T) {
@@ -148,24 +148,24 @@ func TestDataDir_PeerReturnsWithANewDataDir_IsRefused(t *testing.T) {
 	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	f := prepare(t, dir, cfg)
 	members := []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
-	if err := errors.Join(f.meet("gk2", "one", members), f.meet("gk3", "two", members), f.meet("gk2", "one", members)); err != nil {
+	if err := errors.Join(f.recordPeer("gk2", "one", members), f.recordPeer("gk3", "two", members), f.recordPeer("gk2", "one", members)); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
 	f = prepare(t, dir, cfg)
-	if err := f.meet("gk2", "three", members); err == nil || !strings.Contains(err.Error(), "new id") {
+	if err := f.recordPeer("gk2", "three", members); err == nil || !strings.Contains(err.Error(), "new id") {
 		t.Errorf("recordPeer of a peer that lost its data = %v, want an error", err)
 	}
-	if err := f.meet("gk2", "one", members); err != nil {
+	if err := f.recordPeer("gk2", "one", members); err != nil {
 		t.Error(err)
 	}
 	// A removed member is forgotten.
-	if err := f.meet("gk4", "four", []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk4"}}); err != nil || f.hasMet("gk3") || !f.hasMet("gk2") {
-		t.Errorf("after recording gk4: peers %v, error %v", f.met, err)
+	if err := f.recordPeer("gk4", "four", []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk4"}}); err != nil || f.knowsPeer("gk3") || !f.knowsPeer("gk2") {
+		t.Errorf("after recording gk4: peers %v, error %v", f.peerDirs, err)
 	}
 }
 
-func TestParseClusterID_OutputOfString_IsParsed(t *testing.T) {
+func TestParseClusterID_RoundTrips(t *testing.T) {
 	for _, id := range []ClusterID{{}, {Seed: 1, Incarnation: 1}, {Seed: 1<<64 - 1, Incarnation: 1<<64 - 1}} {
 		if got, err := ParseClusterID(id.String()); err != nil || got != id {
 			t.Errorf("ParseClusterID(%q) = %v, %v", id, got, err)
@@ -215,11 +215,11 @@ func TestDataDir_BitFlips_AreDetected(t *testing.T) {
 	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	dir := t.TempDir()
 	f := prepare(t, dir, cfg)
-	if err := f.meet("gk2", "0123456789abcdef", []raft.Server{{ID: "gk2"}}); err != nil {
+	if err := f.recordPeer("gk2", "0123456789abcdef", []raft.Server{{ID: "gk2"}}); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	file, met := f.file, f.met
+	file, peerDirs := f.file, f.peerDirs
 	cfg.Dir = dir
 	for _, name := range []string{clusterFileName, metFileName} {
 		flipBits(t, filepath.Join(dir, name), func(what string) {
@@ -228,8 +228,8 @@ func TestDataDir_BitFlips_AreDetected(t *testing.T) {
 				return
 			}
 			defer f.Close()
-			if f.file != file || f.met["gk2"] != met["gk2"] {
-				t.Errorf("%s: the directory contains %+v, %v", what, f.file, f.met)
+			if f.file != file || f.peerDirs["gk2"] != peerDirs["gk2"] {
+				t.Errorf("%s: the directory contains %+v, %v", what, f.file, f.peerDirs)
 			}
 		})
 	}
@@ -238,9 +238,9 @@ func TestDataDir_BitFlips_AreDetected(t *testing.T) {
 
 // A member that replaced its id would found a cluster that no other member agreed on.
 func TestDataDir_BitFlipsInTheSeed_AreDetected(t *testing.T) {
-	cfg := DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "main", Members: named}
+	cfg := DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "main", Members: threeMembers}
 	f := prepare(t, cfg.Dir, cfg)
-	if err := f.hold(agreed, digest(cfg.ClusterName, cfg.Members)); err != nil {
+	if err := f.hold(testClusterID, digest(cfg.ClusterName, cfg.Members)); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
@@ -259,21 +259,21 @@ func TestDataDir_BitFlipsInTheSeed_AreDetected(t *testing.T) {
 }
 
 // flipBits flips the bits of a file one at a time, and then restores the file.
-func flipBits(t *testing.T, path string, flipped func(what string)) {
+func flipBits(t *testing.T, path string, check func(what string)) {
 	t.Helper()
-	whole, err := os.ReadFile(path)
+	original, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 8 * len(whole) {
-		broken := bytes.Clone(whole)
-		broken[i/8] ^= 1 << (i % 8)
-		if err := os.WriteFile(path, broken, 0o600); err != nil {
+	for i := range 8 * len(original) {
+		corrupt := bytes.Clone(original)
+		corrupt[i/8] ^= 1 << (i % 8)
+		if err := os.WriteFile(path, corrupt, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		flipped(fmt.Sprintf("bit %d of %s", i, filepath.Base(path)))
+		check(fmt.Sprintf("bit %d of %s", i, filepath.Base(path)))
 	}
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
+	if err := os.WriteFile(path, original, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// patientLeader starts three members. The first leads, and its lease is so long that it can be deposed without
+// longLeaseLeader starts three members. The first leads, and its lease is so long that it can be deposed without
 // noticing.
-func patientLeader(t *testing.T) (leader *member, rest []*member) {
+func longLeaseLeader(t *testing.T) (leader *member, rest []*member) {
 	t.Helper()
 	members := memoryCluster(t, 3, func(i int, cfg *Config) {
 		if i == 0 {
@@ -47,15 +47,15 @@ func cutOff(m *member, rest []*member, after func(raft.ServerID)) {
 
 func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old, rest := patientLeader(t)
+		old, rest := longLeaseLeader(t)
 		term := old.Term()
 
 		// Responses to requests that the leader sends from now on are held back. Then the leader is cut off.
 		late := make(chan struct{})
-		arrive := sync.OnceFunc(func() { close(late) })
-		t.Cleanup(arrive)
+		release := sync.OnceFunc(func() { close(late) })
+		t.Cleanup(release)
 		old.wire.set(nil, func(raft.ServerID) { <-late })
-		pass(100 * time.Millisecond)
+		sleep(100 * time.Millisecond)
 		cutOff(old, rest, func(raft.ServerID) { <-late })
 		next := leaderOf(t, rest...)
 		mustAppend(t, next.Node, "committed-in-the-new-term")
@@ -63,12 +63,12 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 			t.Fatalf("the old leader noticed that it was deposed: term %d, leads %v", got, leads)
 		}
 
-		asked := time.Now()
+		requested := time.Now()
 		verify := old.raft.VerifyLeader()
 		confirm := make(chan error, 1)
-		go func() { confirm <- old.Confirm(t.Context(), term, asked) }()
+		go func() { confirm <- old.Confirm(t.Context(), term, requested) }()
 		synctest.Wait()
-		arrive() // the held-back responses arrive
+		release() // the held-back responses arrive
 
 		if err := verify.Error(); err != nil {
 			// Confirm exists because of this bug. If a later version of Raft returns an error here, Confirm can be
@@ -90,12 +90,12 @@ func TestConfirm_DeposedLeaderCutOff_FailsInTimeWhileTheNewOneSucceeds(t *testin
 			t.Fatalf("Confirm on the leader = %v, want nil", err)
 		}
 		cutOff(old, others(members, old), nil)
-		pass(time.Millisecond)
-		begun := time.Now()
-		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
+		sleep(time.Millisecond)
+		start := time.Now()
+		if err := old.Confirm(t.Context(), term, start); !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm on the deposed leader = %v, want %v", err, ErrNotConfirmed)
 		}
-		if took := time.Since(begun); took > 2*old.cfg.Timeouts.Heartbeat {
+		if took := time.Since(start); took > 2*old.cfg.Timeouts.Heartbeat {
 			t.Errorf("Confirm took %v, want at most twice the lease", took)
 		}
 		next := leaderOf(t, others(members, old)...)
@@ -105,7 +105,7 @@ func TestConfirm_DeposedLeaderCutOff_FailsInTimeWhileTheNewOneSucceeds(t *testin
 		if err := next.Confirm(t.Context(), term, time.Now()); !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm for an earlier term = %v, want %v", err, ErrNotConfirmed)
 		}
-		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
+		if err := old.Confirm(t.Context(), term, start); !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm after leadership was lost = %v, want %v", err, ErrNotConfirmed)
 		}
 	})
@@ -116,7 +116,7 @@ func TestConfirm_ContextEnds_ReturnsItsError(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		cutOff(leader, others(members, leader), nil)
-		pass(time.Millisecond)
+		sleep(time.Millisecond)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		err := leader.Confirm(ctx, leader.Term(), time.Now())

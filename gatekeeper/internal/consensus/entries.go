@@ -37,7 +37,7 @@ func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 // the same; see package store. The log itself is not read, because after a fault the read would block forever.
 func (i *incoming) inSnapshot(index uint64) (to uint64, _ bool) {
 	// Normally the leader continues at the end of the log, and this check is the only cost.
-	if index == 0 || !i.runs() || index >= i.raft.LastIndex() || !i.idle() {
+	if index == 0 || !i.waitRunning() || index >= i.raft.LastIndex() || !i.waitIdle() {
 		return 0, false
 	}
 	to, err := strconv.ParseUint(i.raft.Stats()["last_snapshot_index"], 10, 64)

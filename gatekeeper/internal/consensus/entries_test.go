@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// alone returns a follower that has applied all committed entries, up to last, and receives messages only from the
+// isolatedFollower returns a follower that has applied all committed entries, up to last, and receives messages only from the
 // test.
-func alone(t *testing.T) (follower *member, last, term uint64) {
+func isolatedFollower(t *testing.T) (follower *member, last, term uint64) {
 	t.Helper()
 	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
 	leader := leaderOf(t, members...)
@@ -27,9 +27,9 @@ func alone(t *testing.T) (follower *member, last, term uint64) {
 	return follower, last, leader.raft.CurrentTerm()
 }
 
-// sends delivers entries after (prev, prevTerm) to the follower, as if they came from another member that leads in
+// sendEntries delivers entries after (prev, prevTerm) to the follower, as if they came from another member that leads in
 // term.
-func (m *member) sends(t *testing.T, term, prev, prevTerm, committed uint64, entries ...*raft.Log) raft.AppendEntriesResponse {
+func (m *member) sendEntries(t *testing.T, term, prev, prevTerm, committed uint64, entries ...*raft.Log) raft.AppendEntriesResponse {
 	t.Helper()
 	const leader = "gk1.test:7421" // any member's address
 	var answer raft.AppendEntriesResponse
@@ -54,7 +54,7 @@ func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 	for name, before := range map[string]uint64{"directly after the snapshot": 0, "some of them in the snapshot": 2} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f, last, term := alone(t)
+				f, last, term := isolatedFollower(t)
 				if err := f.raft.Snapshot().Error(); err != nil {
 					t.Fatal(err)
 				}
@@ -62,33 +62,33 @@ func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 				if err := f.memory.DeleteRange(first, last); err != nil { // as if a leader had sent the snapshot
 					t.Fatal(err)
 				}
-				if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
+				if answer := f.sendEntries(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
 					t.Fatalf("response to an entry that is never committed: %+v, want success", answer)
 				}
 
 				var entries []*raft.Log
-				for at := last + 1 - before; at <= last; at++ {
-					entries = append(entries, noop(at, term))
+				for index := last + 1 - before; index <= last; index++ {
+					entries = append(entries, noop(index, term))
 				}
 				entries = append(entries, noop(last+1, term+2), noop(last+2, term+2))
-				answer := f.sends(t, term+2, last-before, term, last+1, entries...)
+				answer := f.sendEntries(t, term+2, last-before, term, last+1, entries...)
 				if !answer.Success {
 					t.Fatalf("response to the next leader: %+v, want success", answer)
 				}
-				for at := last + 1; at <= last+2; at++ {
+				for index := last + 1; index <= last+2; index++ {
 					var stored raft.Log
-					if err := f.memory.GetLog(at, &stored); err != nil || stored.Term != term+2 {
-						t.Errorf("entry %d has term %d (%v), want that of the next leader", at, stored.Term, err)
+					if err := f.memory.GetLog(index, &stored); err != nil || stored.Term != term+2 {
+						t.Errorf("entry %d has term %d (%v), want that of the next leader", index, stored.Term, err)
 					}
 				}
 				if first, _ := f.memory.FirstIndex(); first != last+1 {
 					t.Errorf("the log begins with entry %d, but the snapshot ends with entry %d", first, last)
 				}
-				if at := f.raft.AppliedIndex(); at != last+1 {
-					t.Errorf("applied up to entry %d, want %d", at, last+1)
+				if index := f.raft.AppliedIndex(); index != last+1 {
+					t.Errorf("applied up to entry %d, want %d", index, last+1)
 				}
 				// The previous leader is still rejected.
-				if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); answer.Success {
+				if answer := f.sendEntries(t, term+1, last, term, last, noop(last+1, term+1)); answer.Success {
 					t.Errorf("response to a leader from an earlier term: %+v, want failure", answer)
 				}
 			})
@@ -100,21 +100,21 @@ func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 // those indexes. Raft alone would apply them.
 func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, last, term := alone(t)
-		if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
+		f, last, term := isolatedFollower(t)
+		if answer := f.sendEntries(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
 			t.Fatalf("response to an entry that is never committed: %+v, want success", answer)
 		}
-		if answer := f.sends(t, term+2, last, term, last+1); !answer.Success {
+		if answer := f.sendEntries(t, term+2, last, term, last+1); !answer.Success {
 			t.Fatalf("response to a heartbeat: %+v, want success", answer)
 		}
-		if at := f.raft.AppliedIndex(); at != last {
-			t.Errorf("applied up to entry %d, want %d: entry %d is not the leader's", at, last, last+1)
+		if index := f.raft.AppliedIndex(); index != last {
+			t.Errorf("applied up to entry %d, want %d: entry %d is not the leader's", index, last, last+1)
 		}
-		if answer := f.sends(t, term+2, last, term, last+1, noop(last+1, term+2)); !answer.Success {
+		if answer := f.sendEntries(t, term+2, last, term, last+1, noop(last+1, term+2)); !answer.Success {
 			t.Errorf("response to the leader's own entry: %+v, want success", answer)
 		}
-		if at := f.raft.AppliedIndex(); at != last+1 {
-			t.Errorf("applied up to entry %d, want %d", at, last+1)
+		if index := f.raft.AppliedIndex(); index != last+1 {
+			t.Errorf("applied up to entry %d, want %d", index, last+1)
 		}
 	})
 }
@@ -123,14 +123,14 @@ func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.
 // not stop.
 func TestEntries_AfterAFault_DoNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, last, term := alone(t)
+		f, last, term := isolatedFollower(t)
 		f.guard.Fail(errors.New("the disk failed"))
-		asked := make(chan raft.RPC, 1)
+		result := make(chan raft.RPC, 1)
 		go func() {
-			asked <- f.transport.incoming.entries(raft.RPC{Command: &raft.AppendEntriesRequest{Term: term + 1, PrevLogEntry: last - 1, PrevLogTerm: term}})
+			result <- f.transport.incoming.entries(raft.RPC{Command: &raft.AppendEntriesRequest{Term: term + 1, PrevLogEntry: last - 1, PrevLogTerm: term}})
 		}()
 		select {
-		case <-asked:
+		case <-result:
 		case <-time.After(time.Minute):
 			t.Fatal("the request blocks after a fault")
 		}

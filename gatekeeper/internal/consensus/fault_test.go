@@ -15,9 +15,9 @@ import (
 type disk struct {
 	*raft.InmemStore
 
-	mu    sync.Mutex // guards the fields below
-	write func() error
-	vote  func()
+	mu     sync.Mutex // guards the fields below
+	write  func() error
+	onVote func()
 }
 
 func (d *disk) set(write func() error) {
@@ -38,18 +38,18 @@ func (d *disk) StoreLogs(logs []*raft.Log) error {
 	return d.InmemStore.StoreLogs(logs)
 }
 
-func (d *disk) votes(before func()) {
+func (d *disk) setOnVote(before func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.vote = before
+	d.onVote = before
 }
 
 func (d *disk) Set(key, value []byte) error {
 	d.mu.Lock()
-	vote := d.vote
+	onVote := d.onVote
 	d.mu.Unlock()
-	if vote != nil && string(key) == "gatekeeper.vote" {
-		vote()
+	if onVote != nil && string(key) == "gatekeeper.vote" {
+		onVote()
 	}
 	return d.InmemStore.Set(key, value)
 }
@@ -65,12 +65,12 @@ func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	closeNode(t, first.Node)
 
 	d := &disk{InmemStore: first.memory}
-	folder, err := PrepareDataDir(DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "test"})
+	dataDir, err := PrepareDataDir(DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := first.cfg
-	cfg.DataDir = folder
+	cfg.DataDir = dataDir
 	m := &member{Node: newNode(cfg, first.PeerAddress()), leading: newRecorder(), machine: first.machine}
 	_, inner := raft.NewInmemTransport(first.address)
 	s := m.guardedMemory(d)
@@ -84,7 +84,7 @@ func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	return m, d
 }
 
-func TestFault_StoreError_EndsTheLeadershipAndAcknowledgesNothing(t *testing.T) {
+func TestFault_StoreError_EndsLeadershipAndAcknowledgesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := withDisk(t, func() error { return errors.New("no space left on device") })
 		term := m.Term()
@@ -108,27 +108,27 @@ func TestFault_StoreError_EndsTheLeadershipAndAcknowledgesNothing(t *testing.T) 
 		if err := m.Ready(); err == nil {
 			t.Error("Ready() = nil after the fault")
 		}
-		pass(time.Minute) // Raft panics when it cannot store a term, and must not get that far
+		sleep(time.Minute) // Raft panics when it cannot store a term, and must not get that far
 	})
 }
 
 func TestFault_HangingStore_IsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		back := make(chan struct{})
-		m, _ := withDisk(t, func() error { <-back; return nil })
-		begun := time.Now()
+		resume := make(chan struct{})
+		m, _ := withDisk(t, func() error { <-resume; return nil })
+		start := time.Now()
 		p := m.Append(entry(t, "x"))
 		if err := <-m.Fatal(); !strings.Contains(err.Error(), "hung") {
 			t.Errorf("Fatal: got %v, want an error about the hung call", err)
 		}
-		if took := time.Since(begun); took != m.cfg.StoreTimeout {
+		if took := time.Since(start); took != m.cfg.StoreTimeout {
 			t.Errorf("the hung call was detected after %v, want %v", took, m.cfg.StoreTimeout)
 		}
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
 			t.Errorf("Append: %v, want ErrUnknownOutcome", a.Err)
 		}
-		close(back)
-		pass(time.Second)
+		close(resume)
+		sleep(time.Second)
 		if m.machine.State().Retired("x") {
 			t.Error("an entry was applied after the fault")
 		}
@@ -159,8 +159,8 @@ func TestFault_MachineCannotApply_AppliesNothingMore(t *testing.T) {
 }
 
 func TestOpen_StoreFails_ReturnsTheError(t *testing.T) {
-	folder := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "test"})
-	cfg := Config{DataDir: folder, Machine: faultyMachine{}}
+	dataDir := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "test"})
+	cfg := Config{DataDir: dataDir, Machine: faultyMachine{}}
 	cfg.setDefaults()
 	n := newNode(cfg, "gk1.test:7421")
 	m := &member{Node: n}
@@ -172,46 +172,46 @@ func TestOpen_StoreFails_ReturnsTheError(t *testing.T) {
 	}
 }
 
-func TestTransferWatch_RefusalsWithoutATransfer_AreAFault(t *testing.T) {
+func TestTransferWatch_RefusalsWithoutATransfer_CauseAFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failed error
 		w := &transferWatch{limit: 8 * time.Second, refused: newMetrics().transferRefused, fail: func(err error) { failed = err }}
-		w.saw(raft.ErrLeadershipTransferInProgress)
-		pass(time.Hour)
+		w.observe(raft.ErrLeadershipTransferInProgress)
+		sleep(time.Hour)
 		w.started() // another transfer
-		w.saw(raft.ErrLeadershipTransferInProgress)
-		pass(8 * time.Second)
-		w.saw(raft.ErrLeadershipTransferInProgress)
-		w.saw(nil)
-		pass(time.Second)
-		w.saw(raft.ErrLeadershipTransferInProgress)
-		pass(9 * time.Second)
-		w.saw(raft.ErrEnqueueTimeout)
+		w.observe(raft.ErrLeadershipTransferInProgress)
+		sleep(8 * time.Second)
+		w.observe(raft.ErrLeadershipTransferInProgress)
+		w.observe(nil)
+		sleep(time.Second)
+		w.observe(raft.ErrLeadershipTransferInProgress)
+		sleep(9 * time.Second)
+		w.observe(raft.ErrEnqueueTimeout)
 		if failed != nil {
 			t.Fatal(failed)
 		}
-		w.saw(raft.ErrLeadershipTransferInProgress)
+		w.observe(raft.ErrLeadershipTransferInProgress)
 		if failed == nil {
 			t.Error("refusals for 9 s without a transfer did not cause a fault")
 		}
 	})
 }
 
-func TestSnapshotAlarm_SnapshotAfterSnapshot_RaisesTheAlarm(t *testing.T) {
+func TestSnapshotAlarm_RepeatedSnapshots_RaiseTheAlarm(t *testing.T) {
 	m := newMetrics()
 	raised := 0
-	a := &snapshotAlarm{sent: m.snapshotsSent, alarms: m.snapshotAlarms, logger: countWarnings(&raised), follows: make(map[raft.ServerID]*snapshotsTo)}
+	a := &snapshotAlarm{sent: m.snapshotsSent, alarms: m.snapshotAlarms, logger: countWarnings(&raised), followers: make(map[raft.ServerID]*followerSnapshots)}
 	for i := range uint64(2) {
-		a.sending("b", 100+i)
-		a.progress("b", 0)  // heartbeats
-		a.progress("b", 50) // old entries
-		a.sending("c", 100)
-		a.progress("c", 101) // c caught up
+		a.snapshotStarted("b", 100+i)
+		a.caughtUpTo("b", 0)  // heartbeats
+		a.caughtUpTo("b", 50) // old entries
+		a.snapshotStarted("c", 100)
+		a.caughtUpTo("c", 101) // c caught up
 	}
 	if raised != 0 {
 		t.Error("the alarm was raised too early")
 	}
-	a.sending("b", 102)
+	a.snapshotStarted("b", 102)
 	if raised != 1 {
 		t.Errorf("the alarm was raised %d times, want 1", raised)
 	}

@@ -24,23 +24,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // handler.
 type wire struct {
 	*raft.InmemTransport
-	questions chan raft.RPC
-	closed    chan struct{}
-	once      sync.Once
+	requests chan raft.RPC
+	closed   chan struct{}
+	once     sync.Once
 
 	mu sync.Mutex // guards the hooks
 	// before runs before a request is sent. If it returns an error, that is the result of the request.
-	before func(to raft.ServerID, question any) error
+	before func(to raft.ServerID, command any) error
 	// after runs when a response to AppendEntries has arrived, before the caller receives it.
 	after func(to raft.ServerID)
 }
 
 func newWire(address string) *wire {
 	_, inner := raft.NewInmemTransportWithTimeout(raft.ServerAddress(address), transportTimeout)
-	return &wire{InmemTransport: inner, questions: make(chan raft.RPC), closed: make(chan struct{})}
+	return &wire{InmemTransport: inner, requests: make(chan raft.RPC), closed: make(chan struct{})}
 }
 
-func (w *wire) Consumer() <-chan raft.RPC { return w.questions }
+func (w *wire) Consumer() <-chan raft.RPC { return w.requests }
 
 func (w *wire) SetHeartbeatHandler(handle func(raft.RPC)) {
 	go func() {
@@ -53,7 +53,7 @@ func (w *wire) SetHeartbeatHandler(handle func(raft.RPC)) {
 						return
 					}
 					select {
-					case w.questions <- rpc:
+					case w.requests <- rpc:
 					case <-w.closed:
 					}
 				}()
@@ -70,8 +70,8 @@ func (w *wire) Close() error {
 }
 
 // isHeartbeat reports whether Raft's network transport would treat the request as a heartbeat.
-func isHeartbeat(question any) bool {
-	req, ok := question.(*raft.AppendEntriesRequest)
+func isHeartbeat(command any) bool {
+	req, ok := command.(*raft.AppendEntriesRequest)
 	return ok && req.Term != 0 && len(req.Entries) == 0 && req.PrevLogEntry == 0 && req.PrevLogTerm == 0 && req.LeaderCommitIndex == 0
 }
 
@@ -156,8 +156,8 @@ type member struct {
 	machine *fsm.Machine
 }
 
-// agreed is the cluster id in these tests, as if the members had agreed on it.
-var agreed = ClusterID{Seed: 7, Incarnation: 1}
+// testClusterID is the cluster id in these tests, as if the members had agreed on it.
+var testClusterID = ClusterID{Seed: 7, Incarnation: 1}
 
 // memoryCluster starts a named set with in-memory transports and stores. adjust may change each member's config.
 func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*member {
@@ -168,13 +168,13 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 	}
 	var members []*member
 	for i, m := range set {
-		folder, err := PrepareDataDir(DataDirConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: agreed})
+		dataDir, err := PrepareDataDir(DataDirConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: testClusterID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		memory := raft.NewInmemStore()
-		member := &member{leading: newRecorder(), memory: memory, disk: &disk{InmemStore: memory}, machine: fsm.New(folder.ClusterID().String())}
-		cfg := Config{DataDir: folder, Members: set, Machine: member.machine, APIAddress: fmt.Sprintf("gk%d.test:7420", i+1)}
+		member := &member{leading: newRecorder(), memory: memory, disk: &disk{InmemStore: memory}, machine: fsm.New(dataDir.ClusterID().String())}
+		cfg := Config{DataDir: dataDir, Members: set, Machine: member.machine, APIAddress: fmt.Sprintf("gk%d.test:7420", i+1)}
 		cfg.setDefaults()
 		if adjust != nil {
 			adjust(i, &cfg)
@@ -240,14 +240,14 @@ func leaderOf(t *testing.T, members ...*member) *member {
 	return leader
 }
 
-func others(members []*member, not *member) []*member {
-	var left []*member
+func others(members []*member, excluded *member) []*member {
+	var rest []*member
 	for _, m := range members {
-		if m != not {
-			left = append(left, m)
+		if m != excluded {
+			rest = append(rest, m)
 		}
 	}
-	return left
+	return rest
 }
 
 // entry returns a log entry that the state machine accepts.
@@ -302,6 +302,6 @@ func (c counter) WithGroup(string) slog.Handler                { return c }
 func newPeerLayer(f *DataDir, listener net.Listener) *peer.Layer {
 	return peer.New(peer.Config{
 		Cluster: f.ClusterID().String(), ID: f.MemberID(), DataDir: f.file.DataDir, Listener: listener, Logger: slog.New(slog.DiscardHandler),
-		Meet: func(peer.Statement) error { return nil },
+		CheckPeer: func(peer.Statement) error { return nil },
 	})
 }

@@ -30,34 +30,34 @@ type logSink struct {
 	last map[string]time.Time
 }
 
-const sameComplaint = 10 * time.Second
+const repeatInterval = 10 * time.Second
 
 func (s *logSink) Accept(_ string, level hclog.Level, msg string, args ...any) {
-	to := map[hclog.Level]slog.Level{hclog.Info: slog.LevelInfo, hclog.Warn: slog.LevelWarn, hclog.Error: slog.LevelError}[level]
+	slogLevel := map[hclog.Level]slog.Level{hclog.Info: slog.LevelInfo, hclog.Warn: slog.LevelWarn, hclog.Error: slog.LevelError}[level]
 	if level <= hclog.Debug {
-		to = slog.LevelDebug
+		slogLevel = slog.LevelDebug
 	}
-	if !s.logger.Enabled(context.Background(), to) {
+	if !s.logger.Enabled(context.Background(), slogLevel) {
 		return
 	}
 	attrs := make([]any, len(args))
-	about := ""
+	peerID := ""
 	for i, arg := range args {
 		if f, ok := arg.(hclog.Format); ok && len(f) > 0 {
 			arg = fmt.Sprintf(fmt.Sprint(f[0]), f[1:]...)
 		}
 		if i%2 == 1 && args[i-1] == "peer" {
-			about = fmt.Sprint(arg)
+			peerID = fmt.Sprint(arg)
 		}
 		attrs[i] = arg
 		if i%2 == 1 {
 			attrs[i] = readable(arg)
 		}
 	}
-	if to >= slog.LevelWarn && !s.first(msg+about) {
-		to = slog.LevelDebug
+	if slogLevel >= slog.LevelWarn && !s.first(msg+peerID) {
+		slogLevel = slog.LevelDebug
 	}
-	s.logger.Log(context.Background(), to, msg, attrs...)
+	s.logger.Log(context.Background(), slogLevel, msg, attrs...)
 }
 
 // readable formats a value for a human reader in any log format. Raft passes whole structures, including itself, which
@@ -84,7 +84,7 @@ func (s *logSink) first(complaint string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c, at := range s.last {
-		if now.Sub(at) >= sameComplaint {
+		if now.Sub(at) >= repeatInterval {
 			delete(s.last, c)
 		}
 	}

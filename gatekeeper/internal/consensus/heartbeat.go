@@ -31,7 +31,7 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 	}
 	req, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok || !i.follows(req) {
-		if err := i.pass(rpc); err != nil {
+		if err := i.forward(rpc); err != nil {
 			rpc.Respond(nil, err)
 		}
 		return
@@ -42,7 +42,7 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 	}
 	// Raft must hear from its leader too, or it would start an election. One queued heartbeat is enough.
 	select {
-	case i.heard <- raft.RPC{Command: req, RespChan: make(chan raft.RPCResponse, 1)}:
+	case i.answeredHeartbeats <- raft.RPC{Command: req, RespChan: make(chan raft.RPCResponse, 1)}:
 	default:
 	}
 }
@@ -64,8 +64,8 @@ func (i *incoming) follows(req *raft.AppendEntriesRequest) bool {
 func (i *incoming) forwardHeartbeats() {
 	for {
 		select {
-		case rpc := <-i.heard:
-			if i.pass(rpc) != nil {
+		case rpc := <-i.answeredHeartbeats:
+			if i.forward(rpc) != nil {
 				return
 			}
 		case <-i.done:

@@ -37,32 +37,32 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) 
 		for _, f := range others(members, leader) {
 			until(t, "all followers have applied the entry", func() bool { return f.raft.AppliedIndex() == leader.raft.AppliedIndex() })
 		}
-		var ends []func()
+		var endStalls []func()
 		for _, f := range others(members, leader) {
-			ends = append(ends, f.stall(t))
+			endStalls = append(endStalls, f.stall(t))
 		}
 		late := leader.Append(entry(t, "late"))
 		committed := leader.raft.CommitIndex()
-		lasts := leader.cfg.StoreTimeout - time.Second // the longest stall that is not a fault
-		for begun := time.Now(); time.Since(begun) < lasts; pass(10 * time.Millisecond) {
-			asked := time.Now()
-			if err := leader.Confirm(t.Context(), term, asked); err != nil {
-				t.Fatalf("Confirm, %v into the stall: %v", time.Since(begun), err)
+		duration := leader.cfg.StoreTimeout - time.Second // the longest stall that is not a fault
+		for start := time.Now(); time.Since(start) < duration; sleep(10 * time.Millisecond) {
+			requested := time.Now()
+			if err := leader.Confirm(t.Context(), term, requested); err != nil {
+				t.Fatalf("Confirm, %v into the stall: %v", time.Since(start), err)
 			}
-			if took := time.Since(asked); took > 0 { // in the bubble, only waiting takes time
-				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
+			if took := time.Since(requested); took > 0 { // in the bubble, only waiting takes time
+				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(start))
 			}
 		}
 		if leader.CommitIndex() != committed {
 			t.Error("the disks did not stall")
 		}
-		for _, end := range ends {
+		for _, end := range endStalls {
 			end()
 		}
 		if a := late.Wait(); a.Err != nil {
 			t.Errorf("Append during the stall: %v", a.Err)
 		}
-		pass(time.Minute)
+		sleep(time.Minute)
 		if now, leads := leads(leader.raft); !leads || now != term {
 			t.Errorf("after the stall the leader of term %d is in term %d, leads: %v", term, now, leads)
 		}
@@ -79,14 +79,14 @@ func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 		mustAppend(t, leader.Node, "before")
 		end := leader.stall(t)
 		late, committed := leader.Append(entry(t, "late")), leader.CommitIndex()
-		lasts, between := leader.cfg.StoreTimeout-time.Second, leader.cfg.Timeouts.Heartbeat/5
-		for begun := time.Now(); time.Since(begun) < lasts; pass(time.Millisecond) {
-			asked := time.Now()
-			if err := leader.Confirm(t.Context(), term, asked); err != nil {
-				t.Fatalf("Confirm, %v into the stall: %v", time.Since(begun), err)
+		duration, interval := leader.cfg.StoreTimeout-time.Second, leader.cfg.Timeouts.Heartbeat/5
+		for start := time.Now(); time.Since(start) < duration; sleep(time.Millisecond) {
+			requested := time.Now()
+			if err := leader.Confirm(t.Context(), term, requested); err != nil {
+				t.Fatalf("Confirm, %v into the stall: %v", time.Since(start), err)
 			}
-			if took := time.Since(asked); took > between {
-				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
+			if took := time.Since(requested); took > interval {
+				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(start))
 			}
 		}
 		if leader.CommitIndex() != committed {
@@ -109,14 +109,14 @@ func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		term := leader.Term()
-		leader.wire.set(func(_ raft.ServerID, question any) error {
-			if !isHeartbeat(question) {
+		leader.wire.set(func(_ raft.ServerID, command any) error {
+			if !isHeartbeat(command) {
 				return errCut
 			}
 			return nil
 		}, nil)
-		pass(time.Second)
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); pass(50 * time.Millisecond) {
+		sleep(time.Second)
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); sleep(50 * time.Millisecond) {
 			for _, f := range others(members, leader) {
 				heartbeat := f.cfg.Timeouts.Heartbeat
 				// Two heartbeats are at most a fifth of the timeout apart, and a heartbeat that follows another within
@@ -132,9 +132,9 @@ func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 	})
 }
 
-// ask sends a heartbeat to the member, bypassing its transport, and returns the response. It returns nil if only Raft's
+// sendHeartbeat sends a heartbeat to the member, bypassing its transport, and returns the response. It returns nil if only Raft's
 // main loop, which is stalled, could respond.
-func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
+func (m *member) sendHeartbeat(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
 	answer := make(chan raft.RPCResponse, 1)
 	go m.transport.incoming.heartbeat(raft.RPC{Command: &req, RespChan: answer})
 	synctest.Wait()
@@ -156,25 +156,25 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 		mustAppend(t, leader.Node, "before")
 		follower, other := others(members, leader)[0], others(members, leader)[1]
 		until(t, "the follower has applied the entry", func() bool { return follower.raft.AppliedIndex() == leader.raft.AppliedIndex() })
-		right := raft.AppendEntriesRequest{
+		valid := raft.AppendEntriesRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
 		}
-		stranger := right
-		stranger.RPCHeader.ID = []byte(other.id)
-		later, earlier, foreign := right, right, right
+		otherLeader := valid
+		otherLeader.RPCHeader.ID = []byte(other.id)
+		later, earlier, otherProtocol := valid, valid, valid
 		later.Term++
 		earlier.Term--
-		foreign.ProtocolVersion--
-		wrong := map[string]raft.AppendEntriesRequest{"another leader": stranger, "a later term": later, "an earlier term": earlier, "another protocol version": foreign}
+		otherProtocol.ProtocolVersion--
+		invalid := map[string]raft.AppendEntriesRequest{"another leader": otherLeader, "a later term": later, "an earlier term": earlier, "another protocol version": otherProtocol}
 
 		end := follower.stall(t)
 		leader.Append(entry(t, "stalls"))
 		synctest.Wait()
-		if a := follower.ask(right); a == nil || !a.Success || a.Term != right.Term || string(a.ID) != string(follower.id) {
+		if a := follower.sendHeartbeat(valid); a == nil || !a.Success || a.Term != valid.Term || string(a.ID) != string(follower.id) {
 			t.Errorf("the leader received %+v while the disk was stalled, want success", a)
 		}
-		for name, req := range wrong {
-			if a := follower.ask(req); a != nil {
+		for name, req := range invalid {
+			if a := follower.sendHeartbeat(req); a != nil {
 				t.Errorf("%s received %+v without the main loop, want no response", name, a)
 			}
 		}
@@ -199,7 +199,7 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
 		}
 		voting, stored := make(chan struct{}), make(chan struct{})
-		voter.disk.votes(sync.OnceFunc(func() { close(voting); <-stored }))
+		voter.disk.setOnVote(sync.OnceFunc(func() { close(voting); <-stored }))
 		t.Cleanup(func() { close(stored) })
 		vote := raft.RequestVoteRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(candidate.id), Addr: []byte(candidate.address)},
@@ -216,7 +216,7 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 		if term := voter.raft.CurrentTerm(); term != old.Term+1 {
 			t.Errorf("a vote for term %d is stored in term %d", old.Term+1, term)
 		}
-		if a := voter.ask(old); a != nil {
+		if a := voter.sendHeartbeat(old); a != nil {
 			t.Errorf("the old leader received %+v, want no response", a)
 		}
 	})
@@ -251,13 +251,13 @@ func TestHeartbeat_FaultOutsideTheMainLoop_IsRefused(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		follower := others(members, leader)[0]
-		right := raft.AppendEntriesRequest{
+		valid := raft.AppendEntriesRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
 		}
-		until(t, "the follower follows the leader", func() bool { a := follower.ask(right); return a != nil && a.Success })
+		until(t, "the follower follows the leader", func() bool { a := follower.sendHeartbeat(valid); return a != nil && a.Success })
 		follower.guard.Fail(errors.New("the data read differs from the data written"))
 		answer := make(chan raft.RPCResponse, 1)
-		follower.transport.incoming.heartbeat(raft.RPC{Command: &right, RespChan: answer})
+		follower.transport.incoming.heartbeat(raft.RPC{Command: &valid, RespChan: answer})
 		if a := <-answer; !errors.Is(a.Error, errFaulty) {
 			t.Errorf("a member with a fault responds with %+v, want errFaulty", a)
 		}
@@ -270,21 +270,21 @@ func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
 		members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.StoreTimeout = 5 * time.Second })
 		leader := leaderOf(t, members...)
 		follower := others(members, leader)[0]
-		right := raft.AppendEntriesRequest{
+		valid := raft.AppendEntriesRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
 		}
-		until(t, "the follower follows the leader", func() bool { return follower.transport.incoming.follows(&right) })
+		until(t, "the follower follows the leader", func() bool { return follower.transport.incoming.follows(&valid) })
 		for _, f := range others(members, leader) {
 			f.stall(t)
 		}
-		begun := time.Now()
+		start := time.Now()
 		leader.Append(entry(t, "late"))
 		until(t, "the leader steps down", func() bool { _, leads := leads(leader.raft); return !leads })
-		if a := follower.ask(right); a != nil {
+		if a := follower.sendHeartbeat(valid); a != nil {
 			t.Errorf("a member with a fault responds with %+v, want no response", a)
 		}
-		if took, least := time.Since(begun), 5*time.Second; took < least || took > least+2*leader.cfg.Timeouts.Heartbeat {
-			t.Errorf("the leader stepped down after %v, want about %v", took, least)
+		if took, minTime := time.Since(start), 5*time.Second; took < minTime || took > minTime+2*leader.cfg.Timeouts.Heartbeat {
+			t.Errorf("the leader stepped down after %v, want about %v", took, minTime)
 		}
 	})
 }

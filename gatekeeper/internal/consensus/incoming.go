@@ -19,46 +19,46 @@ import (
 // snapshot already has what the leader wants it to have, so it reports success, as in the Raft paper, figure 13,
 // InstallSnapshot, step 6.
 type incoming struct {
-	timeout time.Duration  // the heartbeat timeout
-	silence time.Duration  // how long the leader must be silent to count as gone when a vote is requested
-	recent  time.Duration  // how long after contact with the leader Raft need not hear from it again
-	header  raft.RPCHeader // sent with this member's responses
-	from    <-chan raft.RPC
-	heard   chan raft.RPC // answered heartbeats that Raft should also see
-	to      chan raft.RPC
-	failed  <-chan struct{}    // closed at this member's first fault
-	stored  func(index uint64) // waits until the log is on disk up to an index
-	running chan struct{}      // closed once raft and check are set
-	raft    *raft.Raft
-	check   func()                    // makes Raft check for its leader
-	granted atomic.Pointer[time.Time] // when this member last granted a pre-vote; nil for never
-	done    chan struct{}             // closed by close
-	once    sync.Once
-	work    sync.WaitGroup
+	timeout            time.Duration  // the heartbeat timeout
+	silenceThreshold   time.Duration  // how long the leader must be silent to count as gone when a vote is requested
+	recent             time.Duration  // how long after contact with the leader Raft need not hear from it again
+	header             raft.RPCHeader // sent with this member's responses
+	from               <-chan raft.RPC
+	answeredHeartbeats chan raft.RPC // answered heartbeats that Raft should also see
+	to                 chan raft.RPC
+	failed             <-chan struct{}    // closed at this member's first fault
+	waitStored         func(index uint64) // waits until the log is on disk up to an index
+	running            chan struct{}      // closed once raft and check are set
+	raft               *raft.Raft
+	check              func()                    // makes Raft check for its leader
+	preVoteGranted     atomic.Pointer[time.Time] // when this member last granted a pre-vote; nil for never
+	done               chan struct{}             // closed by close
+	closeOnce          sync.Once
+	wg                 sync.WaitGroup
 }
 
-func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCHeader, failed <-chan struct{}, stored func(uint64)) *incoming {
+func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCHeader, failed <-chan struct{}, waitStored func(uint64)) *incoming {
 	i := &incoming{
-		timeout: heartbeat, silence: silence(heartbeat), recent: recent(heartbeat), header: header,
-		from: from, heard: make(chan raft.RPC, 1), to: make(chan raft.RPC),
-		failed: failed, stored: stored, running: make(chan struct{}), done: make(chan struct{}),
+		timeout: heartbeat, silenceThreshold: silenceThreshold(heartbeat), recent: recent(heartbeat), header: header,
+		from: from, answeredHeartbeats: make(chan raft.RPC, 1), to: make(chan raft.RPC),
+		failed: failed, waitStored: waitStored, running: make(chan struct{}), done: make(chan struct{}),
 	}
-	i.work.Go(i.run)
-	i.work.Go(i.forwardHeartbeats)
-	i.work.Go(i.watchSilence)
+	i.wg.Go(i.run)
+	i.wg.Go(i.forwardHeartbeats)
+	i.wg.Go(i.watchSilence)
 	return i
 }
 
-// serves sets the Raft instance that serves the requests, and the function that makes it check for its leader.
-func (i *incoming) serves(r *raft.Raft, check func()) {
+// setRaft sets the Raft instance that serves the requests, and the function that makes it check for its leader.
+func (i *incoming) setRaft(r *raft.Raft, check func()) {
 	i.raft, i.check = r, check
 	close(i.running)
 }
 
 // close stops forwarding requests and waits for the goroutines to exit. It may be called more than once.
 func (i *incoming) close() {
-	i.once.Do(func() { close(i.done) })
-	i.work.Wait()
+	i.closeOnce.Do(func() { close(i.done) })
+	i.wg.Wait()
 }
 
 func (i *incoming) run() {
@@ -66,11 +66,11 @@ func (i *incoming) run() {
 		select {
 		case rpc := <-i.from:
 			switch {
-			case i.late(rpc):
-				i.work.Go(func() { respondInstalled(rpc) }) // reading the snapshot takes as long as sending it
+			case i.isStaleSnapshot(rpc):
+				i.wg.Go(func() { respondInstalled(rpc) }) // reading the snapshot takes as long as sending it
 			case i.preVote(rpc), i.vote(&rpc):
 			default:
-				if err := i.pass(i.entries(rpc)); err != nil {
+				if err := i.forward(i.entries(rpc)); err != nil {
 					rpc.Respond(nil, err)
 				}
 			}
@@ -80,9 +80,9 @@ func (i *incoming) run() {
 	}
 }
 
-// pass forwards a request to Raft. It returns an error after close and after a fault, although Raft may keep running
+// forward forwards a request to Raft. It returns an error after close and after a fault, although Raft may keep running
 // after a fault until its next store call.
-func (i *incoming) pass(rpc raft.RPC) error {
+func (i *incoming) forward(rpc raft.RPC) error {
 	select {
 	case <-i.failed:
 		return errFaulty
@@ -96,18 +96,18 @@ func (i *incoming) pass(rpc raft.RPC) error {
 	}
 }
 
-// late reports whether rpc is a snapshot that this member has already applied. Nothing is applied between this check
+// isStaleSnapshot reports whether rpc is a snapshot that this member has already applied. Nothing is applied between this check
 // and the next request, because a follower applies only what it is sent.
-func (i *incoming) late(rpc raft.RPC) bool {
+func (i *incoming) isStaleSnapshot(rpc raft.RPC) bool {
 	snapshot, ok := rpc.Command.(*raft.InstallSnapshotRequest)
 	// Raft must reject a snapshot of an earlier term.
-	if !ok || !i.idle() || snapshot.Term < i.raft.CurrentTerm() || snapshot.LastLogIndex > i.raft.AppliedIndex() {
+	if !ok || !i.waitIdle() || snapshot.Term < i.raft.CurrentTerm() || snapshot.LastLogIndex > i.raft.AppliedIndex() {
 		return false
 	}
 	// If this member led, it may still be writing entries that Raft has handed to the state machine.
 	onDisk := make(chan struct{})
 	go func() {
-		i.stored(snapshot.LastLogIndex) // does not return after a fault
+		i.waitStored(snapshot.LastLogIndex) // does not return after a fault
 		close(onDisk)
 	}()
 	select {
@@ -119,8 +119,8 @@ func (i *incoming) late(rpc raft.RPC) bool {
 	return false
 }
 
-// runs waits until Raft is running. It returns false after close.
-func (i *incoming) runs() bool {
+// waitRunning waits until Raft is running. It returns false after close.
+func (i *incoming) waitRunning() bool {
 	select {
 	case <-i.running:
 		return true
@@ -129,14 +129,14 @@ func (i *incoming) runs() bool {
 	}
 }
 
-// idle waits until Raft has processed everything forwarded so far. It returns false after a fault and after close. It
+// waitIdle waits until Raft has processed everything forwarded so far. It returns false after a fault and after close. It
 // sends a request without a protocol version, which Raft's main loop rejects before looking at anything else.
-func (i *incoming) idle() bool {
-	if !i.runs() {
+func (i *incoming) waitIdle() bool {
+	if !i.waitRunning() {
 		return false
 	}
 	answer := make(chan raft.RPCResponse, 1)
-	if i.pass(raft.RPC{Command: &raft.RequestPreVoteRequest{}, RespChan: answer}) != nil {
+	if i.forward(raft.RPC{Command: &raft.RequestPreVoteRequest{}, RespChan: answer}) != nil {
 		return false
 	}
 	select {

@@ -60,8 +60,8 @@ func TestIncoming_LateSnapshot_RevertsNothing(t *testing.T) {
 	if answer := send(term - 1); answer.Success || answer.Term != term {
 		t.Errorf("response to a leader from an earlier term: %+v, want failure in the current term", answer)
 	}
-	if at := follower.raft.AppliedIndex(); at < last.Index {
-		t.Errorf("the follower reverted from entry %d to %d", last.Index, at)
+	if applied := follower.raft.AppliedIndex(); applied < last.Index {
+		t.Errorf("the follower reverted from entry %d to %d", last.Index, applied)
 	}
 	last = mustAppend(t, leader.Node, "afterwards")
 	until(t, "the follower applies new entries", func() bool { return follower.raft.AppliedIndex() >= last.Index })

@@ -13,18 +13,18 @@ type epoch struct {
 	term uint64
 	over chan struct{} // closed when the epoch is over
 
-	mu      sync.Mutex // guards the fields below
-	pending map[*Pending]struct{}
-	ended   bool
-	toVote  map[raft.ServerID]bool // non-voters to promote to voters
+	mu         sync.Mutex // guards the fields below
+	pending    map[*Pending]struct{}
+	ended      bool
+	promotions map[raft.ServerID]bool // non-voters to promote to voters
 }
 
 func newEpoch(term uint64) *epoch {
 	return &epoch{
-		term:    term,
-		over:    make(chan struct{}),
-		pending: make(map[*Pending]struct{}),
-		toVote:  make(map[raft.ServerID]bool),
+		term:       term,
+		over:       make(chan struct{}),
+		pending:    make(map[*Pending]struct{}),
+		promotions: make(map[raft.ServerID]bool),
 	}
 }
 
@@ -45,16 +45,16 @@ func (e *epoch) forget(p *Pending) {
 	delete(e.pending, p)
 }
 
-func (e *epoch) wantVoter(id raft.ServerID, want bool) {
+func (e *epoch) setPromotion(id raft.ServerID, want bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.toVote[id] = want
+	e.promotions[id] = want
 }
 
-func (e *epoch) wantsVoter(id raft.ServerID) bool {
+func (e *epoch) shouldPromote(id raft.ServerID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.toVote[id]
+	return e.promotions[id]
 }
 
 // end closes e.over and completes the pending entries with an unknown outcome.
@@ -130,19 +130,19 @@ func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, en
 func (n *Node) endEpoch(e *epoch) {
 	e.end() // must come first, so that a goroutine concurrently publishing e sees that it is over
 	n.epoch.CompareAndSwap(e, nil)
-	signal(n.confirmer.woken) // so that no caller keeps waiting after leadership is lost
+	signal(n.confirmer.wake) // so that no caller keeps waiting after leadership is lost
 }
 
 // promote calls Promote and Demote for one epoch after another.
 func (n *Node) promote(l Leading) {
 	for e := range n.epochs {
-		if !n.settled(e) {
+		if !n.publishEpoch(e) {
 			continue
 		}
 		n.cfg.Logger.Info("leading", "term", e.term)
 		l.Promote(e.term, e.over)
 		n.promoted.Store(e.term)
-		n.tend(e)
+		n.maintainMembers(e)
 		<-e.over
 		n.promoted.Store(0)
 		l.Demote(e.term)
@@ -150,15 +150,15 @@ func (n *Node) promote(l Leading) {
 	}
 }
 
-// settled waits until everything committed before the epoch has been applied here, and publishes the epoch. It returns
+// publishEpoch waits until everything committed before the epoch has been applied here, and publishes the epoch. It returns
 // false if the epoch ended first.
-func (n *Node) settled(e *epoch) bool {
+func (n *Node) publishEpoch(e *epoch) bool {
 	for {
 		select {
 		case <-e.over:
 			return false
 		case err := <-n.await(n.raft.Barrier(n.enqueueTimeout())):
-			n.transfers.saw(err)
+			n.transfers.observe(err)
 			term, leads := leads(n.raft)
 			if err == nil && leads && term == e.term {
 				n.epoch.Store(e)
@@ -192,8 +192,8 @@ func (n *Node) await(f raft.Future) <-chan error {
 	return c
 }
 
-// within waits for the future until ctx is done or the node stops.
-func (n *Node) within(ctx context.Context, f raft.Future) error {
+// waitFuture waits for the future until ctx is done or the node stops.
+func (n *Node) waitFuture(ctx context.Context, f raft.Future) error {
 	select {
 	case err := <-n.await(f):
 		return err

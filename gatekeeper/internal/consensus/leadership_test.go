@@ -32,7 +32,7 @@ func (r *recorder) expect(t *testing.T, want ...string) {
 	}
 }
 
-func TestLead_PromotedAfterTheBarrierAndDemotedAtTheEnd(t *testing.T) {
+func TestLead_PromotesAfterTheBarrierAndDemotesWhenLeadershipEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		old := leaderOf(t, members...)
@@ -60,7 +60,7 @@ func TestLead_PromotedAfterTheBarrierAndDemotedAtTheEnd(t *testing.T) {
 	})
 }
 
-func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
+func TestLead_LostAndRegainedWhilePromoting_AreTwoEpochs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -85,28 +85,28 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 				<-busy
 			}
 		}
-		back := func() uint64 {
-			was := leader.Term()
+		regain := func() uint64 {
+			oldTerm := leader.Term()
 			if err := other.Transfer(t.Context(), leader.ID()); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "leadership is regained", func() bool { term, leads := leads(leader.raft); return leads && term > was })
+			until(t, "leadership is regained", func() bool { term, leads := leads(leader.raft); return leads && term > oldTerm })
 			return leader.Term()
 		}
-		firstOver := ended
-		first := back()
+		firstEnded := ended
+		first := regain()
 		synctest.Wait()
 		leader.leading.expect(t, fmt.Sprint("promote ", first))
 		// Leadership is lost while Promote is still running. No more entries may be appended in that term.
 		if err := leader.raft.LeadershipTransferToServer(other.id, other.address).Error(); err != nil {
 			t.Fatal(err)
 		}
-		<-firstOver
+		<-firstEnded
 		leaderOf(t, other)
 		if a := leader.Append(entry(t, "late")).Wait(); !errors.Is(a.Err, ErrNotAppended) {
 			t.Errorf("Append between two terms as leader: %v, want ErrNotAppended", a.Err)
 		}
-		second := back()
+		second := regain()
 		if err := leader.Confirm(t.Context(), first, time.Now()); !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm for the first term during the second = %v, want ErrNotConfirmed", err)
 		}
@@ -122,9 +122,9 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 // depose sends m one message from a leader in a later term, and then nothing more.
 func depose(t *testing.T, m *member, term uint64) {
 	t.Helper()
-	_, stranger := raft.NewInmemTransport("other.test:1")
-	stranger.Connect(m.address, m.wire.InmemTransport)
-	err := stranger.AppendEntries(m.id, m.address, &raft.AppendEntriesRequest{
+	_, otherLeader := raft.NewInmemTransport("other.test:1")
+	otherLeader.Connect(m.address, m.wire.InmemTransport)
+	err := otherLeader.AppendEntries(m.id, m.address, &raft.AppendEntriesRequest{
 		RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte("other"), Addr: []byte("other.test:1")},
 		Term:      term,
 	}, &raft.AppendEntriesResponse{})
@@ -133,7 +133,7 @@ func depose(t *testing.T, m *member, term uint64) {
 	}
 }
 
-func TestLead_DeposedAndElectedAgainAlone_AreTwoLeaderships(t *testing.T) {
+func TestLead_SingleMemberDeposedAndReelected_AreTwoEpochs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 1, nil)
 		leader := leaderOf(t, members...)
@@ -158,7 +158,7 @@ func TestReady_FollowerAndLeader(t *testing.T) {
 			}
 			return nil
 		}, nil)
-		pass(5 * time.Second)
+		sleep(5 * time.Second)
 		if err := follower.Ready(); err == nil {
 			t.Error("Ready() = nil on a follower without a leader")
 		}
@@ -176,7 +176,7 @@ type source struct {
 
 func (s *source) LeaderCh() <-chan bool { return s.ch }
 
-func TestWatch_LossSkippedByTheChannel_IsDetectedByTerm(t *testing.T) {
+func TestWatch_LossNotReportedByTheChannel_IsDetectedByTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &source{fakeRaft: fakeRaft{term: 5, state: raft.Leader}, ch: make(chan bool, 1)}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -220,8 +220,8 @@ func stuckTransfer(t *testing.T, leader *member, to *member) (release func()) {
 	stuck := make(chan struct{})
 	release = sync.OnceFunc(func() { close(stuck) })
 	t.Cleanup(release)
-	leader.wire.set(func(_ raft.ServerID, question any) error {
-		if _, ok := question.(*raft.TimeoutNowRequest); ok {
+	leader.wire.set(func(_ raft.ServerID, command any) error {
+		if _, ok := command.(*raft.TimeoutNowRequest); ok {
 			<-stuck
 			return errCut
 		}
@@ -245,31 +245,31 @@ func TestLead_BarrierRefused_IsNotPromoted(t *testing.T) {
 		term := leader.Term()
 		depose(t, leader, term+5)
 		until(t, "the member is elected again", func() bool { got, leads := leads(leader.raft); return leads && got > term+5 })
-		pass(time.Second)
-		again := leader.Term()
+		sleep(time.Second)
+		newTerm := leader.Term()
 		leader.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
 		if err := leader.Ready(); err == nil {
 			t.Error("Ready() = nil before the promotion")
 		}
 		release()
 		leaderOf(t, leader)
-		leader.leading.expect(t, fmt.Sprint("promote ", again))
+		leader.leading.expect(t, fmt.Sprint("promote ", newTerm))
 	})
 }
 
-func TestFault_TransferThatNeverEnds_IsDetected(t *testing.T) {
+func TestFault_TransferNeverFinishes_IsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		stuckTransfer(t, leader, others(members, leader)[0])
-		begun := time.Now()
+		start := time.Now()
 		for leader.guard.Err() == nil {
 			if a := leader.Append(entry(t, "x")).Wait(); !errors.Is(a.Err, ErrNotAppended) {
 				t.Fatalf("Append: %v, want ErrNotAppended", a.Err)
 			}
-			pass(100 * time.Millisecond)
+			sleep(100 * time.Millisecond)
 		}
-		if took := time.Since(begun); took < 4*time.Second || took > 10*time.Second {
+		if took := time.Since(start); took < 4*time.Second || took > 10*time.Second {
 			t.Errorf("the stuck transfer was noticed after %v, want 4 s to 10 s", took)
 		}
 		leaderOf(t, others(members, leader)...)

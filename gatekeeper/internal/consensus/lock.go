@@ -24,9 +24,9 @@ func lockDataDir(path string) (io.Closer, error) {
 	return file, nil
 }
 
-// watchDataDir locks the lock file at path without writing to it, so that no server can start in the meantime. A
+// lockDataDirShared locks the lock file at path without writing to it, so that no server can start in the meantime. A
 // directory without a lock file, such as a copy, needs no lock because no server uses it.
-func watchDataDir(path string) (io.Closer, error) {
+func lockDataDirShared(path string) (io.Closer, error) {
 	file := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	ok, err := file.TryRLock()
 	switch {

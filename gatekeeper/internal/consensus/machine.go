@@ -13,13 +13,13 @@ import (
 
 // replica adapts the Machine to Raft's interfaces.
 type replica struct {
-	machine Machine
-	guard   *store.Guard
-	changed func()             // called when the membership has changed
-	begin   func() error       // called before the first entry, configuration or snapshot is applied
-	wait    func(index uint64) // waits until an entry is on this member's disk
-	has     bool               // begin was called; Raft calls one method at a time
-	refused error              // why the machine rejected the last snapshot; Raft does not pass the error on
+	machine    Machine
+	guard      *store.Guard
+	changed    func()             // called when the membership has changed
+	begin      func() error       // called before the first entry, configuration or snapshot is applied
+	wait       func(index uint64) // waits until an entry is on this member's disk
+	hasBegun   bool               // begin was called; Raft calls one method at a time
+	restoreErr error              // why the machine rejected the last snapshot; Raft does not pass the error on
 	// committed is the newest configuration whose entry was committed since this member started. It is nil if there is
 	// none.
 	committed atomic.Pointer[committedConfiguration]
@@ -38,7 +38,7 @@ type committedConfiguration struct {
 
 // StoreConfiguration is called by Raft once a configuration entry is committed.
 func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
-	r.begun() // a joiner can become a voter before it has applied a command
+	r.beginOnce() // a joiner can become a voter before it has applied a command
 	r.committed.Store(&committedConfiguration{index, c.Servers})
 	r.changed()
 }
@@ -47,7 +47,7 @@ func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
 // and this member would diverge from the others. On a leader, Raft may count this member's copy of an entry before that
 // copy is on disk, so Apply waits until it is.
 func (r *replica) Apply(log *raft.Log) any {
-	r.begun()
+	r.beginOnce()
 	r.wait(log.Index)
 	results, err := r.machine.Apply(log.Index, log.Term, log.Data)
 	if err != nil {
@@ -63,16 +63,16 @@ func (r *replica) Snapshot() (raft.FSMSnapshot, error) {
 
 // Restore leaves the machine unchanged if it fails. Raft then retries or stops.
 func (r *replica) Restore(rc io.ReadCloser) error {
-	r.begun()
-	r.refused = r.machine.Restore(rc)
-	return r.refused
+	r.beginOnce()
+	r.restoreErr = r.machine.Restore(rc)
+	return r.restoreErr
 }
 
-func (r *replica) begun() {
-	if r.has {
+func (r *replica) beginOnce() {
+	if r.hasBegun {
 		return
 	}
-	r.has = true
+	r.hasBegun = true
 	if err := r.begin(); err != nil {
 		r.guard.Halt(fmt.Errorf("consensus: write %s: %w", begunFileName, err))
 	}

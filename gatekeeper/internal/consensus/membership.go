@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// caughtUp is how many entries a non-voter's log may lag behind when it is promoted to voter.
-const caughtUp = 64
+// maxPromotionLag is how many entries a non-voter's log may lag behind when it is promoted to voter.
+const maxPromotionLag = 64
 
 // Addition is a request to add a server.
 type Addition struct {
@@ -35,7 +35,7 @@ func (n *Node) AddMember(ctx context.Context, a Addition) error {
 	if err := checkAddress(a.PeerAddress); err != nil {
 		return err
 	}
-	e, servers, unlock, err := n.change(ctx)
+	e, servers, unlock, err := n.beginChange(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,26 +49,26 @@ func (n *Node) AddMember(ctx context.Context, a Addition) error {
 			return fmt.Errorf("%w: %s at %s", ErrMemberExists, s.ID, s.Address)
 		}
 		if sameID {
-			return addAgain(e, s, a)
+			return addExisting(e, s, a)
 		}
 	}
 	f := n.raft.AddNonvoter(raft.ServerID(a.ID), raft.ServerAddress(a.PeerAddress), 0, n.enqueueTimeout())
-	if err := n.changed(ctx, f); err != nil {
+	if err := n.waitChange(ctx, f); err != nil {
 		return fmt.Errorf("consensus: add %s: %w", a.ID, err)
 	}
-	e.wantVoter(raft.ServerID(a.ID), !a.NonVoter)
+	e.setPromotion(raft.ServerID(a.ID), !a.NonVoter)
 	return nil
 }
 
-func addAgain(e *epoch, member raft.Server, a Addition) error {
+func addExisting(e *epoch, member raft.Server, a Addition) error {
 	voter := member.Suffrage == raft.Voter
 	switch {
 	case voter && a.NonVoter:
 		return fmt.Errorf("%w: %s; remove it, and let it join under a new id", ErrHasVote, a.ID)
-	case !voter && a.Joining && !a.NonVoter && !e.wantsVoter(member.ID):
+	case !voter && a.Joining && !a.NonVoter && !e.shouldPromote(member.ID):
 		return fmt.Errorf("%w: start %s with --non-voter, or promote it first: gkctl cluster add %s %s", ErrAddedWithoutVote, a.ID, a.ID, a.PeerAddress)
 	}
-	e.wantVoter(member.ID, !voter && !a.NonVoter)
+	e.setPromotion(member.ID, !voter && !a.NonVoter)
 	return nil
 }
 
@@ -81,7 +81,7 @@ func addAgain(e *epoch, member raft.Server, a Addition) error {
 // and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return *QuorumError, ErrNoSuchMember,
 // ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
-	e, servers, unlock, err := n.change(ctx)
+	e, servers, unlock, err := n.beginChange(ctx)
 	if err != nil {
 		return Removal{}, err
 	}
@@ -100,11 +100,11 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 		}
 		return Removal{}, n.notLeader()
 	}
-	e.wantVoter(member, false)
+	e.setPromotion(member, false)
 	if err := n.cfg.Retire(ctx, id); err != nil {
 		return Removal{}, fmt.Errorf("consensus: retire the id %s before its removal: %w", id, err)
 	}
-	if err := n.changed(ctx, n.raft.RemoveServer(member, 0, n.enqueueTimeout())); err != nil {
+	if err := n.waitChange(ctx, n.raft.RemoveServer(member, 0, n.enqueueTimeout())); err != nil {
 		return Removal{}, fmt.Errorf("consensus: remove %s: %w", id, err)
 	}
 	n.mu.Lock()
@@ -118,7 +118,7 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 // nil when this server no longer leads, or when id already leads. Otherwise, it returns ErrNoSuchMember, ErrNotAVoter,
 // *NotLeaderError, or an error from Raft, after which this server still leads.
 func (n *Node) Transfer(ctx context.Context, id string) error {
-	e, servers, unlock, err := n.change(ctx)
+	e, servers, unlock, err := n.beginChange(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,21 +128,21 @@ func (n *Node) Transfer(ctx context.Context, id string) error {
 
 func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id string) error {
 	if id == "" {
-		id = n.furthestVoter(e, servers)
+		id = n.mostUpToDateVoter(e, servers)
 	}
-	to := find(servers, raft.ServerID(id))
+	target := find(servers, raft.ServerID(id))
 	switch {
 	case id == "":
 		return fmt.Errorf("%w: no other voter has answered recently", ErrNotAVoter)
-	case to == nil:
+	case target == nil:
 		return fmt.Errorf("%w: %s", ErrNoSuchMember, id)
-	case to.Suffrage != raft.Voter:
+	case target.Suffrage != raft.Voter:
 		return fmt.Errorf("%w: %s", ErrNotAVoter, id)
-	case to.ID == n.id:
+	case target.ID == n.id:
 		return nil
 	}
 	n.transfers.started()
-	if err := n.within(ctx, n.raft.LeadershipTransferToServer(to.ID, to.Address)); err != nil {
+	if err := n.waitFuture(ctx, n.raft.LeadershipTransferToServer(target.ID, target.Address)); err != nil {
 		return fmt.Errorf("consensus: transfer leadership to %s: %w", id, err)
 	}
 	select { // Raft has stepped down; wait so that the caller finds this server demoted, or nearly so
@@ -152,23 +152,23 @@ func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id
 	return nil
 }
 
-// furthestVoter returns the other voter with the longest log among those that answered recently, or "" if there is
+// mostUpToDateVoter returns the other voter with the longest log among those that answered recently, or "" if there is
 // none.
-func (n *Node) furthestVoter(e *epoch, servers []raft.Server) string {
+func (n *Node) mostUpToDateVoter(e *epoch, servers []raft.Server) string {
 	best, bestMatched := "", uint64(0)
 	for _, s := range servers {
-		a := n.answers.in(e.term, s.ID)
-		if s.Suffrage == raft.Voter && s.ID != n.id && time.Since(a.heard) < n.cfg.Timeouts.Heartbeat && (best == "" || a.matched > bestMatched) {
+		a := n.answers.inTerm(e.term, s.ID)
+		if s.Suffrage == raft.Voter && s.ID != n.id && time.Since(a.ackedAt) < n.cfg.Timeouts.Heartbeat && (best == "" || a.matched > bestMatched) {
 			best, bestMatched = string(s.ID), a.matched
 		}
 	}
 	return best
 }
 
-// change begins a change to the membership. Changes run one at a time, so that the state on which a change is based
+// beginChange begins a change to the membership. Changes run one at a time, so that the state on which a change is based
 // still holds when Raft accepts it. Only the leader changes the membership, and Raft rejects changes by a deposed
 // leader.
-func (n *Node) change(ctx context.Context) (e *epoch, servers []raft.Server, unlock func(), err error) {
+func (n *Node) beginChange(ctx context.Context) (e *epoch, servers []raft.Server, unlock func(), err error) {
 	select {
 	case <-n.changing:
 	case <-ctx.Done():
@@ -187,23 +187,23 @@ func (n *Node) change(ctx context.Context) (e *epoch, servers []raft.Server, unl
 	return e, servers, unlock, nil
 }
 
-// changed waits for a change to complete.
-func (n *Node) changed(ctx context.Context, f raft.Future) error {
-	err := n.within(ctx, f)
-	n.transfers.saw(err)
+// waitChange waits for a change to complete.
+func (n *Node) waitChange(ctx context.Context, f raft.Future) error {
+	err := n.waitFuture(ctx, f)
+	n.transfers.observe(err)
 	if err == nil {
 		return nil
 	}
 	return n.failed(err).Err
 }
 
-// tend runs the leader's membership duties for the duration of an epoch.
-func (n *Node) tend(e *epoch) {
+// maintainMembers runs the leader's membership duties for the duration of an epoch.
+func (n *Node) maintainMembers(e *epoch) {
 	n.wg.Go(func() {
 		ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat / 4)
 		defer ticker.Stop()
 		for {
-			if err := n.tendOnce(e); err != nil {
+			if err := n.maintainMembersOnce(e); err != nil {
 				n.cfg.Logger.Warn("cannot change the membership yet", "error", err)
 			}
 			select {
@@ -215,12 +215,12 @@ func (n *Node) tend(e *epoch) {
 	})
 }
 
-// tendOnce promotes the non-voters that should become voters and have caught up. It also corrects this server's own
+// maintainMembersOnce promotes the non-voters that should become voters and have caught up. It also corrects this server's own
 // address in the configuration if it was started with another one, because the others could not reach it otherwise.
-func (n *Node) tendOnce(e *epoch) error {
+func (n *Node) maintainMembersOnce(e *epoch) error {
 	ctx, cancel := context.WithTimeout(n.life, n.cfg.Timeouts.Heartbeat)
 	defer cancel()
-	current, servers, unlock, err := n.change(ctx)
+	current, servers, unlock, err := n.beginChange(ctx)
 	if err != nil || current != e {
 		if err == nil {
 			unlock()
@@ -232,21 +232,21 @@ func (n *Node) tendOnce(e *epoch) error {
 		switch {
 		case s.ID == n.id && s.Address != n.address && s.Suffrage == raft.Voter:
 			n.cfg.Logger.Info("correcting this server's address", "from", string(s.Address), "to", string(n.address))
-			return n.changed(ctx, n.raft.AddVoter(s.ID, n.address, 0, n.enqueueTimeout()))
-		case s.Suffrage != raft.Voter && e.wantsVoter(s.ID) && !n.cfg.Retired(string(s.ID)) && n.hasCaughtUp(e, s.ID):
+			return n.waitChange(ctx, n.raft.AddVoter(s.ID, n.address, 0, n.enqueueTimeout()))
+		case s.Suffrage != raft.Voter && e.shouldPromote(s.ID) && !n.cfg.Retired(string(s.ID)) && n.hasCaughtUp(e, s.ID):
 			n.cfg.Logger.Info("promoting a member to voter", "member", string(s.ID))
-			if err := n.changed(ctx, n.raft.AddVoter(s.ID, s.Address, 0, n.enqueueTimeout())); err != nil {
+			if err := n.waitChange(ctx, n.raft.AddVoter(s.ID, s.Address, 0, n.enqueueTimeout())); err != nil {
 				return fmt.Errorf("promote %s to voter: %w", s.ID, err)
 			}
-			e.wantVoter(s.ID, false)
+			e.setPromotion(s.ID, false)
 		}
 	}
 	return nil
 }
 
 func (n *Node) hasCaughtUp(e *epoch, id raft.ServerID) bool {
-	a := n.answers.in(e.term, id)
-	return a.matched > 0 && a.matched+caughtUp >= n.raft.CommitIndex() && time.Since(a.heard) < n.cfg.Timeouts.Heartbeat
+	a := n.answers.inTerm(e.term, id)
+	return a.matched > 0 && a.matched+maxPromotionLag >= n.raft.CommitIndex() && time.Since(a.ackedAt) < n.cfg.Timeouts.Heartbeat
 }
 
 func voters(servers []raft.Server) int {

@@ -16,7 +16,7 @@ func TestAddMember_Unreachable_RemainsANonVoter(t *testing.T) {
 		if err := leader.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: "gk2.test:7421"}); err != nil {
 			t.Fatal(err)
 		}
-		pass(time.Minute)
+		sleep(time.Minute)
 		members, err := leader.Members()
 		if err != nil || len(members) != 2 || members[1].Voter {
 			t.Errorf("members %+v, %v, want gk2 as a non-voter", members, err)
@@ -60,21 +60,21 @@ func TestOpen_AddressOfAnotherMember_IsRefused(t *testing.T) {
 	cfg := DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "test"}
 	s := boot(t, cfg, listen(t), nil)
 	other := listen(t)
-	if err := leading(t, []*server{s}).AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: other.Addr().String(), NonVoter: true}); err != nil {
+	if err := electLeader(t, []*server{s}).AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: other.Addr().String(), NonVoter: true}); err != nil {
 		t.Fatal(err)
 	}
 	closeNode(t, s.Node)
-	folder, err := PrepareDataDir(cfg)
+	dataDir, err := PrepareDataDir(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer folder.Close()
-	_, err = Open(Config{DataDir: folder, Machine: fsm.New(folder.ClusterID().String()), PeerListener: other, Timeouts: steady})
-	taken, ok := errors.AsType[*AddressTakenError](err)
-	if !ok || taken.Member != "gk2" || taken.Address != other.Addr().String() {
+	defer dataDir.Close()
+	_, err = Open(Config{DataDir: dataDir, Machine: fsm.New(dataDir.ClusterID().String()), PeerListener: other, Timeouts: longTimeouts})
+	addrErr, ok := errors.AsType[*AddressTakenError](err)
+	if !ok || addrErr.Member != "gk2" || addrErr.Address != other.Addr().String() {
 		t.Fatalf("Open() = %v, want an AddressTakenError that names gk2 at %s", err, other.Addr())
 	}
-	if err := folder.Close(); err != nil {
+	if err := dataDir.Close(); err != nil {
 		t.Fatal(err)
 	}
 	boot(t, cfg, listen(t), nil) // the rejected call changed nothing

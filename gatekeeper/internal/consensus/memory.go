@@ -28,7 +28,7 @@ type Memory struct {
 	snapshots raft.SnapshotStore
 
 	mu    sync.Mutex // guards the fields below
-	used  bool
+	inUse bool
 	files map[string][]byte
 }
 
@@ -70,10 +70,10 @@ func NewMemoryOn(disk Disk, options MemoryOptions) *Memory {
 func (m *Memory) lock() (*memoryLock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.used {
+	if m.inUse {
 		return nil, fmt.Errorf("%w by another server in this process", ErrDataDirInUse)
 	}
-	m.used = true
+	m.inUse = true
 	return &memoryLock{m}, nil
 }
 
@@ -82,7 +82,7 @@ type memoryLock struct{ *Memory }
 func (l *memoryLock) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.used = false
+	l.inUse = false
 	return nil
 }
 

@@ -41,12 +41,12 @@ func newMetrics() *metrics {
 func (m *metrics) observeStore(call string, took time.Duration) {
 	m.storeCalls.WithLabelValues(call).Observe(took.Seconds())
 	if call == store.WriteCall {
-		m.writes.note(took)
+		m.writes.record(took)
 	}
 }
 
 // register registers the metrics, including gauges of the node's state, and returns a function that unregisters them.
-func (m *metrics) register(to prometheus.Registerer, n *Node) (unregister func(), err error) {
+func (m *metrics) register(registerer prometheus.Registerer, n *Node) (unregister func(), err error) {
 	gauge := func(name, help string, f func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "gatekeeper", Subsystem: "consensus", Name: name, Help: help}, f)
 	}
@@ -62,18 +62,18 @@ func (m *metrics) register(to prometheus.Registerer, n *Node) (unregister func()
 			return 0
 		}),
 	}
-	var done []prometheus.Collector
+	var registered []prometheus.Collector
 	unregister = func() {
-		for _, c := range done {
-			to.Unregister(c)
+		for _, c := range registered {
+			registerer.Unregister(c)
 		}
 	}
 	for _, c := range all {
-		if err := to.Register(c); err != nil {
+		if err := registerer.Register(c); err != nil {
 			unregister()
 			return nil, err
 		}
-		done = append(done, c)
+		registered = append(registered, c)
 	}
 	return unregister, nil
 }

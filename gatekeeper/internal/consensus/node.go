@@ -33,11 +33,11 @@ type Node struct {
 
 	fatal chan error
 	// life ends when the node is closed or has a fault.
-	life    context.Context
-	die     context.CancelFunc
-	wg      sync.WaitGroup // the node's own goroutines
-	futures *futures
-	closing sync.Once
+	life       context.Context
+	cancelLife context.CancelFunc
+	wg         sync.WaitGroup // the node's own goroutines
+	futures    *futures
+	closing    sync.Once
 
 	epochs   chan *epoch           // holds the newest epoch that has not been received yet
 	epoch    atomic.Pointer[epoch] // the published epoch, or nil
@@ -45,7 +45,7 @@ type Node struct {
 
 	started  atomic.Bool   // set once raft may be used by goroutines and callbacks that were started earlier
 	changing chan struct{} // holds a token while no membership change is in progress
-	asked    chan struct{} // holds a token when acquaint should dial the others
+	redial   chan struct{} // holds a token when acquaint should dial the others
 
 	layer *peer.Layer // nil in tests without a network
 
@@ -81,35 +81,35 @@ func Open(cfg Config) (*Node, error) {
 	}
 	address, err := cfg.advertise(cfg.DataDir.MemberID(), listener.Addr())
 	if err != nil {
-		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
+		return nil, errors.Join(err, closeUnlessSupplied(cfg.PeerListener, listener))
 	}
 	if !cfg.TLS.IsZero() {
 		if _, err := cfg.TLS.Peer(); err != nil { // fails now rather than at the first handshake
-			return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
+			return nil, errors.Join(err, closeUnlessSupplied(cfg.PeerListener, listener))
 		}
 	}
 	n := newNode(cfg, address)
 	opened, err := cfg.DataDir.stores(cfg.LogStore, n.guard, raftLogger(cfg.Logger))
 	if err != nil {
-		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
+		return nil, errors.Join(err, closeUnlessSupplied(cfg.PeerListener, listener))
 	}
 	layer := peer.New(peer.Config{
-		Cluster:    cfg.DataDir.ClusterID().String(),
-		ID:         cfg.DataDir.MemberID(),
-		APIAddress: cfg.APIAddress,
-		DataDir:    cfg.DataDir.file.DataDir,
-		Advertise:  address,
-		Listener:   listener,
-		Dial:       cfg.PeerDial,
-		TLS:        cfg.TLS,
-		Logger:     cfg.Logger,
-		Level:      cfg.Level,
-		WallClock:  cfg.WallClock,
-		Meet:       n.meet,
-		Succeeds:   succeeds,
-		Succeeded:  n.succeeded,
-		Claimed:    n.ask,
-		Rejected:   n.metrics.rejected.Inc,
+		Cluster:     cfg.DataDir.ClusterID().String(),
+		ID:          cfg.DataDir.MemberID(),
+		APIAddress:  cfg.APIAddress,
+		DataDir:     cfg.DataDir.file.DataDir,
+		Advertise:   address,
+		Listener:    listener,
+		Dial:        cfg.PeerDial,
+		TLS:         cfg.TLS,
+		Logger:      cfg.Logger,
+		Level:       cfg.Level,
+		WallClock:   cfg.WallClock,
+		CheckPeer:   n.handlePeer,
+		Succeeds:    succeeds,
+		OnSuccessor: n.stopForSuccessor,
+		OnClaim:     n.requestRedial,
+		OnReject:    n.metrics.rejected.Inc,
 	})
 	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Logger:  raftLogger(cfg.Logger),
@@ -129,9 +129,9 @@ func Open(cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// closeUnless closes a listener unless the caller supplied it.
-func closeUnless(given, listener net.Listener) error {
-	if given != nil {
+// closeUnlessSupplied closes a listener unless the caller supplied it.
+func closeUnlessSupplied(supplied, listener net.Listener) error {
+	if supplied != nil {
 		return nil
 	}
 	return listener.Close()
@@ -148,14 +148,14 @@ func newNode(cfg Config, address string) *Node {
 		futures:    newFutures(),
 		epochs:     make(chan *epoch, 1),
 		changing:   make(chan struct{}, 1),
-		asked:      make(chan struct{}, 1),
+		redial:     make(chan struct{}, 1),
 		apiAddress: make(map[string]string),
 		levels:     make(map[string]uint32),
 		clocks:     make(map[string]sample),
 		unregister: func() {},
 	}
 	n.changing <- struct{}{}
-	n.life, n.die = context.WithCancel(context.Background())
+	n.life, n.cancelLife = context.WithCancel(context.Background())
 	n.guard = store.NewGuard(store.GuardConfig{
 		Timeout: cfg.StoreTimeout,
 		Slow:    slowCall,
@@ -163,7 +163,7 @@ func newNode(cfg Config, address string) *Node {
 		Observe: n.metrics.observeStore,
 		Logger:  cfg.Logger,
 	})
-	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.ask, begin: cfg.DataDir.begin}
+	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.requestRedial, begin: cfg.DataDir.begin}
 	n.transfers = &transferWatch{
 		// Twice the longest transfer: sending all entries to the target, telling it to start, and its election.
 		limit:   2 * (2*cfg.Timeouts.Election + transportTimeout),
@@ -176,7 +176,7 @@ func newNode(cfg Config, address string) *Node {
 // fault is called at the first fault. After a fault, this server acknowledges nothing.
 func (n *Node) fault(err error) {
 	n.cfg.Logger.Error("this server must stop", "error", err)
-	n.die()
+	n.cancelLife()
 	n.fatal <- err
 }
 
@@ -193,7 +193,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 			raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id), Addr: []byte(n.address)}, n.guard.Failed(), s.queue.Wait),
 		snapshots: &snapshotAlarm{
 			sent: n.metrics.snapshotsSent, alarms: n.metrics.snapshotAlarms, logger: n.cfg.Logger,
-			follows: make(map[raft.ServerID]*snapshotsTo),
+			followers: make(map[raft.ServerID]*followerSnapshots),
 		},
 		failed:  n.guard.Failed(),
 		durable: s.queue.Durable,
@@ -201,18 +201,18 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	inner.SetHeartbeatHandler(n.transport.incoming.heartbeat)
 	err := n.newRaft()
 	if err == nil {
-		err = n.ownAddress() // before it answers any peer
+		err = n.checkOwnAddress() // before it answers any peer
 	}
 	if err == nil {
 		s.queue.Enable(func() bool { return n.raft.State() == raft.Leader })
-		n.transport.incoming.serves(n.raft, n.checkLeader)
+		n.transport.incoming.setRaft(n.raft, n.checkLeader)
 		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc, n.futures.TryGo)
 		if n.cfg.Registerer != nil {
 			n.unregister, err = n.metrics.register(n.cfg.Registerer, n)
 		}
 	}
 	if err != nil {
-		n.die()
+		n.cancelLife()
 		n.guard.Release()
 		if n.raft != nil {
 			_ = n.raft.Shutdown().Error() // always nil
@@ -224,8 +224,8 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	return nil
 }
 
-// ownAddress returns an error if the latest configuration assigns this server's address to another member.
-func (n *Node) ownAddress() error {
+// checkOwnAddress returns an error if the latest configuration assigns this server's address to another member.
+func (n *Node) checkOwnAddress() error {
 	servers, err := n.servers()
 	if err != nil {
 		return err
@@ -238,12 +238,12 @@ func (n *Node) ownAddress() error {
 	return nil
 }
 
-// meet processes a peer's handshake. It records only verified statements from members of the latest configuration. A
+// handlePeer processes a peer's handshake. It records only verified statements from members of the latest configuration. A
 // peer with an unknown id may be a joining server that this member does not know of yet, or any other program.
-func (n *Node) meet(s peer.Statement) error {
+func (n *Node) handlePeer(s peer.Statement) error {
 	if !n.started.Load() { // the members are not known yet
-		n.ask()
-		return n.cfg.DataDir.compare(s.ID, s.DataDir)
+		n.requestRedial()
+		return n.cfg.DataDir.checkPeer(s.ID, s.DataDir)
 	}
 	if n.removed(s.ID) {
 		return peer.ErrRemoved
@@ -255,7 +255,7 @@ func (n *Node) meet(s peer.Statement) error {
 	if find(servers, raft.ServerID(s.ID)) == nil {
 		return nil
 	}
-	if err := n.cfg.DataDir.compare(s.ID, s.DataDir); err != nil {
+	if err := n.cfg.DataDir.checkPeer(s.ID, s.DataDir); err != nil {
 		return err
 	}
 	n.noteClock(s)
@@ -263,13 +263,13 @@ func (n *Node) meet(s peer.Statement) error {
 	known := n.apiAddress[s.ID] == s.APIAddress && n.levels[s.ID] == s.Level
 	n.mu.Unlock()
 	switch {
-	case known && n.cfg.DataDir.hasMet(s.ID):
+	case known && n.cfg.DataDir.knowsPeer(s.ID):
 		return nil
-	case !s.Proved:
-		n.ask()
+	case !s.Verified:
+		n.requestRedial()
 		return nil
 	}
-	if err := n.cfg.DataDir.meet(s.ID, s.DataDir, servers); err != nil {
+	if err := n.cfg.DataDir.recordPeer(s.ID, s.DataDir, servers); err != nil {
 		return err
 	}
 	n.mu.Lock()
@@ -286,10 +286,10 @@ func (n *Node) meet(s peer.Statement) error {
 	return nil
 }
 
-// ask makes acquaint dial all other members again.
-func (n *Node) ask() {
+// requestRedial makes acquaint dial all other members again.
+func (n *Node) requestRedial() {
 	select {
-	case n.asked <- struct{}{}:
+	case n.redial <- struct{}{}:
 	default:
 	}
 }
@@ -327,25 +327,25 @@ func (n *Node) Close(ctx context.Context) error {
 }
 
 func (n *Node) close(ctx context.Context) error {
-	n.die()
+	n.cancelLife()
 	n.unregister()
 	// Raft soon completes the futures that it has accepted: when an entry is applied, or when a leader without a
 	// majority steps down. Only a hung state machine or store can take longer.
 	idle := n.futures.Close()
 	if n.guard.Err() == nil {
-		answered, cancel := context.WithTimeout(ctx, 3*n.cfg.Timeouts.Heartbeat)
+		waitCtx, cancel := context.WithTimeout(ctx, 3*n.cfg.Timeouts.Heartbeat)
 		defer cancel()
 		select {
 		case <-idle:
-		case <-answered.Done():
+		case <-waitCtx.Done():
 		}
 	}
 	n.guard.Release()
-	shut := n.raft.Shutdown()
+	shutdown := n.raft.Shutdown()
 	transportErr := n.transport.Close() // ends Raft's waits for peers
 	closed := make(chan error, 1)
 	go func() {
-		_ = shut.Error() // always nil
+		_ = shutdown.Error() // always nil
 		n.wg.Wait()
 		closed <- errors.Join(n.stores.close(), n.cfg.DataDir.Close())
 	}()

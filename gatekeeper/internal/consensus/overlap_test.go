@@ -14,8 +14,8 @@ import (
 // These tests block the leader's disk while the followers store its entries. The entries must have no effect until the
 // leader has stored them too. See "The leader writes while its followers write" in the package documentation.
 
-// commands returns the number of commands on a member's disk.
-func (m *member) commands(t *testing.T) (n int) {
+// storedCommands returns the number of commands on a member's disk.
+func (m *member) storedCommands(t *testing.T) (n int) {
 	t.Helper()
 	last, err := m.memory.LastIndex()
 	if err != nil {
@@ -33,21 +33,21 @@ func (m *member) commands(t *testing.T) (n int) {
 	return n
 }
 
-func TestOverlap_FollowersHaveAnEntryFirst_ItHasNoEffectYet(t *testing.T) {
+func TestOverlap_EntryOnFollowersButNotLeader_HasNoEffectYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		release := leader.stall(t)
-		before, commit := leader.commands(t), leader.CommitIndex()
+		before, commit := leader.storedCommands(t), leader.CommitIndex()
 		x, y := leader.Append(entry(t, "x")), leader.Append(entry(t, "y"))
-		pass(2 * time.Second) // less than the store timeout
+		sleep(2 * time.Second) // less than the store timeout
 
 		for _, m := range others(members, leader) {
-			if got := m.commands(t); got != before+2 {
+			if got := m.storedCommands(t); got != before+2 {
 				t.Errorf("%s has %d commands on its disk, want %d, because the leader sends entries while it writes them", m.ID(), got, before+2)
 			}
 		}
-		if got := leader.commands(t); got != before {
+		if got := leader.storedCommands(t); got != before {
 			t.Errorf("the leader has %d commands on its disk, want %d", got, before)
 		}
 		for _, p := range []*Pending{x, y} {
@@ -89,7 +89,7 @@ func TestOverlap_FollowersHaveAnEntryFirst_ItHasNoEffectYet(t *testing.T) {
 	})
 }
 
-func TestOverlap_FailedWrite_AnswersAndCommitsNothing(t *testing.T) {
+func TestOverlap_FailedWrite_NothingIsAnsweredOrCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -138,7 +138,7 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 			}, &resp)
 			answered <- resp
 		}()
-		pass(100 * time.Millisecond)
+		sleep(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
 			t.Fatalf("the member answered %+v before the entries from its own term were on its disk", resp)
@@ -147,12 +147,12 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 		if stored, err := leader.memory.GetUint64([]byte("CurrentTerm")); err != nil || stored != term {
 			t.Errorf("the term on disk is %d (%v), although the entries from term %d are not on disk yet", stored, err, term)
 		}
-		before := leader.commands(t)
+		before := leader.storedCommands(t)
 		release()
 		if resp := <-answered; !resp.Granted || resp.Term != term+10 {
 			t.Errorf("the response to the vote request is %+v, want granted in term %d", resp, term+10)
 		}
-		if got := leader.commands(t); got != before+1 {
+		if got := leader.storedCommands(t); got != before+1 {
 			t.Errorf("the member has %d commands on its disk when it votes, want %d", got, before+1)
 		}
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
@@ -169,7 +169,7 @@ func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 		leader := leaderOf(t, members...)
 		leader.stall(t)
 		p := leader.Append(entry(t, "x"))
-		pass(time.Second)
+		sleep(time.Second)
 		// The queue is lost: the member has a fault before it has written anything.
 		leader.guard.Fail(errors.New("crashed"))
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
@@ -208,7 +208,7 @@ func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
 			}, &resp, strings.NewReader("x"))
 			answered <- resp
 		}()
-		pass(100 * time.Millisecond)
+		sleep(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
 			t.Fatalf("the member answered %+v before an entry in the snapshot was on its disk", resp)

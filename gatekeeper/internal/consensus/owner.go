@@ -27,23 +27,23 @@ func (o owner) name() string {
 // top's parent.
 func targetOwner(dir string) (o owner, top string, err error) {
 	top = filepath.Clean(dir)
-	for at := top; ; at = filepath.Dir(at) {
-		info, err := os.Stat(at)
+	for path := top; ; path = filepath.Dir(path) {
+		info, err := os.Stat(path)
 		if err == nil {
 			o, _ = ownerOf(info)
 			return o, top, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+		if !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
 			return o, top, err
 		}
-		top = at
+		top = path
 	}
 }
 
-// handOver makes o the owner of the files that root has created in top, so that a server running as another user can
+// chownTree makes o the owner of the files that root has created in top, so that a server running as another user can
 // use its data directory. Other users' files keep their owner. If the caller is not root, this does nothing, because
 // other users already own the files they write and cannot change the owner.
-func handOver(top string, o owner) error {
+func chownTree(top string, o owner) error {
 	if os.Geteuid() != 0 || o.uid == 0 {
 		return nil
 	}
@@ -59,7 +59,7 @@ func handOver(top string, o owner) error {
 		if err != nil {
 			return err
 		}
-		if now, known := ownerOf(info); !known || now.uid != 0 {
+		if current, known := ownerOf(info); !known || current.uid != 0 {
 			return nil
 		}
 		return root.Lchown(path, o.uid, o.gid)
@@ -73,19 +73,19 @@ func (f *DataDir) withOwner(err error) error {
 	if !ok || !errors.Is(denied, fs.ErrPermission) {
 		return err
 	}
-	info, failed := os.Stat(denied.Path)
-	if failed != nil {
+	info, statErr := os.Stat(denied.Path)
+	if statErr != nil {
 		return err
 	}
-	its, known := ownerOf(info)
+	fileOwner, known := ownerOf(info)
 	self := owner{uid: os.Geteuid()}
-	if !known || its.uid == self.uid {
+	if !known || fileOwner.uid == self.uid {
 		return err
 	}
-	otherwise := ""
-	if its.uid != 0 {
-		otherwise = "run it as " + its.name() + ", or "
+	alternative := ""
+	if fileOwner.uid != 0 {
+		alternative = "run it as " + fileOwner.name() + ", or "
 	}
 	return fmt.Errorf("%w: %s belongs to %s, but the server runs as %s: %schange the owner with chown -R %s %s",
-		err, denied.Path, its.name(), self.name(), otherwise, self.name(), f.dir)
+		err, denied.Path, fileOwner.name(), self.name(), alternative, self.name(), f.dir)
 }

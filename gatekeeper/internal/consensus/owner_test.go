@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// another is a non-root user.
-var another = owner{uid: 65534, gid: 65534}
+// otherUser is a non-root user.
+var otherUser = owner{uid: 65534, gid: 65534}
 
 func requireRoot(t *testing.T) {
 	t.Helper()
@@ -20,8 +20,8 @@ func requireRoot(t *testing.T) {
 	}
 }
 
-// owned checks that all files in dir belong to want.
-func owned(t *testing.T, dir string, want owner) {
+// wantOwner checks that all files in dir belong to want.
+func wantOwner(t *testing.T, dir string, want owner) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -41,7 +41,7 @@ func owned(t *testing.T, dir string, want owner) {
 	}
 }
 
-func give(t *testing.T, dir string, to owner) {
+func chownAll(t *testing.T, dir string, to owner) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -54,75 +54,75 @@ func give(t *testing.T, dir string, to owner) {
 	}
 }
 
-func TestFound_ByRoot_FilesBelongToTheOwnerOfTheDataDir(t *testing.T) {
+func TestFound_ByRoot_FilesBelongToDataDirOwner(t *testing.T) {
 	requireRoot(t)
-	for name, inside := range map[string]string{"existing": ".", "new": "a/b"} {
+	for name, subdir := range map[string]string{"existing": ".", "new": "a/b"} {
 		t.Run(name, func(t *testing.T) {
 			for _, kind := range []LogStore{LogStoreBolt, LogStoreWAL} {
 				outer := t.TempDir()
-				give(t, outer, another)
-				foundAt(t, filepath.Join(outer, inside), kind)
-				owned(t, outer, another)
+				chownAll(t, outer, otherUser)
+				createDataDirAt(t, filepath.Join(outer, subdir), kind)
+				wantOwner(t, outer, otherUser)
 			}
 		})
 	}
 }
 
-func TestLeaveAdminRequest_ByRoot_BelongsToTheOwnerOfTheDataDir(t *testing.T) {
+func TestLeaveAdminRequest_ByRoot_BelongsToDataDirOwner(t *testing.T) {
 	requireRoot(t)
-	dir := found(t)
+	dir := createDataDir(t)
 	if err := os.Remove(filepath.Join(dir, lockFileName)); err != nil {
 		t.Fatal(err)
 	}
-	give(t, dir, another)
+	chownAll(t, dir, otherUser)
 	if _, _, err := LeaveAdminRequest(dir, AdminRequest{Subject: "cert:ann", At: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	owned(t, dir, another)
+	wantOwner(t, dir, otherUser)
 }
 
 // The old files come from an archive and are kept in the directory under other names.
-func TestConvertDataDir_ByRoot_FilesBelongToTheOwnerOfTheDataDir(t *testing.T) {
+func TestConvertDataDir_ByRoot_FilesBelongToDataDirOwner(t *testing.T) {
 	requireRoot(t)
 	archive := filepath.Join("..", "..", "..", "cmd", "gatekeeperd", "testdata", "old-folder.tar.gz")
 	dir := t.TempDir()
 	if out, err := exec.Command("tar", "-xzf", archive, "-C", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	give(t, dir, another)
+	chownAll(t, dir, otherUser)
 	if kept, err := ConvertDataDir(dir, newMachine); err != nil || len(kept) == 0 {
 		t.Fatalf("ConvertDataDir() = %q, %v, want the old files", kept, err)
 	}
-	owned(t, dir, another)
+	wantOwner(t, dir, otherUser)
 }
 
-func TestHandOver_FilesOfOthersAndOutside_KeepTheirOwners(t *testing.T) {
+func TestChownTree_OtherUsersFilesAndFilesOutside_KeepTheirOwners(t *testing.T) {
 	requireRoot(t)
-	dir, third, roots := t.TempDir(), owner{uid: 65533, gid: 65533}, owner{}
-	outside, theirs := filepath.Join(t.TempDir(), "outside"), filepath.Join(dir, "theirs")
-	for _, path := range []string{outside, theirs} {
+	dir, thirdUser, rootUser := t.TempDir(), owner{uid: 65533, gid: 65533}, owner{}
+	outside, thirdUsersFile := filepath.Join(t.TempDir(), "outside"), filepath.Join(dir, "theirs")
+	for _, path := range []string{outside, thirdUsersFile} {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	give(t, theirs, third)
+	chownAll(t, thirdUsersFile, thirdUser)
 	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := handOver(dir, another); err != nil {
+	if err := chownTree(dir, otherUser); err != nil {
 		t.Fatal(err)
 	}
-	owned(t, theirs, third)
-	owned(t, outside, roots)
+	wantOwner(t, thirdUsersFile, thirdUser)
+	wantOwner(t, outside, rootUser)
 }
 
-func TestWithOwner_FileOfAnotherUser_NamesTheOwnerAndTheFix(t *testing.T) {
+func TestWithOwner_AnotherUsersFile_NamesTheOwnerAndTheFix(t *testing.T) {
 	path, self := filepath.Join(t.TempDir(), AdminFileName), owner{uid: os.Geteuid()}
 	if self.uid == 0 {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		give(t, path, another)
+		chownAll(t, path, otherUser)
 	} else {
 		path = "/" // belongs to root
 	}

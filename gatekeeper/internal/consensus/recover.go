@@ -19,8 +19,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// Remains is the content of the data directory of a stopped server. Until Close, no server can use the directory.
-type Remains struct {
+// OfflineDir is the content of the data directory of a stopped server. Until Close, no server can use the directory.
+type OfflineDir struct {
 	Dir         string
 	ClusterID   ClusterID
 	ClusterName string
@@ -31,18 +31,18 @@ type Remains struct {
 	LastTerm, LastIndex uint64
 	// Term is the newest term that the member has seen.
 	Term uint64
-	// Appended is when the leader appended the last entry in the log, according to its own clock. It is zero if the log
+	// AppendedAt is when the leader appended the last entry in the log, according to its own clock. It is zero if the log
 	// is empty.
-	Appended time.Time
+	AppendedAt time.Time
 	// Members are the members of the last configuration in this directory.
 	Members []Member
-	// Met lists the ids of all members that this one has ever known, sorted.
-	Met []string
+	// KnownMembers lists the ids of all members that this one has ever known, sorted.
+	KnownMembers []string
 	// Begun reports whether the member ever had a term, an entry or a snapshot.
 	Begun bool
-	// Succeeded is the reason that the member received when it stopped because its cluster had been recovered without
+	// SuccessorReason is the reason that the member received when it stopped because its cluster had been recovered without
 	// it. Otherwise, it is empty.
-	Succeeded string
+	SuccessorReason string
 	// State is the state after the last entry. The last entries may never have been committed. Only a majority of the
 	// directories shows whether they were.
 	State *fsm.State
@@ -51,53 +51,53 @@ type Remains struct {
 }
 
 // Close unlocks the directory.
-func (r *Remains) Close() error { return r.lock.Close() }
+func (r *OfflineDir) Close() error { return r.lock.Close() }
 
 // ReadDataDir reads all of a stopped server's data directory without writing anything. newMachine returns the state
 // machine for a cluster, to which ReadDataDir applies the snapshot and the log. It returns ErrDataDirInUse,
 // ErrDataDirDamaged, ErrForeignDataDir, or an error from the system.
-func ReadDataDir(dir string, newMachine func(clusterID string) Machine) (*Remains, error) {
-	r := &Remains{Dir: dir}
+func ReadDataDir(dir string, newMachine func(clusterID string) Machine) (*OfflineDir, error) {
+	r := &OfflineDir{Dir: dir}
 	err := r.open()
 	if err == nil {
-		err = r.read(func(old *store.Old) error { return r.play(old, newMachine(r.ClusterID.String())) })
+		err = r.read(func(old *store.Offline) error { return r.replay(old, newMachine(r.ClusterID.String())) })
 	}
 	if err != nil {
 		if r.lock != nil {
 			err = errors.Join(err, r.lock.Close())
 		}
-		return nil, ofDataDir(dir, err)
+		return nil, wrapDataDirError(dir, err)
 	}
 	return r, nil
 }
 
-// ofDataDir adds the directory to err.
-func ofDataDir(dir string, err error) error {
-	if none, ok := errors.AsType[*noDataDirError](err); ok {
-		return none
+// wrapDataDirError adds the directory to err.
+func wrapDataDirError(dir string, err error) error {
+	if noDir, ok := errors.AsType[*noDataDirError](err); ok {
+		return noDir
 	}
 	return fmt.Errorf("consensus: data directory %s: %w", dir, err)
 }
 
 // noDataDirError means that a directory is not the data directory of a server. It matches ErrForeignDataDir, but its
 // text differs, because the text of ErrForeignDataDir is about another member.
-type noDataDirError struct{ dir, why string }
+type noDataDirError struct{ dir, reason string }
 
 func (e *noDataDirError) Error() string {
-	return fmt.Sprintf("%s is not the data directory of a server: %s", e.dir, e.why)
+	return fmt.Sprintf("%s is not the data directory of a server: %s", e.dir, e.reason)
 }
 
 // Is makes errors.Is(err, ErrForeignDataDir) true.
 func (e *noDataDirError) Is(target error) bool { return target == ErrForeignDataDir }
 
 // open takes the lock and determines which member the directory belongs to.
-func (r *Remains) open() (err error) {
+func (r *OfflineDir) open() (err error) {
 	if _, err := os.ReadDir(r.Dir); errors.Is(err, fs.ErrNotExist) {
 		return &noDataDirError{r.Dir, "it does not exist"}
 	} else if err != nil {
 		return err
 	}
-	if r.lock, err = watchDataDir(filepath.Join(r.Dir, lockFileName)); err != nil {
+	if r.lock, err = lockDataDirShared(filepath.Join(r.Dir, lockFileName)); err != nil {
 		return err
 	}
 	var file clusterFile
@@ -108,32 +108,32 @@ func (r *Remains) open() (err error) {
 		return err
 	}
 	if file.Format != folderFormat {
-		return anotherFormat(file.Format)
+		return formatError(file.Format)
 	}
 	if r.ClusterID, err = ParseClusterID(file.ClusterID); err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDirDamaged, err)
 	}
 	r.ClusterName, r.MemberID = file.ClusterName, file.MemberID
-	met := make(map[string]string)
-	if err := r.json(metFileName, &met); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	peers := make(map[string]string)
+	if err := r.json(metFileName, &peers); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	r.Met = slices.Sorted(maps.Keys(met))
+	r.KnownMembers = slices.Sorted(maps.Keys(peers))
 	switch err := r.json(begunFileName, new(begunFile)); {
 	case err == nil:
 		r.Begun = true
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	var later succeededFile
-	if err := r.json(succeededFileName, &later); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	var successor succeededFile
+	if err := r.json(succeededFileName, &successor); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	r.Succeeded = later.Reason
+	r.SuccessorReason = successor.Reason
 	return nil
 }
 
-func (r *Remains) json(name string, v any) error {
+func (r *OfflineDir) json(name string, v any) error {
 	data, err := os.ReadFile(filepath.Join(r.Dir, name))
 	if err != nil {
 		return err
@@ -146,20 +146,20 @@ func (r *Remains) json(name string, v any) error {
 
 // read opens the log and calls use. The log's file is mapped into memory and its reader trusts it. A missing page
 // causes a memory fault, and a corrupt one causes a panic. Both are confined to the goroutine that read starts.
-func (r *Remains) read(use func(old *store.Old) error) error {
+func (r *OfflineDir) read(use func(old *store.Offline) error) error {
 	done := make(chan error, 1)
-	go func() { done <- r.readHere(use) }()
+	go func() { done <- r.readCatchingPanics(use) }()
 	return <-done
 }
 
-func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
+func (r *OfflineDir) readCatchingPanics(use func(old *store.Offline) error) (err error) {
 	debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %s: %v", ErrDataDirDamaged, store.RaftFile, p)
 		}
 	}()
-	old, err := store.OpenOld(r.Dir)
+	old, err := store.OpenOffline(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: there is no %s", ErrDataDirDamaged, store.RaftFile)
 	}
@@ -188,7 +188,7 @@ var errLost = errors.New("it contains no term, entries or snapshot, even though 
 
 // begin brings the machine to the point from which a server replays the log, and checks that the log continues from
 // there. It rejects every directory on which a server would refuse to start.
-func (r *Remains) begin(old *store.Old, machine Machine) error {
+func (r *OfflineDir) begin(old *store.Offline, machine Machine) error {
 	first, last, err := old.Bounds()
 	if err != nil {
 		return err
@@ -206,19 +206,19 @@ func (r *Remains) begin(old *store.Old, machine Machine) error {
 	case newest > 0 && r.LastIndex == 0: // Raft does not start in that case, even if the log is complete
 		return fmt.Errorf("its snapshot up to entry %d cannot be read", newest)
 	}
-	return reaches(newest, max(last, r.LastIndex))
+	return checkReaches(newest, max(last, r.LastIndex))
 }
 
-// reaches rejects a directory whose newest snapshot cannot be read and whose other entries end before it.
-func reaches(newest, last uint64) error {
+// checkReaches rejects a directory whose newest snapshot cannot be read and whose other entries end before it.
+func checkReaches(newest, last uint64) error {
 	if last < newest {
 		return fmt.Errorf("its snapshot up to entry %d cannot be read, and without it the data ends at entry %d", newest, last)
 	}
 	return nil
 }
 
-// play applies the snapshot and the log to the machine, up to the last entry.
-func (r *Remains) play(old *store.Old, machine Machine) error {
+// replay applies the snapshot and the log to the machine, up to the last entry.
+func (r *OfflineDir) replay(old *store.Offline, machine Machine) error {
 	first, last, err := old.Bounds()
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 	if r.LastIndex == 0 {
 		return errors.New("its log is empty and there is no snapshot, so this server has not heard from its cluster yet")
 	}
-	if err := reaches(newest, r.LastIndex); err != nil {
+	if err := checkReaches(newest, r.LastIndex); err != nil {
 		return err
 	}
 	if len(r.Members) == 0 {
@@ -254,37 +254,37 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 
 // restore restores the newest readable snapshot from which the log continues. first is the first entry of the log.
 // newest is the index of the newest existing snapshot.
-func (r *Remains) restore(old *store.Old, machine Machine, first uint64) (newest uint64, err error) {
+func (r *OfflineDir) restore(old *store.Offline, machine Machine, first uint64) (newest uint64, err error) {
 	snapshots, err := old.Snapshots()
 	if err != nil {
 		return 0, err
 	}
-	var failed error
+	var errs error
 	for i, meta := range snapshots {
 		if i == 0 {
 			newest = meta.Index
 		}
 		if first > meta.Index+1 {
-			failed = errors.Join(failed, fmt.Errorf("snapshot %s: the log begins later, with entry %d", meta.ID, first))
+			errs = errors.Join(errs, fmt.Errorf("snapshot %s: the log begins later, with entry %d", meta.ID, first))
 			continue
 		}
 		if err := restoreOne(old, machine, meta); err != nil {
-			failed = errors.Join(failed, err)
+			errs = errors.Join(errs, err)
 			continue
 		}
 		r.LastIndex, r.LastTerm = meta.Index, meta.Term
-		r.Members = configured(meta.Configuration)
+		r.Members = membersIn(meta.Configuration)
 		return newest, nil
 	}
 	if first > 1 {
-		failed = errors.Join(failed, fmt.Errorf("the log begins with entry %d, and there is no snapshot of the entries before it", first))
+		errs = errors.Join(errs, fmt.Errorf("the log begins with entry %d, and there is no snapshot of the entries before it", first))
 	} else if first == 1 {
 		return newest, nil // the log is complete
 	}
-	return newest, failed
+	return newest, errs
 }
 
-func restoreOne(old *store.Old, machine Machine, meta raft.SnapshotMeta) error {
+func restoreOne(old *store.Offline, machine Machine, meta raft.SnapshotMeta) error {
 	file, err := old.OpenSnapshot(meta)
 	if err != nil {
 		return err
@@ -293,7 +293,7 @@ func restoreOne(old *store.Old, machine Machine, meta raft.SnapshotMeta) error {
 	return errors.Join(err, file.Close())
 }
 
-func (r *Remains) entry(old *store.Old, machine Machine, index uint64) error {
+func (r *OfflineDir) entry(old *store.Offline, machine Machine, index uint64) error {
 	entry, err := old.Entry(index)
 	if err != nil {
 		return err
@@ -307,14 +307,14 @@ func (r *Remains) entry(old *store.Old, machine Machine, index uint64) error {
 			return err
 		}
 	case raft.LogConfiguration:
-		r.Members = configured(raft.DecodeConfiguration(entry.Data)) // panics on malformed data
+		r.Members = membersIn(raft.DecodeConfiguration(entry.Data)) // panics on malformed data
 	default: // Raft's internal entries
 	}
-	r.LastIndex, r.LastTerm, r.Appended = entry.Index, entry.Term, entry.AppendedAt
+	r.LastIndex, r.LastTerm, r.AppendedAt = entry.Index, entry.Term, entry.AppendedAt
 	return nil
 }
 
-func configured(c raft.Configuration) []Member {
+func membersIn(c raft.Configuration) []Member {
 	members := make([]Member, len(c.Servers))
 	for i, s := range c.Servers {
 		members[i] = Member{ID: string(s.ID), PeerAddress: string(s.Address), Voter: s.Suffrage == raft.Voter}
@@ -324,8 +324,8 @@ func configured(c raft.Configuration) []Member {
 
 // Latest returns the data directory with the highest (last term, last index). If those of a majority of the last voters
 // are given, the result has every entry that was ever committed, because Raft uses the same order to elect leaders.
-func Latest(all []*Remains) *Remains {
-	return slices.MaxFunc(all, func(a, b *Remains) int {
+func Latest(dirs []*OfflineDir) *OfflineDir {
+	return slices.MaxFunc(dirs, func(a, b *OfflineDir) int {
 		return cmp.Or(cmp.Compare(a.LastTerm, b.LastTerm), cmp.Compare(a.LastIndex, b.LastIndex))
 	})
 }
@@ -334,13 +334,13 @@ func Latest(all []*Remains) *Remains {
 // voters whose data directories are given. Copies of one member's directory count once. An uncommitted membership
 // change does no harm. Majorities of adjacent configurations overlap, so a majority of this configuration knows of
 // every later configuration that was committed.
-func Quorum(all []*Remains) (read, voters int) {
-	for _, m := range Latest(all).Members {
+func Quorum(dirs []*OfflineDir) (read, voters int) {
+	for _, m := range Latest(dirs).Members {
 		if !m.Voter {
 			continue
 		}
 		voters++
-		if slices.ContainsFunc(all, func(r *Remains) bool { return r.MemberID == m.ID }) {
+		if slices.ContainsFunc(dirs, func(r *OfflineDir) bool { return r.MemberID == m.ID }) {
 			read++
 		}
 	}

@@ -61,18 +61,18 @@ func Found(cfg Founding) (err error) {
 	if err := CheckEmpty(cfg.Dir); err != nil {
 		return err
 	}
-	to, top, err := targetOwner(cfg.Dir)
+	dirOwner, top, err := targetOwner(cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}
 	f := &DataDir{dir: cfg.Dir}
-	if err := f.take(); err != nil {
+	if err := f.createAndLock(); err != nil {
 		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	var number [8]byte
 	rand.Read(number[:])
-	err = store.Plant(cfg.Dir, store.Seed{
+	err = store.CreateFrom(cfg.Dir, store.Seed{
 		Kind:      cfg.LogStore,
 		Term:      cfg.Term,
 		LastIndex: cfg.LastIndex,
@@ -92,13 +92,13 @@ func Found(cfg Founding) (err error) {
 		MemberID:    cfg.MemberID,
 		DataDir:     hex.EncodeToString(number[:]),
 	}
-	if err := errors.Join(f.begin(), handOver(top, to)); err != nil {
+	if err := errors.Join(f.begin(), chownTree(top, dirOwner)); err != nil {
 		return err
 	}
 	if err := f.write(clusterFileName, f.file); err != nil {
 		return err
 	}
-	return handOver(top, to)
+	return chownTree(top, dirOwner)
 }
 
 // CheckEmpty returns ErrDataDirNotEmpty if dir contains anything but the lost+found of a freshly created file system.

@@ -16,22 +16,22 @@ import (
 
 func newMachine(clusterID string) Machine { return fsm.New(clusterID) }
 
-// found creates a data directory with a snapshot up to entry 10, and adds snapshots at the given indexes.
-func found(t *testing.T, more ...uint64) (dir string) {
+// createDataDir creates a data directory with a snapshot up to entry 10, and adds snapshots at the given indexes.
+func createDataDir(t *testing.T, snapshots ...uint64) (dir string) {
 	t.Helper()
-	return foundIn(t, "", more...)
+	return createDataDirIn(t, "", snapshots...)
 }
 
-// foundIn is like found, with the given log store.
-func foundIn(t *testing.T, kind LogStore, more ...uint64) (dir string) {
+// createDataDirIn is like found, with the given log store.
+func createDataDirIn(t *testing.T, kind LogStore, snapshots ...uint64) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
-	foundAt(t, dir, kind, more...)
+	createDataDirAt(t, dir, kind, snapshots...)
 	return dir
 }
 
-// foundAt is like foundIn, in the directory dir.
-func foundAt(t *testing.T, dir string, kind LogStore, more ...uint64) {
+// createDataDirAt is like createDataDirIn, in the directory dir.
+func createDataDirAt(t *testing.T, dir string, kind LogStore, snapshots ...uint64) {
 	t.Helper()
 	id := ClusterID{Seed: 7, Incarnation: 2}
 	state := fsm.New(id.String()).State()
@@ -43,16 +43,16 @@ func foundAt(t *testing.T, dir string, kind LogStore, more ...uint64) {
 		t.Fatal(err)
 	}
 	servers := []raft.Server{{ID: "gk4", Address: "gk4.test:7421"}, {ID: "gk5", Address: "gk5.test:7421"}}
-	for _, index := range more {
+	for _, index := range snapshots {
 		seed := store.Seed{Term: 5, LastIndex: index, LastTerm: 4, Configuration: raft.Configuration{Servers: servers}, Write: state.Snapshot}
-		if err := store.Plant(dir, seed); err != nil {
+		if err := store.CreateFrom(dir, seed); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func TestReadDataDir_Snapshots_TakesTheNewestAndItsMembers(t *testing.T) {
-	r, err := ReadDataDir(found(t, 20), newMachine)
+func TestReadDataDir_SeveralSnapshots_UsesTheNewestAndItsMembers(t *testing.T) {
+	r, err := ReadDataDir(createDataDir(t, 20), newMachine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +63,9 @@ func TestReadDataDir_Snapshots_TakesTheNewestAndItsMembers(t *testing.T) {
 }
 
 // Falling back to an older snapshot would silently lose the entries in between.
-func TestReadDataDir_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
+func TestReadDataDir_NewestSnapshotDamaged_ReturnsErrDataDirDamaged(t *testing.T) {
 	for _, file := range []string{"state.bin", "meta.json"} {
-		dir := found(t, 20)
+		dir := createDataDir(t, 20)
 		newest, err := filepath.Glob(filepath.Join(dir, "snapshots", "4-20-*", file))
 		if err != nil || len(newest) != 1 {
 			t.Fatalf("snapshots %v, %v", newest, err)
@@ -84,7 +84,7 @@ func TestReadDataDir_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 }
 
 func TestReadDataDir_Twice_SharesTheLockAndExcludesServers(t *testing.T) {
-	dir := found(t)
+	dir := createDataDir(t)
 	a, err := ReadDataDir(dir, newMachine)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestReadDataDir_Twice_SharesTheLockAndExcludesServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := DataDirConfig{MemberID: "gk4", ClusterName: "main"}
-	refuse(t, dir, cfg, "in use")
+	wantPrepareError(t, dir, cfg, "in use")
 	if err := errors.Join(a.Close(), b.Close()); err != nil {
 		t.Error(err)
 	}
@@ -104,24 +104,24 @@ func TestReadDataDir_Twice_SharesTheLockAndExcludesServers(t *testing.T) {
 	}
 }
 
-func TestQuorum_CountsVotersOfTheNewestConfigurationOnce(t *testing.T) {
+func TestQuorum_CountsEachVoterInTheNewestConfigurationOnce(t *testing.T) {
 	three := []Member{{ID: "gk1", Voter: true}, {ID: "gk2", Voter: true}, {ID: "gk3", Voter: true}}
 	five := append(three[:3:3], Member{ID: "gk4", Voter: true}, Member{ID: "gk5", Voter: true}, Member{ID: "gk6"})
-	at := func(id string, term, index uint64, members []Member) *Remains {
-		return &Remains{MemberID: id, LastTerm: term, LastIndex: index, Members: members}
+	at := func(id string, term, index uint64, members []Member) *OfflineDir {
+		return &OfflineDir{MemberID: id, LastTerm: term, LastIndex: index, Members: members}
 	}
 	for name, tc := range map[string]struct {
-		all          []*Remains
+		all          []*OfflineDir
 		latest       int
 		read, voters int
 	}{
-		"one":                      {[]*Remains{at("gk1", 2, 9, three)}, 0, 1, 3},
-		"a later term comes first": {[]*Remains{at("gk1", 2, 99, three), at("gk2", 3, 5, three)}, 1, 2, 3},
-		"then the higher index":    {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 5, three)}, 0, 2, 3},
-		"copies count once":        {[]*Remains{at("gk1", 3, 7, three), at("gk1", 3, 5, three)}, 0, 1, 3},
-		"an older configuration":   {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 8, five)}, 1, 2, 5},
-		"a non-voter":              {[]*Remains{at("gk6", 3, 9, five), at("gk2", 3, 8, five)}, 0, 1, 5},
-		"an unknown member":        {[]*Remains{at("gk9", 3, 9, three)}, 0, 0, 3},
+		"one":                      {[]*OfflineDir{at("gk1", 2, 9, three)}, 0, 1, 3},
+		"a later term comes first": {[]*OfflineDir{at("gk1", 2, 99, three), at("gk2", 3, 5, three)}, 1, 2, 3},
+		"then the higher index":    {[]*OfflineDir{at("gk1", 3, 7, three), at("gk2", 3, 5, three)}, 0, 2, 3},
+		"copies count once":        {[]*OfflineDir{at("gk1", 3, 7, three), at("gk1", 3, 5, three)}, 0, 1, 3},
+		"an older configuration":   {[]*OfflineDir{at("gk1", 3, 7, three), at("gk2", 3, 8, five)}, 1, 2, 5},
+		"a non-voter":              {[]*OfflineDir{at("gk6", 3, 9, five), at("gk2", 3, 8, five)}, 0, 1, 5},
+		"an unknown member":        {[]*OfflineDir{at("gk9", 3, 9, three)}, 0, 0, 3},
 	} {
 		if got := Latest(tc.all); got != tc.all[tc.latest] {
 			t.Errorf("%s: Latest() = %+v", name, got)
@@ -148,11 +148,11 @@ func TestClusterID_Next_SucceedsEarlierOnes(t *testing.T) {
 			t.Errorf("%v.Succeeds(%v) = %v, want %v", tc.later, tc.earlier, got, tc.want)
 		}
 	}
-	drawn := map[ClusterID]bool{}
+	ids := map[ClusterID]bool{}
 	for range 4 {
-		drawn[first.Next(at)] = true
+		ids[first.Next(at)] = true
 	}
-	if len(drawn) < 2 {
+	if len(ids) < 2 {
 		t.Error("recoveries from two copies would create the same cluster id")
 	}
 	if succeeds("nonsense", first.String()) || succeeds(second.String(), "") || !succeeds(second.String(), first.String()) {

@@ -14,7 +14,7 @@ type relay struct {
 	accepted chan accepted
 	closing  sync.Once
 	closed   chan struct{}
-	ended    chan struct{} // closed when the listener is no longer used
+	exited   chan struct{} // closed when the listener is no longer used
 }
 
 type accepted struct {
@@ -23,13 +23,13 @@ type accepted struct {
 }
 
 func newRelay(l net.Listener) *relay {
-	r := &relay{Listener: l, accepted: make(chan accepted), closed: make(chan struct{}), ended: make(chan struct{})}
+	r := &relay{Listener: l, accepted: make(chan accepted), closed: make(chan struct{}), exited: make(chan struct{})}
 	go r.run()
 	return r
 }
 
 func (r *relay) run() {
-	defer close(r.ended)
+	defer close(r.exited)
 	for {
 		conn, err := r.Listener.Accept()
 		select {
@@ -61,7 +61,7 @@ func (r *relay) Close() error {
 	r.closing.Do(func() {
 		close(r.closed)
 		err = r.Listener.Close()
-		<-r.ended
+		<-r.exited
 	})
 	return err
 }

@@ -77,7 +77,7 @@ func (r *Removal) refusal(id string) error {
 // PlanRemoval returns the result that RemoveMember would have. refusal is the error that RemoveMember would return
 // without force, or nil. PlanRemoval returns other errors in the same cases as RemoveMember.
 func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, err error) {
-	e, servers, unlock, err := n.change(ctx)
+	e, servers, unlock, err := n.beginChange(ctx)
 	if err != nil {
 		return Removal{}, nil, err
 	}
@@ -93,19 +93,19 @@ func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, 
 // voter may have died since.
 func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id string) (Removal, error) {
 	now := time.Now()
-	gone := find(servers, raft.ServerID(id))
+	target := find(servers, raft.ServerID(id))
 	switch {
-	case gone == nil && n.cfg.Retired(id):
+	case target == nil && n.cfg.Retired(id):
 		return Removal{Members: n.members(servers), Already: true}, nil
-	case gone == nil:
+	case target == nil:
 		return Removal{}, fmt.Errorf("%w: %s", ErrNoSuchMember, id)
-	case gone.Suffrage == raft.Voter && voters(servers) == 1:
+	case target.Suffrage == raft.Voter && voters(servers) == 1:
 		return Removal{}, fmt.Errorf("%w: %s", ErrLastVoter, id)
 	}
-	rest := slices.DeleteFunc(slices.Clone(servers), func(s raft.Server) bool { return s.ID == gone.ID })
-	r := Removal{Members: n.members(rest), voter: gone.Suffrage == raft.Voter}
-	again := time.NewTicker(n.cfg.Timeouts.Heartbeat / 20)
-	defer again.Stop()
+	rest := slices.DeleteFunc(slices.Clone(servers), func(s raft.Server) bool { return s.ID == target.ID })
+	r := Removal{Members: n.members(rest), voter: target.Suffrage == raft.Voter}
+	retry := time.NewTicker(n.cfg.Timeouts.Heartbeat / 20)
+	defer retry.Stop()
 	timeout := time.NewTimer(n.cfg.Timeouts.Heartbeat)
 	defer timeout.Stop()
 	for {
@@ -113,7 +113,7 @@ func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id 
 			return r, nil
 		}
 		select {
-		case <-again.C:
+		case <-retry.C:
 		case <-timeout.C:
 			return r, nil
 		case <-e.over:
@@ -128,7 +128,7 @@ func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id 
 func (n *Node) silentSince(e *epoch, servers []raft.Server, t time.Time) []string {
 	var ids []string
 	for _, s := range servers {
-		if s.Suffrage == raft.Voter && s.ID != n.id && n.answers.in(e.term, s.ID).sent.Before(t) {
+		if s.Suffrage == raft.Voter && s.ID != n.id && n.answers.inTerm(e.term, s.ID).sent.Before(t) {
 			ids = append(ids, string(s.ID))
 		}
 	}
@@ -142,8 +142,8 @@ func (n *Node) leaderless() bool {
 	return !leading && time.Since(n.raft.LastContact()) > 2*n.cfg.Timeouts.Election
 }
 
-// heard handles the result of introducing this member to a peer.
-func (n *Node) heard(from raft.ServerID, err error) {
+// handleDialResult handles the result of introducing this member to a peer.
+func (n *Node) handleDialResult(from raft.ServerID, err error) {
 	if refused, ok := errors.AsType[*peer.RefusedError](err); ok && refused.Removed {
 		n.guard.Fail(fmt.Errorf("%w, according to %s. The other members keep its permits and definitions; a new server needs a new id and an empty data directory",
 			ErrRemoved, from))
@@ -157,15 +157,15 @@ func succeeds(later, earlier string) bool {
 	return errA == nil && errB == nil && a.Succeeds(b)
 }
 
-// succeeded stops this server after a peer has reported that a later incarnation of this cluster is running. If a
+// stopForSuccessor stops this server after a peer has reported that a later incarnation of this cluster is running. If a
 // majority of the old servers came back up, for example when a site regains power, they would form a second cluster
 // that grants the same permits as the new one.
-func (n *Node) succeeded(reason string) {
+func (n *Node) stopForSuccessor(reason string) {
 	// The reason is stored first. After a restart, this server may be unable to reach a peer that would report it
 	// again.
-	n.guard.Fail(errors.Join(succeededBy(reason), n.cfg.DataDir.succeeded(reason)))
+	n.guard.Fail(errors.Join(successorError(reason), n.cfg.DataDir.succeeded(reason)))
 }
 
-func succeededBy(reason string) error {
+func successorError(reason string) error {
 	return fmt.Errorf("%w: %s. It must not continue; a new server needs a new id and an empty data directory", ErrSucceeded, reason)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// retiring makes members retire ids the way servers do.
-func retiring(t *testing.T, n **Node) func(*Config) {
+// withRetire makes members retire ids the way servers do.
+func withRetire(t *testing.T, n **Node) func(*Config) {
 	return func(c *Config) {
 		machine := c.Machine
 		c.Retired = func(id string) bool { return machine.State().Retired(id) }
@@ -19,22 +19,22 @@ func retiring(t *testing.T, n **Node) func(*Config) {
 	}
 }
 
-// bootRetiring is like bootSet, with members that retire ids.
-func bootRetiring(t *testing.T, ids ...string) []*server {
+// bootSetWithRetire is like bootSet, with members that retire ids.
+func bootSetWithRetire(t *testing.T, ids ...string) []*server {
 	t.Helper()
 	set, listeners := namedSet(t, ids...)
 	var servers []*server
 	for i, id := range ids {
 		node := new(*Node)
-		s := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}, listeners[i], retiring(t, node))
+		s := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: testClusterID}, listeners[i], withRetire(t, node))
 		*node = s.Node
 		servers = append(servers, s)
 	}
 	return servers
 }
 
-// stopped waits until a server stops and returns its fault.
-func stopped(t *testing.T, s *server) error {
+// waitStopped waits until a server stops and returns its fault.
+func waitStopped(t *testing.T, s *server) error {
 	t.Helper()
 	select {
 	case err := <-s.Fatal():
@@ -45,18 +45,18 @@ func stopped(t *testing.T, s *server) error {
 	}
 }
 
-func TestRemoveMember_Running_StopsAndIsRetired(t *testing.T) {
-	servers := bootRetiring(t, "gk1", "gk2", "gk3")
-	leader := leading(t, servers)
-	gone := without(servers, leader)[0]
-	until(t, "the member is ready", func() bool { return gone.Ready() == nil })
-	if _, err := leader.RemoveMember(t.Context(), gone.ID(), false); err != nil {
+func TestRemoveMember_RunningMember_StopsAndIsRetired(t *testing.T) {
+	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
+	leader := electLeader(t, servers)
+	target := without(servers, leader)[0]
+	until(t, "the member is ready", func() bool { return target.Ready() == nil })
+	if _, err := leader.RemoveMember(t.Context(), target.ID(), false); err != nil {
 		t.Fatal(err)
 	}
-	if !leader.machine.State().Retired(gone.ID()) {
+	if !leader.machine.State().Retired(target.ID()) {
 		t.Error("the id of the removed member is not retired")
 	}
-	if err := stopped(t, gone); !errors.Is(err, ErrRemoved) {
+	if err := waitStopped(t, target); !errors.Is(err, ErrRemoved) {
 		t.Errorf("the member stopped with %v, want ErrRemoved", err)
 	}
 	select {
@@ -67,55 +67,55 @@ func TestRemoveMember_Running_StopsAndIsRetired(t *testing.T) {
 }
 
 // The member was down, so it does not even have the entry that removes it.
-func TestRemoveMember_MemberIsDown_StopsWhenItIsBack(t *testing.T) {
-	servers := bootRetiring(t, "gk1", "gk2", "gk3")
-	leader := leading(t, servers)
-	gone := without(servers, leader)[0]
-	address := gone.PeerAddress()
-	until(t, "the leader knows the member", func() bool { return leader.cfg.DataDir.hasMet(gone.ID()) })
-	closeNode(t, gone.Node)
-	if _, err := leader.RemoveMember(t.Context(), gone.ID(), false); err != nil {
+func TestRemoveMember_MemberIsDown_StopsWhenItReturns(t *testing.T) {
+	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
+	leader := electLeader(t, servers)
+	target := without(servers, leader)[0]
+	address := target.PeerAddress()
+	until(t, "the leader knows the member", func() bool { return leader.cfg.DataDir.knowsPeer(target.ID()) })
+	closeNode(t, target.Node)
+	if _, err := leader.RemoveMember(t.Context(), target.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	node := new(*Node)
-	again := boot(t, DataDirConfig{Dir: gone.dir, MemberID: gone.ID(), ClusterName: "test", Members: gone.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
-	*node = again.Node
-	if err := stopped(t, again); !errors.Is(err, ErrRemoved) {
+	restarted := boot(t, DataDirConfig{Dir: target.dir, MemberID: target.ID(), ClusterName: "test", Members: target.cfg.Members, ClusterID: testClusterID}, listenAt(t, address), withRetire(t, node))
+	*node = restarted.Node
+	if err := waitStopped(t, restarted); !errors.Is(err, ErrRemoved) {
 		t.Errorf("the member stopped with %v, want ErrRemoved", err)
 	}
 }
 
 // The leader stopped after retiring the id but before removing the member. A second call completes the removal.
 func TestRemoveMember_AlreadyRetired_SecondCallRemovesIt(t *testing.T) {
-	servers := bootRetiring(t, "gk1", "gk2", "gk3")
-	leader := leading(t, servers)
-	half := without(servers, leader)[0]
-	mustAppend(t, leader.Node, half.ID()) // only retired
-	applied(t, half.ID(), servers...)
-	until(t, "the member is still ready", func() bool { return half.Ready() == nil })
-	if err := leader.AddMember(t.Context(), Addition{ID: half.ID(), PeerAddress: half.PeerAddress()}); !errors.Is(err, ErrMemberRetired) {
+	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
+	leader := electLeader(t, servers)
+	retired := without(servers, leader)[0]
+	mustAppend(t, leader.Node, retired.ID()) // only retired
+	waitForEntry(t, retired.ID(), servers...)
+	until(t, "the member is still ready", func() bool { return retired.Ready() == nil })
+	if err := leader.AddMember(t.Context(), Addition{ID: retired.ID(), PeerAddress: retired.PeerAddress()}); !errors.Is(err, ErrMemberRetired) {
 		t.Errorf("AddMember of a retired member = %v, want ErrMemberRetired", err)
 	}
-	if _, err := leader.RemoveMember(t.Context(), half.ID(), false); err != nil {
+	if _, err := leader.RemoveMember(t.Context(), retired.ID(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := stopped(t, half); !errors.Is(err, ErrRemoved) {
+	if err := waitStopped(t, retired); !errors.Is(err, ErrRemoved) {
 		t.Errorf("the member stopped with %v, want ErrRemoved", err)
 	}
 }
 
 func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 	set, listeners := namedSet(t, "gk1", "gk2")
-	full := errors.New("the log is full")
+	errFull := errors.New("the log is full")
 	var servers []*server
 	for i, m := range set {
-		servers = append(servers, boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: agreed}, listeners[i], func(c *Config) {
-			c.Retire = func(context.Context, string) error { return full }
+		servers = append(servers, boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: testClusterID}, listeners[i], func(c *Config) {
+			c.Retire = func(context.Context, string) error { return errFull }
 		}))
 	}
-	leader := leading(t, servers)
+	leader := electLeader(t, servers)
 	other := without(servers, leader)[0]
-	if _, err := leader.RemoveMember(t.Context(), other.ID(), false); !errors.Is(err, full) {
+	if _, err := leader.RemoveMember(t.Context(), other.ID(), false); !errors.Is(err, errFull) {
 		t.Errorf("RemoveMember() = %v, want the error from Retire", err)
 	}
 	members, err := leader.servers()
@@ -126,10 +126,10 @@ func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 
 // A joiner is not in any configuration that it knows of, but it was not removed.
 func TestJoiner_NotYetAMember_KeepsRunning(t *testing.T) {
-	servers := bootRetiring(t, "gk1")
-	leader := leading(t, servers)
+	servers := bootSetWithRetire(t, "gk1")
+	leader := electLeader(t, servers)
 	node := new(*Node)
-	joiner := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), retiring(t, node))
+	joiner := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), withRetire(t, node))
 	*node = joiner.Node
 	for _, id := range []string{"gk1", "gk2"} {
 		if leader.removed(id) || joiner.removed(id) {
@@ -148,8 +148,8 @@ func TestJoiner_NotYetAMember_KeepsRunning(t *testing.T) {
 }
 
 func TestRemoveMember_WouldLoseQuorum_IsRefused(t *testing.T) {
-	servers := bootRetiring(t, "gk1", "gk2", "gk3")
-	leader := leading(t, servers)
+	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
+	leader := electLeader(t, servers)
 	others := without(servers, leader)
 	live, dead := others[0], others[1]
 	closeNode(t, dead.Node)
@@ -189,47 +189,47 @@ func TestRemoveMember_NotCommitted_NoMemberStops(t *testing.T) {
 // starts to count under the new configuration, and an acknowledgement that arrives before then counts under the old
 // one. That is harmless, because every majority of either configuration then includes a member with the entry.
 func removeWithOneDead(t *testing.T) (uncommitted bool) {
-	servers := bootRetiring(t, "gk1", "gk2", "gk3")
-	leader := leading(t, servers)
+	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
+	leader := electLeader(t, servers)
 	others := without(servers, leader)
-	named, dead := others[0], others[1]
+	target, dead := others[0], others[1]
 	address := dead.PeerAddress()
 	closeNode(t, dead.Node)
 	ctx, cancel := context.WithCancel(t.Context())
 	removal := make(chan error, 1)
 	go func() {
-		_, err := leader.RemoveMember(ctx, named.ID(), true)
+		_, err := leader.RemoveMember(ctx, target.ID(), true)
 		removal <- err
 	}()
 	until(t, "the leader has stored the removal", func() bool {
 		servers, err := leader.servers()
-		return err == nil && find(servers, raft.ServerID(named.ID())) == nil
+		return err == nil && find(servers, raft.ServerID(target.ID())) == nil
 	})
-	counted := leader.removed(named.ID())
+	reportedRemoved := leader.removed(target.ID())
 	cancel()
 	if err := <-removal; err == nil {
 		return false
 	}
-	if counted || !leader.cfg.Retired(named.ID()) {
+	if reportedRemoved || !leader.cfg.Retired(target.ID()) {
 		t.Error("removed() = true before the removal is committed")
 	}
 	select {
-	case err := <-named.Fatal():
+	case err := <-target.Fatal():
 		t.Fatalf("the member stopped: %v", err)
 	default:
 	}
 	node := new(*Node)
-	again := boot(t, DataDirConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
-	*node = again.Node
-	if err := stopped(t, named); !errors.Is(err, ErrRemoved) { // the third member is back up, so the removal is committed
+	restarted := boot(t, DataDirConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members, ClusterID: testClusterID}, listenAt(t, address), withRetire(t, node))
+	*node = restarted.Node
+	if err := waitStopped(t, target); !errors.Is(err, ErrRemoved) { // the third member is back up, so the removal is committed
 		t.Errorf("the member stopped with %v, want ErrRemoved", err)
 	}
 	return true
 }
 
 func TestAddMember_Again_KeepsTheOperatorsDecision(t *testing.T) {
-	servers := bootRetiring(t, "gk1", "gk2", "gk3")
-	leader := leading(t, servers)
+	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
+	leader := electLeader(t, servers)
 	other := without(servers, leader)[0]
 	if err := leader.AddMember(t.Context(), Addition{ID: other.ID(), PeerAddress: other.PeerAddress(), NonVoter: true}); !errors.Is(err, ErrHasVote) {
 		t.Errorf("AddMember of a voter as a non-voter = %v, want ErrHasVote", err)
@@ -238,19 +238,19 @@ func TestAddMember_Again_KeepsTheOperatorsDecision(t *testing.T) {
 	if err := leader.AddMember(t.Context(), added); err != nil {
 		t.Fatal(err)
 	}
-	joins := Addition{ID: "gk4", PeerAddress: "127.0.0.1:1", Joining: true}
-	if err := leader.AddMember(t.Context(), joins); !errors.Is(err, ErrAddedWithoutVote) {
+	joinRequest := Addition{ID: "gk4", PeerAddress: "127.0.0.1:1", Joining: true}
+	if err := leader.AddMember(t.Context(), joinRequest); !errors.Is(err, ErrAddedWithoutVote) {
 		t.Errorf("the non-voter joined as a voter: %v, want ErrAddedWithoutVote", err)
 	}
-	joins.NonVoter = true
-	if err := leader.AddMember(t.Context(), joins); err != nil {
+	joinRequest.NonVoter = true
+	if err := leader.AddMember(t.Context(), joinRequest); err != nil {
 		t.Errorf("the non-voter could not join as a non-voter: %v", err)
 	}
 	e := leader.epoch.Load()
-	if e.wantsVoter("gk4") {
+	if e.shouldPromote("gk4") {
 		t.Error("the non-voter is scheduled for promotion")
 	}
-	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: "127.0.0.1:1"}); err != nil || !e.wantsVoter("gk4") {
+	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: "127.0.0.1:1"}); err != nil || !e.shouldPromote("gk4") {
 		t.Errorf("AddMember by an operator, as a voter = %v, want a scheduled promotion", err)
 	}
 }

@@ -34,9 +34,9 @@ func unseal(data []byte, v any) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	if stated, ok := fields[checksumKey]; ok {
+	if stored, ok := fields[checksumKey]; ok {
 		delete(fields, checksumKey)
-		if sum, err := checksum(fields); err != nil || string(sum) != string(stated) {
+		if sum, err := checksum(fields); err != nil || string(sum) != string(stored) {
 			return errors.New("its checksum is wrong")
 		}
 	}

@@ -14,16 +14,16 @@ import (
 // The check is Raft's own: this file only makes Raft's timer fire earlier. An extra check therefore has no effect, and
 // without this file elections would only start later.
 
-// staggered returns the upper limit of the random delay. Two followers that check at almost the same time both become
+// maxStagger returns the upper limit of the random delay. Two followers that check at almost the same time both become
 // candidates and split the votes, which costs an election timeout. To avoid that, the second one must check after it
 // has received the pre-vote of the first, which takes one network latency.
-func staggered(heartbeat time.Duration) time.Duration { return heartbeat / 8 }
+func maxStagger(heartbeat time.Duration) time.Duration { return heartbeat / 8 }
 
 // watchSilence makes Raft check for its leader whenever this member, as a follower, has not heard from a leader for the
 // heartbeat timeout plus a random delay. A granted pre-vote counts as contact, because the candidate is about to
 // request the vote. Raft itself counts a granted vote.
 func (i *incoming) watchSilence() {
-	if !i.runs() {
+	if !i.waitRunning() {
 		return
 	}
 	if i.onlyVoter() {
@@ -31,7 +31,7 @@ func (i *incoming) watchSilence() {
 	}
 	since := time.Now()
 	for {
-		deadline := i.lastHeard(since).Add(i.timeout + rand.N(staggered(i.timeout)))
+		deadline := i.lastHeard(since).Add(i.timeout + rand.N(maxStagger(i.timeout)))
 		select {
 		case <-time.After(time.Until(deadline)):
 		case <-i.done:
@@ -41,7 +41,7 @@ func (i *incoming) watchSilence() {
 			continue
 		}
 		// After a slow store call, Raft's main loop must first process the heartbeats that have arrived.
-		if i.raft.State() == raft.Follower && i.idle() && time.Since(i.lastHeard(since)) >= i.timeout {
+		if i.raft.State() == raft.Follower && i.waitIdle() && time.Since(i.lastHeard(since)) >= i.timeout {
 			i.check()
 		}
 		since = time.Now()
@@ -49,7 +49,7 @@ func (i *incoming) watchSilence() {
 }
 
 func (i *incoming) onlyVoter() bool {
-	return i.votes(raft.ServerID(i.header.ID)) && voters(i.raft.GetConfiguration().Configuration().Servers) == 1
+	return i.isVoter(raft.ServerID(i.header.ID)) && voters(i.raft.GetConfiguration().Configuration().Servers) == 1
 }
 
 // lastHeard returns the time of the last contact with a leader or with a candidate that was granted a pre-vote, or
@@ -58,7 +58,7 @@ func (i *incoming) lastHeard(since time.Time) time.Time {
 	if t := i.raft.LastContact(); t.After(since) {
 		since = t
 	}
-	if t := i.granted.Load(); t != nil && t.After(since) {
+	if t := i.preVoteGranted.Load(); t != nil && t.After(since) {
 		since = *t
 	}
 	return since

@@ -31,11 +31,11 @@ func TestSilence_PreVoteGranted_LeavesTheElectionToTheCandidate(t *testing.T) {
 				m.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
 			}
 			until(t, "the voter considers the leader gone", voter.transport.incoming.leaderless)
-			if !askPreVote(t, candidate, voter, candidate.id, term, last) {
+			if !requestPreVote(t, candidate, voter, candidate.id, term, last) {
 				t.Fatal("the voter did not grant its pre-vote")
 			}
 			candidate.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
-			pass(voter.cfg.Timeouts.Heartbeat - time.Millisecond)
+			sleep(voter.cfg.Timeouts.Heartbeat - time.Millisecond)
 			synctest.Wait()
 			if *checks != 0 {
 				t.Errorf("within a heartbeat timeout of granting a pre-vote, the voter made Raft check %d times, want 0", *checks)
@@ -55,11 +55,11 @@ func TestSilence_DiskStalls_NoElection(t *testing.T) {
 		until(t, "the follower has applied the entry", func() bool { return follower.raft.AppliedIndex() == leader.raft.AppliedIndex() })
 		checks := countChecks(follower)
 		for range 20 {
-			end := follower.stall(t)
+			release := follower.stall(t)
 			mustAppend(t, leader.Node, "during the stall")
-			pass(3 * follower.cfg.Timeouts.Heartbeat)
-			end()
-			pass(time.Second)
+			sleep(3 * follower.cfg.Timeouts.Heartbeat)
+			release()
+			sleep(time.Second)
 		}
 		synctest.Wait()
 		if *checks != 0 {
@@ -78,12 +78,12 @@ func TestSilence_LeaderPausesForFiveEighthsOfTheTimeout_KeepsLeading(t *testing.
 		for i := range 200 {
 			resume := make(chan struct{})
 			leader.wire.set(func(raft.ServerID, any) error { <-resume; return nil }, nil)
-			pass(timeout * 5 / 8)
+			sleep(timeout * 5 / 8)
 			leader.wire.set(nil, nil)
 			close(resume)
-			pass(timeout * time.Duration(i*37%100) / 100) // so that the next pause begins at a different point relative to the heartbeats and timers
+			sleep(timeout * time.Duration(i*37%100) / 100) // so that the next pause begins at a different point relative to the heartbeats and timers
 		}
-		pass(2 * timeout)
+		sleep(2 * timeout)
 		if now, leads := leads(leader.raft); !leads || now != term {
 			t.Errorf("the leader of term %d is in term %d, leads: %v", term, now, leads)
 		}
@@ -92,9 +92,9 @@ func TestSilence_LeaderPausesForFiveEighthsOfTheTimeout_KeepsLeading(t *testing.
 
 func TestSilence_OnlyVoter_LeadsImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
+		start := time.Now()
 		leaderOf(t, memoryCluster(t, 1, nil)...)
-		if took := time.Since(begun); took > 10*time.Millisecond { // in the synctest bubble, only waiting takes time
+		if took := time.Since(start); took > 10*time.Millisecond { // in the synctest bubble, only waiting takes time
 			t.Errorf("a single server took %v to become leader", took)
 		}
 	})

@@ -13,7 +13,7 @@ func (n *Node) ClusterID() ClusterID { return n.cfg.DataDir.ClusterID() }
 
 // Name returns a globally unique name for this server, made of the cluster's id, the member's id, and the number of its
 // data directory. Only the number distinguishes two clusters that were created with the same names.
-func (n *Node) Name() string { return n.cfg.DataDir.nameOf(n.ID()) }
+func (n *Node) Name() string { return n.cfg.DataDir.memberName(n.ID()) }
 
 // ID returns this member's id.
 func (n *Node) ID() string { return string(n.id) }
@@ -82,7 +82,7 @@ func (n *Node) Leader() Leader {
 		ID:          string(id),
 		PeerAddress: string(address),
 		APIAddress:  n.apiAddressOf(string(id)),
-		Name:        n.cfg.DataDir.nameOf(string(id)),
+		Name:        n.cfg.DataDir.memberName(string(id)),
 		Term:        n.raft.CurrentTerm(),
 	}
 }
@@ -104,7 +104,7 @@ func (n *Node) members(servers []raft.Server) []Member {
 			ID:          string(s.ID),
 			PeerAddress: string(s.Address),
 			APIAddress:  n.apiAddressOf(string(s.ID)),
-			Name:        n.cfg.DataDir.nameOf(string(s.ID)),
+			Name:        n.cfg.DataDir.memberName(string(s.ID)),
 			Voter:       s.Suffrage == raft.Voter,
 			Leader:      s.ID == leader,
 		}

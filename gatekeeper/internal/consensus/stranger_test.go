@@ -13,9 +13,9 @@ import (
 
 // In these tests, an outsider may know the cluster's id, as every client does.
 
-// sayHello sends a hello with the given fields to a member's peer port, and returns the status and text of the
+// sendHello sends a hello with the given fields to a member's peer port, and returns the status and text of the
 // response.
-func sayHello(t *testing.T, to *server, fields ...string) (status byte, message string) {
+func sendHello(t *testing.T, to *server, fields ...string) (status byte, message string) {
 	t.Helper()
 	c, err := net.Dial("tcp", to.PeerAddress())
 	if err != nil {
@@ -43,19 +43,19 @@ func sayHello(t *testing.T, to *server, fields ...string) (status byte, message 
 	return answer[8], string(text)
 }
 
-func TestStranger_FromAnotherCluster_GetsNoReason(t *testing.T) {
+func TestOutsider_FromAnotherCluster_GetsNoReason(t *testing.T) {
 	s := bootSet(t, "gk1")[0]
-	if status, said := sayHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || said != "" {
-		t.Errorf("got status %d with text %q, want 1 without text", status, said)
+	if status, reason := sendHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || reason != "" {
+		t.Errorf("got status %d with text %q, want 1 without text", status, reason)
 	}
 }
 
-func TestStranger_ClaimsALaterIncarnation_StopsNoServer(t *testing.T) {
+func TestOutsider_ClaimsALaterIncarnation_NoServerStops(t *testing.T) {
 	servers := bootSet(t, "gk1", "gk2")
-	leader := leading(t, servers)
+	leader := electLeader(t, servers)
 	later := leader.ClusterID().Next(time.Now())
 	for range 3 {
-		if status, _ := sayHello(t, leader, later.String(), "gk2", leader.ID(), "", "f", "2"); status == 0 {
+		if status, _ := sendHello(t, leader, later.String(), "gk2", leader.ID(), "", "f", "2"); status == 0 {
 			t.Fatal("the outsider was accepted")
 		}
 	}
@@ -70,22 +70,22 @@ func TestStranger_ClaimsALaterIncarnation_StopsNoServer(t *testing.T) {
 	prepare(t, dir, DataDirConfig{MemberID: leader.ID(), ClusterName: "test", Members: leader.cfg.Members})
 }
 
-func TestStranger_IsNotRemembered(t *testing.T) {
+func TestOutsider_StatementIsNotRecorded(t *testing.T) {
 	servers := bootSet(t, "gk1", "gk2")
-	leader := leading(t, servers)
+	leader := electLeader(t, servers)
 	other := without(servers, leader)[0]
 	id := leader.ClusterID().String()
 	// The outsider uses the id of a member with a wrong address and directory, and the id of a server that has not
 	// joined yet.
-	sayHello(t, leader, id, other.ID(), leader.ID(), "evil:1", "f", "1")
-	if status, said := sayHello(t, leader, id, "gk9", leader.ID(), "evil:1", "0000000000000000", "2"); status != 0 {
-		t.Fatal(said)
+	sendHello(t, leader, id, other.ID(), leader.ID(), "evil:1", "f", "1")
+	if status, reason := sendHello(t, leader, id, "gk9", leader.ID(), "evil:1", "0000000000000000", "2"); status != 0 {
+		t.Fatal(reason)
 	}
-	if status, said := sayHello(t, leader, id, "gk9", leader.ID(), "api:1", "1111111111111111", "2"); status != 0 {
-		t.Errorf("the real gk9 was refused: %s", said)
+	if status, reason := sendHello(t, leader, id, "gk9", leader.ID(), "api:1", "1111111111111111", "2"); status != 0 {
+		t.Errorf("the real gk9 was refused: %s", reason)
 	}
 	until(t, "the leader knows the API address of the other member", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
-	if leader.cfg.DataDir.hasMet("gk9") || leader.apiAddressOf("gk9") != "" {
+	if leader.cfg.DataDir.knowsPeer("gk9") || leader.apiAddressOf("gk9") != "" {
 		t.Error("the outsider's statement was recorded")
 	}
 }
@@ -97,21 +97,21 @@ func TestDataDir_DiskStalls_LeaderIsStillKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	members := []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
-	if err := f.meet("gk2", "two", members); err != nil {
+	if err := f.recordPeer("gk2", "two", members); err != nil {
 		t.Fatal(err)
 	}
 	memory.mu.Lock() // blocks the disk
 	done := make(chan error)
-	go func() { done <- f.meet("gk3", "three", members) }()
+	go func() { done <- f.recordPeer("gk3", "three", members) }()
 	for f.writing.TryLock() { // until the write is blocked
 		f.writing.Unlock()
 		runtime.Gosched()
 	}
-	if f.nameOf("gk2") == "" || f.hasMet("gk3") {
-		t.Errorf("the known peers are %v before they are on disk", f.met)
+	if f.memberName("gk2") == "" || f.knowsPeer("gk3") {
+		t.Errorf("the known peers are %v before they are on disk", f.peerDirs)
 	}
 	memory.mu.Unlock()
-	if err := <-done; err != nil || !f.hasMet("gk3") {
+	if err := <-done; err != nil || !f.knowsPeer("gk3") {
 		t.Error(err)
 	}
 }

@@ -47,7 +47,7 @@ var (
 
 var errFaulty = errors.New("consensus: this member has a fault and no longer responds")
 
-func (t *transport) mute() bool {
+func (t *transport) hasFault() bool {
 	select {
 	case <-t.failed:
 		return true
@@ -57,7 +57,7 @@ func (t *transport) mute() bool {
 }
 
 func (t *transport) AppendEntries(id raft.ServerID, address raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
-	if t.mute() {
+	if t.hasFault() {
 		return errFaulty
 	}
 	// On a leader, Raft counts this member's copy of an entry before it is on disk.
@@ -78,8 +78,8 @@ func (t *transport) AppendEntries(id raft.ServerID, address raft.ServerAddress, 
 		if req.PrevLogEntry > 0 || len(req.Entries) > 0 {
 			matched = req.PrevLogEntry + uint64(len(req.Entries))
 		}
-		t.answers.note(id, req.Term, sent, matched)
-		t.snapshots.progress(id, matched)
+		t.answers.ack(id, req.Term, sent, matched)
+		t.snapshots.caughtUpTo(id, matched)
 	}
 	return nil
 }
@@ -95,29 +95,29 @@ func (t *transport) SetHeartbeatHandler(func(raft.RPC)) {}
 // InstallSnapshot does not record responses for Confirm. Raft counts them for VerifyLeader, but a snapshot is not a
 // request that confirms leadership.
 func (t *transport) InstallSnapshot(id raft.ServerID, address raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	if t.mute() {
+	if t.hasFault() {
 		return errFaulty
 	}
-	t.snapshots.sending(id, req.LastLogIndex)
+	t.snapshots.snapshotStarted(id, req.LastLogIndex)
 	return t.inner.InstallSnapshot(id, t.target(id, address), req, resp, data)
 }
 
 func (t *transport) RequestVote(id raft.ServerID, address raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
-	if t.mute() {
+	if t.hasFault() {
 		return errFaulty
 	}
 	return t.inner.RequestVote(id, t.target(id, address), req, resp)
 }
 
 func (t *transport) RequestPreVote(id raft.ServerID, address raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	if t.mute() {
+	if t.hasFault() {
 		return errFaulty
 	}
 	return t.inner.RequestPreVote(id, t.target(id, address), req, resp)
 }
 
 func (t *transport) TimeoutNow(id raft.ServerID, address raft.ServerAddress, req *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
-	if t.mute() {
+	if t.hasFault() {
 		return errFaulty
 	}
 	return t.inner.TimeoutNow(id, t.target(id, address), req, resp)

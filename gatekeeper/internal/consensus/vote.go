@@ -18,20 +18,20 @@ import (
 // alone has lost contact with the leader. Such an election is still prevented here, because the other members are still
 // in contact with the leader.
 
-// silence returns how long a follower must have had no contact with its leader to consider it gone when its vote is
+// silenceThreshold returns how long a follower must have had no contact with its leader to consider it gone when its vote is
 // requested. The candidate has heard nothing for the full timeout, and a leader may contact one member up to two tenths
 // of the timeout later than another.
-func silence(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
+func silenceThreshold(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
 
 // preVote grants a pre-vote that Raft would refuse only because it has not noticed yet that the leader is gone. It
 // returns false if Raft must respond.
 func (i *incoming) preVote(rpc raft.RPC) bool {
 	req, ok := rpc.Command.(*raft.RequestPreVoteRequest)
-	if !ok || !i.leaderless() || req.Term <= i.raft.CurrentTerm() || !i.votes(raft.ServerID(req.ID)) || !i.upToDate(req.LastLogTerm, req.LastLogIndex) {
+	if !ok || !i.leaderless() || req.Term <= i.raft.CurrentTerm() || !i.isVoter(raft.ServerID(req.ID)) || !i.upToDate(req.LastLogTerm, req.LastLogIndex) {
 		return false
 	}
 	now := time.Now()
-	i.granted.Store(&now)
+	i.preVoteGranted.Store(&now)
 	rpc.Respond(&raft.RequestPreVoteResponse{RPCHeader: i.header, Term: req.Term, Granted: true}, nil)
 	return true
 }
@@ -44,15 +44,15 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 // log. Therefore, this function replaces the candidate's address with its id. A member's vote for itself is stored
 // under its real address, which never equals an id in that form.
 func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
-	asked, ok := rpc.Command.(*raft.RequestVoteRequest)
+	original, ok := rpc.Command.(*raft.RequestVoteRequest)
 	if !ok {
 		return false
 	}
-	if len(asked.ID) == 0 {
+	if len(original.ID) == 0 {
 		rpc.Respond(&raft.RequestVoteResponse{RPCHeader: i.header}, nil)
 		return true
 	}
-	req := *asked
+	req := *original
 	// For a voter, LeadershipTransfer only means that it may vote even though it has a leader.
 	req.LeadershipTransfer = req.LeadershipTransfer || i.leaderless() || i.isLeader(req.ID)
 	req.Addr = []byte("member " + string(req.ID))
@@ -63,7 +63,7 @@ func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 // isLeader reports whether this member follows the member with that id. Raft also accepts its current leader as a
 // candidate, but recognizes it by address.
 func (i *incoming) isLeader(id []byte) bool {
-	if !i.runs() {
+	if !i.waitRunning() {
 		return false
 	}
 	_, leader := i.raft.LeaderWithID()
@@ -73,10 +73,10 @@ func (i *incoming) isLeader(id []byte) bool {
 // leaderless reports whether this member is a follower that has not heard from its leader for i.silenceThreshold.
 // Everything that the leader sent before the request counts, to within a fiftieth of the heartbeat timeout.
 func (i *incoming) leaderless() bool {
-	return i.idle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silence
+	return i.waitIdle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silenceThreshold
 }
 
-func (i *incoming) votes(id raft.ServerID) bool {
+func (i *incoming) isVoter(id raft.ServerID) bool {
 	return slices.ContainsFunc(i.raft.GetConfiguration().Configuration().Servers, func(s raft.Server) bool {
 		return s.ID == id && s.Suffrage == raft.Voter
 	})
@@ -85,9 +85,9 @@ func (i *incoming) votes(id raft.ServerID) bool {
 // upToDate reports whether a log that ends at term and index is at least as up to date as this member's log.
 func (i *incoming) upToDate(term, index uint64) bool {
 	stats := i.raft.Stats()
-	for _, of := range []string{"log", "snapshot"} {
-		lastTerm, err1 := strconv.ParseUint(stats["last_"+of+"_term"], 10, 64)
-		lastIndex, err2 := strconv.ParseUint(stats["last_"+of+"_index"], 10, 64)
+	for _, kind := range []string{"log", "snapshot"} {
+		lastTerm, err1 := strconv.ParseUint(stats["last_"+kind+"_term"], 10, 64)
+		lastIndex, err2 := strconv.ParseUint(stats["last_"+kind+"_index"], 10, 64)
 		if err1 != nil || err2 != nil || term < lastTerm || term == lastTerm && index < lastIndex {
 			return false
 		}

@@ -21,21 +21,21 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 			for _, r := range rest {
 				until(t, "all followers have applied the entries", func() bool { return r.raft.AppliedIndex() >= old.raft.AppliedIndex() })
 			}
-			pass(time.Second)
+			sleep(time.Second)
 			var mu sync.Mutex // guards the time below
-			var asked time.Time
+			var requested time.Time
 			cutOff(old, rest, nil)
-			cut := time.Now()
+			cutAt := time.Now()
 			for _, r := range rest {
-				r.wire.set(func(to raft.ServerID, question any) error {
+				r.wire.set(func(to raft.ServerID, command any) error {
 					if to == old.id {
 						return errCut
 					}
-					if _, ok := question.(*raft.RequestPreVoteRequest); ok {
+					if _, ok := command.(*raft.RequestPreVoteRequest); ok {
 						mu.Lock()
 						defer mu.Unlock()
-						if asked.IsZero() {
-							asked = time.Now()
+						if requested.IsZero() {
+							requested = time.Now()
 						}
 					}
 					return nil
@@ -43,11 +43,11 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 			}
 			next := leaderOf(t, rest...)
 			mu.Lock()
-			silent, took := asked.Sub(cut), time.Since(asked)
+			silent, took := requested.Sub(cutAt), time.Since(requested)
 			mu.Unlock()
 			timeout := old.cfg.Timeouts.Heartbeat
-			if most := timeout + staggered(timeout); silent > most {
-				t.Errorf("round %d: votes were first requested %v after the last contact, want at most %v", round, silent, most)
+			if limit := timeout + maxStagger(timeout); silent > limit {
+				t.Errorf("round %d: votes were first requested %v after the last contact, want at most %v", round, silent, limit)
 			}
 			if took >= 100*time.Millisecond { // in the synctest bubble, only waiting takes time
 				t.Errorf("round %d: elected %v after the first vote request", round, took)
@@ -60,8 +60,8 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	})
 }
 
-// askPreVote sends a pre-vote request to voter, from a candidate with the given name and log, for the next term.
-func askPreVote(t *testing.T, candidate, voter *member, name raft.ServerID, lastTerm, lastIndex uint64) (granted bool) {
+// requestPreVote sends a pre-vote request to voter, from a candidate with the given name and log, for the next term.
+func requestPreVote(t *testing.T, candidate, voter *member, name raft.ServerID, lastTerm, lastIndex uint64) (granted bool) {
 	t.Helper()
 	var r raft.RequestPreVoteResponse
 	err := candidate.transport.RequestPreVote(voter.id, voter.address, &raft.RequestPreVoteRequest{
@@ -74,10 +74,10 @@ func askPreVote(t *testing.T, candidate, voter *member, name raft.ServerID, last
 	return r.Granted
 }
 
-// askVotes sends a pre-vote and then a vote request like askPreVote.
-func askVotes(t *testing.T, candidate, voter *member, name raft.ServerID, lastTerm, lastIndex uint64) (preVote, vote bool) {
+// requestVotes sends a pre-vote and then a vote request like requestPreVote.
+func requestVotes(t *testing.T, candidate, voter *member, name raft.ServerID, lastTerm, lastIndex uint64) (preVote, vote bool) {
 	t.Helper()
-	preVote = askPreVote(t, candidate, voter, name, lastTerm, lastIndex)
+	preVote = requestPreVote(t, candidate, voter, name, lastTerm, lastIndex)
 	var r raft.RequestVoteResponse
 	err := candidate.transport.RequestVote(voter.id, voter.address, &raft.RequestVoteRequest{
 		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(name), Addr: []byte(candidate.address)},
@@ -94,9 +94,9 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		rest := others(members, leader)
-		pass(time.Second)
+		sleep(time.Second)
 		term := leader.Term()
-		pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term+1, 1_000_000)
+		pre, vote := requestVotes(t, rest[0], rest[1], rest[0].id, term+1, 1_000_000)
 		if pre || vote {
 			t.Errorf("a follower in contact with its leader granted a pre-vote: %v, a vote: %v", pre, vote)
 		}
@@ -107,7 +107,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 			}
 			return nil
 		}, nil)
-		pass(20 * time.Second)
+		sleep(20 * time.Second)
 		if now, leads := leads(leader.raft); !leads || now != term {
 			t.Errorf("the leader of term %d was deposed: term %d, leads %v", term, now, leads)
 		}
@@ -127,13 +127,13 @@ func TestVote_LeaderGone_OnlyAnUpToDateMemberGetsVotes(t *testing.T) {
 		}
 		cutOff(leader, rest, nil)
 		until(t, "the voter has not heard from the leader for some time", rest[1].transport.incoming.leaderless)
-		if pre, vote := askVotes(t, rest[0], rest[1], "gk9", term, last); pre || vote {
+		if pre, vote := requestVotes(t, rest[0], rest[1], "gk9", term, last); pre || vote {
 			t.Errorf("a non-member got a pre-vote: %v, a vote: %v", pre, vote)
 		}
-		if pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term, last-1); pre || vote {
+		if pre, vote := requestVotes(t, rest[0], rest[1], rest[0].id, term, last-1); pre || vote {
 			t.Errorf("a member whose log is behind got a pre-vote: %v, a vote: %v", pre, vote)
 		}
-		if pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term, last); !pre || !vote {
+		if pre, vote := requestVotes(t, rest[0], rest[1], rest[0].id, term, last); !pre || !vote {
 			t.Errorf("a member with the complete log got a pre-vote: %v, a vote: %v", pre, vote)
 		}
 	})
@@ -155,7 +155,7 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 		candidate, voter := rest[0], rest[1]
 		until(t, "the voter considers the leader gone", voter.transport.incoming.leaderless)
 		term := voter.raft.CurrentTerm() + 10
-		ask := func(id raft.ServerID, address string, lastTerm, lastIndex uint64) bool {
+		requestVote := func(id raft.ServerID, address string, lastTerm, lastIndex uint64) bool {
 			t.Helper()
 			var r raft.RequestVoteResponse
 			err := candidate.transport.RequestVote(voter.id, voter.address, &raft.RequestVoteRequest{
@@ -168,27 +168,27 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 			return r.Granted
 		}
 		const shared = "same.test:7421"
-		if !ask(candidate.id, shared, lastTerm, last) {
+		if !requestVote(candidate.id, shared, lastTerm, last) {
 			t.Fatal("the first candidate got no vote")
 		}
-		if ask(leader.id, shared, 0, 0) {
+		if requestVote(leader.id, shared, 0, 0) {
 			t.Error("two members got the same member's vote in one term")
 		}
-		if ask(leader.id, string(candidate.address), lastTerm, last) {
+		if requestVote(leader.id, string(candidate.address), lastTerm, last) {
 			t.Error("a member got another member's vote by using its address")
 		}
-		if !ask(candidate.id, "moved.test:7421", lastTerm, last) {
+		if !requestVote(candidate.id, "moved.test:7421", lastTerm, last) {
 			t.Error("a member that retried its request from another address lost its vote")
 		}
 		term++
-		if ask("", shared, lastTerm, last) {
+		if requestVote("", shared, lastTerm, last) {
 			t.Error("a candidate without an id got a vote")
 		}
 		// A member's vote for itself must not count for another member with its address.
 		campaign(t, voter)
 		until(t, "the voter becomes a candidate", func() bool { return voter.raft.State() != raft.Follower })
 		term = voter.raft.CurrentTerm()
-		if ask(candidate.id, string(voter.address), lastTerm, last+100) {
+		if requestVote(candidate.id, string(voter.address), lastTerm, last+100) {
 			t.Error("a member got the vote that the voter had given itself")
 		}
 	})

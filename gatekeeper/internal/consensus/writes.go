@@ -21,7 +21,7 @@ type writes struct {
 	n    int // number of writes recorded so far
 }
 
-func (w *writes) note(took time.Duration) {
+func (w *writes) record(took time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.took[w.n%len(w.took)] = took

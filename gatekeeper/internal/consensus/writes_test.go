@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-func TestWrites_CoverTheLatest(t *testing.T) {
+func TestWrites_CoverTheLatest128Writes(t *testing.T) {
 	t.Parallel()
 	var w writes
 	if got := w.latest(); got != (Writes{}) {
 		t.Errorf("latest() before the first write = %+v, want zero", got)
 	}
-	w.note(time.Hour) // overwritten by the last of the 128 writes below
+	w.record(time.Hour) // overwritten by the last of the 128 writes below
 	for i := range 128 {
-		w.note(time.Duration(i+1) * time.Millisecond)
+		w.record(time.Duration(i+1) * time.Millisecond)
 		if got := w.latest(); i < 127 && got.Longest != time.Hour {
 			t.Fatalf("latest() after %d writes = %+v, want the longest write", i+2, got)
 		}

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// maxSemaphores limits the number of semaphores in memory, and maxStrangers the number of callers of undefined
+	// maxSemaphores limits the number of semaphores in memory, and maxUnknownCallers the number of callers of undefined
 	// names.
-	maxSemaphores = 2000
-	maxStrangers  = 200
-	// maxPerShelf limits the callers kept for one semaphore, and the names kept for one caller of undefined names.
-	maxPerShelf = 8
-	// kept is how long a denial is kept after it was last repeated.
-	kept = 7 * 24 * time.Hour
+	maxSemaphores     = 2000
+	maxUnknownCallers = 200
+	// maxPerBucket limits the callers kept for one semaphore, and the names kept for one caller of undefined names.
+	maxPerBucket = 8
+	// retention is how long a denial is kept after it was last repeated.
+	retention = 7 * 24 * time.Hour
 )
 
 // Denial describes what a caller was denied, and why, from the first denial for that reason to the last.
@@ -52,15 +52,15 @@ type Memory struct {
 func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message string, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	into, from, most := &m.known, &m.unknown, maxSemaphores
+	into, from, limit := &m.known, &m.unknown, maxSemaphores
 	key, other := bySemaphore(&req), byCaller(&req)
 	if reason == semaphore.NoSuchSemaphore {
-		into, from, most, key, other = from, into, maxStrangers, other, key
+		into, from, limit, key, other = from, into, maxUnknownCallers, other, key
 	}
 	from.remove(other, &req) // the definition has been created or deleted since
 	d := into.find(key, &req)
 	if d == nil {
-		d = into.add(key, most)
+		d = into.add(key, limit)
 	}
 	if d.Passed || d.Reason != reason {
 		*d = Denial{Reason: reason, First: at}
@@ -103,8 +103,8 @@ func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	if m.changes == after {
 		return nil, after
 	}
-	for key, at := range m.known.shelves {
-		if slices.ContainsFunc(at.Value.(*shelf).denials, func(d Denial) bool { return d.changed > after }) {
+	for key, at := range m.known.buckets {
+		if slices.ContainsFunc(at.Value.(*bucket).denials, func(d Denial) bool { return d.changed > after }) {
 			names = append(names, key.semaphore)
 		}
 	}
@@ -120,7 +120,7 @@ func (m *Memory) Of(name string, now time.Time) []Denial {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	found := fresh(m.known.of(name), now)
+	found := fresh(m.known.get(name), now)
 	slices.SortStableFunc(found, newestFirst)
 	return found
 }
@@ -152,5 +152,5 @@ func newestFirst(a, b Denial) int { return b.Last.Compare(a.Last) }
 
 // fresh returns a copy of the denials that are not too old.
 func fresh(denials []Denial, now time.Time) []Denial {
-	return slices.DeleteFunc(slices.Clone(denials), func(d Denial) bool { return now.Sub(d.Last) > kept })
+	return slices.DeleteFunc(slices.Clone(denials), func(d Denial) bool { return now.Sub(d.Last) > retention })
 }

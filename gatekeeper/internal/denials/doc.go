@@ -3,6 +3,6 @@
 //
 // The memory belongs to the leader: it is not replicated, no decision depends on it, and a new leader starts with an
 // empty one. It is bounded: it keeps the last denials of maxSemaphores semaphores, and for each semaphore those of
-// maxPerShelf callers. Denials of undefined names are kept separately, by caller. A program that keeps requesting new
+// maxPerBucket callers. Denials of undefined names are kept separately, by caller. A program that keeps requesting new
 // names evicts only its own denials, and callers of undefined names never evict a caller of a defined one.
 package denials

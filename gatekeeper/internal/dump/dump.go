@@ -21,7 +21,7 @@ const (
 	MsgState     = "state"
 	MsgSemaphore = "state of semaphore"
 	MsgPermit    = "state of permit"
-	MsgLeftOut   = "state left out"
+	MsgOmitted   = "state left out"
 )
 
 // View is the content of one dump.
@@ -42,8 +42,8 @@ func Write(ctx context.Context, log *slog.Logger, v View) {
 	write(ctx, log, v, MaxLines)
 }
 
-func write(ctx context.Context, log *slog.Logger, v View, most int) {
-	d := dump{ctx: ctx, log: log, left: most}
+func write(ctx context.Context, log *slog.Logger, v View, limit int) {
+	d := dump{ctx: ctx, log: log, left: limit}
 	s := v.State
 	waiters := 0
 	for _, n := range v.Waiting {
@@ -62,15 +62,15 @@ func write(ctx context.Context, log *slog.Logger, v View, most int) {
 	for _, name := range inUse(s, v.Waiting) {
 		d.semaphore(s, name, v.Waiting[name])
 		if d.left == 0 { // count the rest without reading it
-			d.leftOut += s.HolderCount(name)
+			d.omitted += s.HolderCount(name)
 			continue
 		}
 		for p := range s.Holders(name) {
 			d.permit(p, v.Remaining)
 		}
 	}
-	if d.leftOut > 0 {
-		log.LogAttrs(ctx, slog.LevelInfo, MsgLeftOut, slog.Int("lines", d.leftOut), slog.Int("limit", most))
+	if d.omitted > 0 {
+		log.LogAttrs(ctx, slog.LevelInfo, MsgOmitted, slog.Int("lines", d.omitted), slog.Int("limit", limit))
 	}
 }
 
@@ -114,12 +114,12 @@ type dump struct {
 	ctx     context.Context //nolint:containedctx // lives for one call of Write
 	log     *slog.Logger
 	left    int
-	leftOut int
+	omitted int
 }
 
 func (d *dump) line(msg string, attrs ...slog.Attr) {
 	if d.left == 0 {
-		d.leftOut++
+		d.omitted++
 		return
 	}
 	d.left--

@@ -50,15 +50,15 @@ func grant(sem, acquirer string) fsm.Grant {
 	}
 }
 
-func written(v View, most int) []string {
+func dumpLines(v View, limit int) []string {
 	var b bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&b, nil))
-	write(context.Background(), log, v, most)
+	write(context.Background(), log, v, limit)
 	text := regexp.MustCompile(`(?m)^time=\S+ level=INFO `).ReplaceAllString(b.String(), "")
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-func TestWrite_Leader_WritesWhatIsInUse(t *testing.T) {
+func TestWrite_Leader_WritesSemaphoresInUse(t *testing.T) {
 	s := state(t,
 		create("idle", "job", "paused", "gone", "queued"), grant("job", "app2"), grant("job", "app1"), grant("gone", "app1"),
 		fsm.Pause{Names: []string{"paused"}, Reason: "upgrade", Author: "ann", At: time.Unix(3, 0)},
@@ -68,7 +68,7 @@ func TestWrite_Leader_WritesWhatIsInUse(t *testing.T) {
 	for p := range s.Permits(0) {
 		job[p.Semaphore+"/"+p.Identity.Acquirer] = p.Token
 	}
-	got := written(View{
+	got := dumpLines(View{
 		State: s, Role: "leader", Leader: "gk1", Term: 3, Waiting: map[string]int{"queued": 2},
 		Remaining: func(token uint64) (time.Duration, bool) {
 			return 59*time.Second + 400*time.Microsecond, token == job["job/app2"]
@@ -96,30 +96,30 @@ func TestWrite_SemaphoreWithJobs_IsInUse(t *testing.T) {
 	s := state(t, create("idle", "job"), fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel}, fsm.SubmitJob{
 		Spec: &work.Spec{ID: "j", Semaphore: "job"}, Tasks: [][]byte{nil, nil}, Digest: strings.Repeat("d", 32), At: time.Unix(2, 0),
 	})
-	got := written(View{State: s, Role: "follower", Remaining: func(uint64) (time.Duration, bool) { return 0, false }}, 10)
+	got := dumpLines(View{State: s, Role: "follower", Remaining: func(uint64) (time.Duration, bool) { return 0, false }}, 10)
 	if len(got) != 2 || !strings.Contains(got[1], "semaphore=job used=0 waiters=0 jobs=1 tasks_waiting=2 tasks_held=0") {
 		t.Fatalf("Write() = %q, want a line for the semaphore with the job", got)
 	}
 }
 
-func TestWrite_TooManyLines_SaysHowManyWereLeftOut(t *testing.T) {
+func TestWrite_TooManyLines_ReportsOmittedCount(t *testing.T) {
 	s := state(t, create("a", "b"), grant("a", "1"), grant("a", "2"), grant("b", "1"), grant("b", "2"))
 	unknown := func(uint64) (time.Duration, bool) { return 0, false }
-	whole := written(View{State: s, Remaining: unknown}, MaxLines)
+	whole := dumpLines(View{State: s, Remaining: unknown}, MaxLines)
 	if len(whole) != 7 {
 		t.Fatalf("the whole dump has %d lines, want 7:\n%s", len(whole), strings.Join(whole, "\n"))
 	}
-	for most := 1; most < len(whole); most++ {
-		got := written(View{State: s, Remaining: unknown}, most)
-		if diff := cmp.Diff(whole[:most], got[:most]); diff != "" {
-			t.Errorf("limit %d: (-want +got):\n%s", most, diff)
+	for limit := 1; limit < len(whole); limit++ {
+		got := dumpLines(View{State: s, Remaining: unknown}, limit)
+		if diff := cmp.Diff(whole[:limit], got[:limit]); diff != "" {
+			t.Errorf("limit %d: (-want +got):\n%s", limit, diff)
 		}
-		want := fmt.Sprintf("msg=%q lines=%d limit=%d", MsgLeftOut, len(whole)-most, most)
-		if last := got[len(got)-1]; last != want || len(got) != most+1 {
-			t.Errorf("limit %d: %d lines, the last %q, want %q", most, len(got), last, want)
+		want := fmt.Sprintf("msg=%q lines=%d limit=%d", MsgOmitted, len(whole)-limit, limit)
+		if last := got[len(got)-1]; last != want || len(got) != limit+1 {
+			t.Errorf("limit %d: %d lines, the last %q, want %q", limit, len(got), last, want)
 		}
 	}
-	if exact := written(View{State: s, Remaining: unknown}, len(whole)); len(exact) != len(whole) {
+	if exact := dumpLines(View{State: s, Remaining: unknown}, len(whole)); len(exact) != len(whole) {
 		t.Errorf("a dump that just fits has %d lines, want %d", len(exact), len(whole))
 	}
 }

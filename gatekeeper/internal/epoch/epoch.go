@@ -26,14 +26,14 @@ type Epoch struct {
 	// wake and done belong to this epoch only, so that no goroutine of another epoch receives a wake-up or misses the
 	// end.
 	wake chan struct{}
-	over chan struct{} // closed when the epoch ends
+	done chan struct{} // closed when the epoch ends
 	// handovers counts the calls that are handing over commands. It is incremented only under the lock and in this
 	// epoch, so that Demote can wait for it.
-	handing sync.WaitGroup
+	handovers sync.WaitGroup
 }
 
-// During calls do under the lock if the epoch is still current, and reports whether it is.
-func (e *Epoch) During(do func()) (current bool) {
+// IfCurrent calls do under the lock if the epoch is still current, and reports whether it is.
+func (e *Epoch) IfCurrent(do func()) (current bool) {
 	e.room.Lock()
 	defer e.room.Unlock()
 	if e.room.current != e {
@@ -53,7 +53,7 @@ func (e *Epoch) Run(collect func() (act func(), next time.Duration)) {
 		for {
 			var act func()
 			var next time.Duration
-			if !e.During(func() { act, next = collect() }) {
+			if !e.IfCurrent(func() { act, next = collect() }) {
 				return
 			}
 			if act != nil {
@@ -64,7 +64,7 @@ func (e *Epoch) Run(collect func() (act func(), next time.Duration)) {
 			select {
 			case <-timer.C:
 			case <-e.wake:
-			case <-e.over:
+			case <-e.done:
 				return
 			}
 		}
@@ -80,7 +80,7 @@ func (e *Epoch) Every(period time.Duration, do func()) {
 			select {
 			case <-tick.C:
 				do()
-			case <-e.over:
+			case <-e.done:
 				return
 			}
 		}
@@ -92,7 +92,7 @@ func (e *Epoch) Every(period time.Duration, do func()) {
 func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T)) (current bool) {
 	chunk := make([]T, 0, Chunk)
 	flush := func() bool {
-		return e.During(func() {
+		return e.IfCurrent(func() {
 			for _, item := range chunk {
 				visit(item)
 			}
@@ -113,11 +113,11 @@ func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T))
 	return flush()
 }
 
-// Where returns the items for which keep returns true. Walk calls keep without the lock.
-func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
+// Filter returns the items for which keep returns true. Walk calls keep without the lock.
+func Filter[T any](items iter.Seq[T], keep func(T) bool) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for item := range items {
-			if want(item) && !yield(item) {
+			if keep(item) && !yield(item) {
 				return
 			}
 		}
@@ -128,19 +128,19 @@ func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
 // and the error of its batcher.Outcome, under the lock and only in the same epoch. settled must not propose. If settled
 // is nil, outcomes are ignored. The caller must not hold the lock.
 func (e *Epoch) Propose(settled func(i int, err error), cmds ...fsm.Command) {
-	if len(cmds) == 0 || !e.During(func() { e.handing.Add(1) }) {
+	if len(cmds) == 0 || !e.IfCurrent(func() { e.handovers.Add(1) }) {
 		return
 	}
-	defer e.handing.Done()
+	defer e.handovers.Done()
 	for i, cmd := range cmds {
 		select {
-		case <-e.over:
+		case <-e.done:
 			return
 		default:
 		}
 		e.room.propose(cmd, func(o batcher.Outcome) {
 			if settled != nil {
-				e.During(func() { settled(i, o.Err) })
+				e.IfCurrent(func() { settled(i, o.Err) })
 			}
 		})
 	}

@@ -24,7 +24,7 @@ type alarms struct {
 	*Room
 	due Heap[alarm]
 
-	log sync.Mutex // guards the fields below
+	mu sync.Mutex // guards the fields below
 	// proposed contains the terms of the proposed commands.
 	proposed []uint64
 	// err is the outcome of each proposal. If block is not nil, proposals block until it is closed.
@@ -44,19 +44,19 @@ func newAlarms() *alarms {
 }
 
 func (a *alarms) propose(cmd fsm.Command, done func(batcher.Outcome)) {
-	a.log.Lock()
+	a.mu.Lock()
 	a.proposed = append(a.proposed, cmd.(fsm.EndCooling).Term)
 	err, block := a.err, a.block
-	a.log.Unlock()
+	a.mu.Unlock()
 	if block != nil {
 		<-block
 	}
 	go done(batcher.Outcome{Err: err})
 }
 
-func (a *alarms) become(err error) {
-	a.log.Lock()
-	defer a.log.Unlock()
+func (a *alarms) setErr(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.err = err
 }
 
@@ -85,12 +85,12 @@ func (a *alarms) settled(_ int, err error) {
 	}
 }
 
-// set adds n alarms that are due after the given time.
-func (a *alarms) set(n int, in time.Duration) {
+// schedule adds n alarms that are due after the given time.
+func (a *alarms) schedule(n int, delay time.Duration) {
 	a.Lock()
 	defer a.Unlock()
 	for range n {
-		heap.Push(&a.due, alarm{time.Now().Add(in)})
+		heap.Push(&a.due, alarm{time.Now().Add(delay)})
 	}
 	a.Wake()
 }
@@ -99,8 +99,8 @@ func (a *alarms) set(n int, in time.Duration) {
 func (a *alarms) sleep(d time.Duration) []uint64 {
 	time.Sleep(d)
 	synctest.Wait()
-	a.log.Lock()
-	defer a.log.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	proposed := a.proposed
 	a.proposed = nil
 	return proposed
@@ -116,7 +116,7 @@ func inEpoch(t *testing.T, test func(t *testing.T, a *alarms)) {
 	})
 }
 
-func want(t *testing.T, proposed []uint64, terms ...uint64) {
+func wantProposed(t *testing.T, proposed []uint64, terms ...uint64) {
 	t.Helper()
 	if !slices.Equal(proposed, terms) {
 		t.Fatalf("commands with the terms %v were proposed, want %v", proposed, terms)
@@ -125,30 +125,30 @@ func want(t *testing.T, proposed []uint64, terms ...uint64) {
 
 func TestRun_DueOrWoken_CallsAct(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
-		a.set(1, 3*time.Hour)
-		a.set(2, time.Minute)
-		want(t, a.sleep(time.Minute-1))
-		want(t, a.sleep(1), 1, 1)
-		want(t, a.sleep(3*time.Hour), 1)
-		want(t, a.sleep(24*time.Hour))
+		a.schedule(1, 3*time.Hour)
+		a.schedule(2, time.Minute)
+		wantProposed(t, a.sleep(time.Minute-1))
+		wantProposed(t, a.sleep(1), 1, 1)
+		wantProposed(t, a.sleep(3*time.Hour), 1)
+		wantProposed(t, a.sleep(24*time.Hour))
 	})
 }
 
-func TestDemote_AfterItHasReturned_NothingIsProposedInThatTerm(t *testing.T) {
+func TestDemote_AfterReturning_NothingIsProposedInThatTerm(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
-		a.set(3, time.Hour)
+		a.schedule(3, time.Hour)
 		a.Demote(1)
-		a.set(3, time.Minute) // by mistake: this server no longer leads
-		want(t, a.sleep(24*time.Hour))
+		a.schedule(3, time.Minute) // by mistake: this server no longer leads
+		wantProposed(t, a.sleep(24*time.Hour))
 	})
 }
 
 // A command is being handed over when the epoch ends. Demote waits for it, and the rest is not handed over.
-func TestDemote_WhileCommandsAreHandedOver_WaitsAndStopsThem(t *testing.T) {
+func TestDemote_DuringHandover_WaitsAndDropsRest(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.block = make(chan struct{})
-		a.set(3, 0)
-		want(t, a.sleep(0), 1)
+		a.schedule(3, 0)
+		wantProposed(t, a.sleep(0), 1)
 		var demoted atomic.Bool
 		go func() { a.Demote(1); demoted.Store(true) }()
 		synctest.Wait()
@@ -156,52 +156,52 @@ func TestDemote_WhileCommandsAreHandedOver_WaitsAndStopsThem(t *testing.T) {
 			t.Fatal("Demote returned while a command was being handed over")
 		}
 		close(a.block)
-		want(t, a.sleep(0))
+		wantProposed(t, a.sleep(0))
 		if !demoted.Load() {
 			t.Fatal("Demote did not return")
 		}
 	})
 }
 
-func TestDemote_ForAnotherTerm_EndsNothing(t *testing.T) {
+func TestDemote_DifferentTerm_HasNoEffect(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
-		a.set(1, time.Minute)
+		a.schedule(1, time.Minute)
 		a.Demote(2)
 		a.Demote(0)
-		want(t, a.sleep(time.Minute), 1)
+		wantProposed(t, a.sleep(time.Minute), 1)
 	})
 }
 
-func TestPropose_NotAppended_IsRetriedUntilItIs(t *testing.T) {
+func TestPropose_NotAppended_IsRetriedUntilAppended(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
-		a.become(consensus.ErrNotAppended)
-		a.set(1, 0)
-		want(t, a.sleep(3*RetryAfter-1), 1, 1, 1)
-		a.become(nil)
-		want(t, a.sleep(time.Hour), 1)
+		a.setErr(consensus.ErrNotAppended)
+		a.schedule(1, 0)
+		wantProposed(t, a.sleep(3*RetryAfter-1), 1, 1, 1)
+		a.setErr(nil)
+		wantProposed(t, a.sleep(time.Hour), 1)
 	})
 }
 
-func TestPropose_NotAppendedAndTheEpochEnds_IsNotRetried(t *testing.T) {
+func TestPropose_NotAppendedAndEpochEnds_IsNotRetried(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
-		a.become(consensus.ErrNotAppended)
-		a.set(1, 0)
-		want(t, a.sleep(0), 1)
+		a.setErr(consensus.ErrNotAppended)
+		a.schedule(1, 0)
+		wantProposed(t, a.sleep(0), 1)
 		a.Demote(1)
 		a.promote(2)
-		want(t, a.sleep(time.Hour))
+		wantProposed(t, a.sleep(time.Hour))
 	})
 }
 
 // The outcome arrives in the next epoch, which does not know the command.
-func TestPropose_OutcomeAfterItsEpoch_IsDropped(t *testing.T) {
+func TestPropose_OutcomeAfterEpoch_IsDropped(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		var settle func(batcher.Outcome)
 		r := NewRoom(func(_ fsm.Command, done func(batcher.Outcome)) { settle = done }, nil)
 		defer r.Close()
-		heard := 0
+		outcomes := 0
 		begin := func(e *Epoch) {
-			e.Every(time.Second, func() { e.Propose(func(int, error) { heard++ }, fsm.EndCooling{}) })
+			e.Every(time.Second, func() { e.Propose(func(int, error) { outcomes++ }, fsm.EndCooling{}) })
 		}
 		r.Begin(1, begin)
 		a.sleep(time.Second)
@@ -209,34 +209,34 @@ func TestPropose_OutcomeAfterItsEpoch_IsDropped(t *testing.T) {
 		r.Demote(1)
 		r.Begin(2, begin)
 		first(batcher.Outcome{})
-		if heard != 0 {
+		if outcomes != 0 {
 			t.Fatal("settled was called in the next epoch")
 		}
 		a.sleep(time.Second)
 		settle(batcher.Outcome{})
-		if heard != 1 {
+		if outcomes != 1 {
 			t.Fatal("settled was not called in the epoch of the proposal")
 		}
 	})
 }
 
 // The goroutine of the first epoch is busy when the second begins and is woken. The wake-up belongs to the second.
-func TestWake_GoroutineOfThePreviousEpochIsBusy_DoesNotTakeTheWakeUp(t *testing.T) {
+func TestWake_PreviousEpochGoroutineIsBusy_DoesNotConsumeWakeUp(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.block = make(chan struct{})
-		a.set(1, 0)
-		want(t, a.sleep(0), 1)
+		a.schedule(1, 0)
+		wantProposed(t, a.sleep(0), 1)
 		go a.Demote(1)
 		synctest.Wait()
 		block := a.block
-		a.log.Lock()
+		a.mu.Lock()
 		a.block = nil
-		a.log.Unlock()
+		a.mu.Unlock()
 		a.promote(2)
 		synctest.Wait()
-		a.set(1, 0)
+		a.schedule(1, 0)
 		close(block)
-		want(t, a.sleep(0), 2)
+		wantProposed(t, a.sleep(0), 2)
 	})
 }
 
@@ -300,7 +300,7 @@ func TestClose_WaitsForEveryGoroutine(t *testing.T) {
 	})
 }
 
-func TestEvery_RunsOncePerPeriodUntilTheEnd(t *testing.T) {
+func TestEvery_RunsOncePerPeriodUntilEpochEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
 		r := NewRoom(nil, nil)
@@ -316,7 +316,7 @@ func TestEvery_RunsOncePerPeriodUntilTheEnd(t *testing.T) {
 	})
 }
 
-func TestWalk_VisitsAll_HoldingTheLockPerChunk(t *testing.T) {
+func TestWalk_VisitsAll_LockingPerChunk(t *testing.T) {
 	for _, n := range []int{0, 1, Chunk, 3*Chunk + 7} {
 		synctest.Test(t, func(t *testing.T) {
 			r := NewRoom(nil, nil)
@@ -343,7 +343,7 @@ func TestWalk_VisitsAll_HoldingTheLockPerChunk(t *testing.T) {
 	}
 }
 
-func TestWalk_EpochEnds_VisitsNoMore(t *testing.T) {
+func TestWalk_EpochEnds_StopsVisiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(nil, nil)
 		defer r.Close()
@@ -372,12 +372,12 @@ func upTo(n int) func(yield func(int) bool) {
 	}
 }
 
-func TestRoom_DemotedTwiceAndClosed_EachWaitsForTheHandOver(t *testing.T) {
+func TestRoom_DemotedTwiceAndClosed_EachWaitsForHandover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAlarms()
 		a.block = make(chan struct{})
 		a.promote(1)
-		a.set(1, 0)
+		a.schedule(1, 0)
 		synctest.Wait()
 		var returned atomic.Int32
 		for _, call := range []func(){func() { a.Demote(1) }, func() { a.Demote(1) }, a.Close} {
@@ -395,7 +395,7 @@ func TestRoom_DemotedTwiceAndClosed_EachWaitsForTheHandOver(t *testing.T) {
 	})
 }
 
-func TestRoom_Closed_BeginsNoEpoch(t *testing.T) {
+func TestRoom_Closed_StartsNoEpoch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAlarms()
 		a.Close()

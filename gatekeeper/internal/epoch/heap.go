@@ -26,10 +26,10 @@ func (h *Heap[T]) Push(x any) {
 }
 
 func (h *Heap[T]) Pop() any {
-	var none T
+	var zero T
 	last := len(*h) - 1
 	item := (*h)[last]
-	(*h)[last] = none
+	(*h)[last] = zero
 	*h = (*h)[:last]
 	item.Moved(-1)
 	return item

@@ -36,7 +36,7 @@ func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	if r.closed {
 		return
 	}
-	r.current = &Epoch{Term: term, room: r, wake: make(chan struct{}, 1), over: make(chan struct{})}
+	r.current = &Epoch{Term: term, room: r, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	begin(r.current)
 }
 
@@ -67,7 +67,7 @@ func (r *Room) end() {
 	if r.current == nil {
 		return
 	}
-	close(r.current.over)
+	close(r.current.done)
 	r.ended = append(r.ended, r.current)
 	r.current = nil
 	if r.drop != nil {
@@ -81,7 +81,7 @@ func (r *Room) awaitHandovers() {
 	ended := slices.Clone(r.ended)
 	r.Unlock()
 	for _, e := range ended {
-		e.handing.Wait()
+		e.handovers.Wait()
 	}
 	r.Lock()
 	defer r.Unlock()

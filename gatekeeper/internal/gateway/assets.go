@@ -23,8 +23,8 @@ var dashboard embed.FS
 type files map[string]*file
 
 type file struct {
-	kind, tag     string
-	plain, zipped []byte
+	contentType, etag string
+	plain, zipped     []byte
 }
 
 // dashboardFiles loads the embedded files. It panics on an error, which cannot occur with embedded files.
@@ -52,9 +52,9 @@ func dashboardFiles() files {
 
 func newFile(name string, data []byte) *file {
 	sum := sha256.Sum256(data)
-	f := &file{kind: mime.TypeByExtension(path.Ext(name)), tag: hex.EncodeToString(sum[:8]), plain: data}
+	f := &file{contentType: mime.TypeByExtension(path.Ext(name)), etag: hex.EncodeToString(sum[:8]), plain: data}
 	if strings.HasSuffix(name, ".map") {
-		f.kind = "application/json"
+		f.contentType = "application/json"
 	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -86,14 +86,14 @@ func (all files) serve(w http.ResponseWriter, r *http.Request) {
 		writeError(w, noRoute(r))
 		return
 	}
-	h, data, tag := w.Header(), f.plain, f.tag
-	h.Set("Content-Type", f.kind)
+	h, data, etag := w.Header(), f.plain, f.etag
+	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "no-cache") // the browser must revalidate it each time
 	h.Set("Vary", "Accept-Encoding")
 	if f.zipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		data, tag = f.zipped, tag+"-gzip"
+		data, etag = f.zipped, etag+"-gzip"
 	}
-	h.Set("ETag", `"`+tag+`"`)
+	h.Set("ETag", `"`+etag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

@@ -13,7 +13,7 @@ func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 	t.Parallel()
 	script := strings.Repeat("let a = 1;\n", 1000)
 	all := files{"/assets/app.js": newFile("assets/app.js", []byte(script))}
-	ask := func(headers ...string) *http.Response {
+	get := func(headers ...string) *http.Response {
 		r := httptest.NewRequest(http.MethodGet, "/assets/app.js", nil)
 		for i := 0; i < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])
@@ -22,27 +22,27 @@ func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 		all.serve(w, r)
 		return w.Result()
 	}
-	text := func(r io.Reader) string {
+	readAll := func(r io.Reader) string {
 		data, err := io.ReadAll(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(data)
 	}
-	plain, zipped := ask(), ask("Accept-Encoding", "br, gzip")
-	if got := text(plain.Body); got != script || plain.Header.Get("Content-Encoding") != "" || !strings.Contains(plain.Header.Get("Content-Type"), "javascript") {
+	plain, zipped := get(), get("Accept-Encoding", "br, gzip")
+	if got := readAll(plain.Body); got != script || plain.Header.Get("Content-Encoding") != "" || !strings.Contains(plain.Header.Get("Content-Type"), "javascript") {
 		t.Errorf("uncompressed response: header %v, body %.20q", plain.Header, got)
 	}
 	z, err := gzip.NewReader(zipped.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := text(z); got != script || zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" {
+	if got := readAll(z); got != script || zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("compressed response: header %v, body %.20q", zipped.Header, got)
 	}
 	if tag := zipped.Header.Get("ETag"); tag == "" || tag == plain.Header.Get("ETag") {
 		t.Errorf("ETag of the compressed response = %q, of the plain one = %q, want different ones", tag, plain.Header.Get("ETag"))
-	} else if again := ask("Accept-Encoding", "gzip", "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
-		t.Errorf("GET with a current ETag = %s, want 304", again.Status)
+	} else if revalidated := get("Accept-Encoding", "gzip", "If-None-Match", tag); revalidated.StatusCode != http.StatusNotModified {
+		t.Errorf("GET with a current ETag = %s, want 304", revalidated.Status)
 	}
 }

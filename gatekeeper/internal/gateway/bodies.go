@@ -16,31 +16,31 @@ const (
 	// maxBodies limits the total size of the bodies of all requests in progress, in bytes. Bodies are read before
 	// the callers are known, so without this limit anyone who can reach the port could exhaust the memory.
 	maxBodies = 64 << 20
-	// maxBodiesOfOne limits the share of one address, so that one address cannot block the others.
-	maxBodiesOfOne = maxBodies / 4
+	// maxBodiesPerAddress limits the share of one address, so that one address cannot block the others.
+	maxBodiesPerAddress = maxBodies / 4
 	// bodiesRetry is how long a client should wait before it retries. A slow body can hold its bytes for seconds.
 	bodiesRetry = 2 * time.Second
 )
 
 // bodies counts the bytes of all bodies in memory. The zero value is ready to use.
 type bodies struct {
-	mu  sync.Mutex // guards the fields below
-	all int
-	of  map[netip.Prefix]int // by address
+	mu       sync.Mutex // guards the fields below
+	all      int
+	bySource map[netip.Prefix]int // by address
 }
 
 // take adds n bytes from an address, and reports whether they are within the limits.
 func (b *bodies) take(source netip.Prefix, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.all+n > maxBodies || b.of[source]+n > maxBodiesOfOne {
+	if b.all+n > maxBodies || b.bySource[source]+n > maxBodiesPerAddress {
 		return false
 	}
-	if b.of == nil {
-		b.of = make(map[netip.Prefix]int)
+	if b.bySource == nil {
+		b.bySource = make(map[netip.Prefix]int)
 	}
 	b.all += n
-	b.of[source] += n
+	b.bySource[source] += n
 	return true
 }
 
@@ -48,23 +48,23 @@ func (b *bodies) free(source netip.Prefix, n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.all -= n
-	if b.of[source] -= n; b.of[source] == 0 {
-		delete(b.of, source)
+	if b.bySource[source] -= n; b.bySource[source] == 0 {
+		delete(b.bySource, source)
 	}
 }
 
 // countedBody is a body whose bytes are counted from when they are read until free is called.
 type countedBody struct {
 	io.ReadCloser
-	in     *bodies
-	source netip.Prefix
-	held   int
+	counter *bodies
+	source  netip.Prefix
+	held    int
 }
 
 // Read fails with RESOURCE_EXHAUSTED if a limit is exceeded.
 func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if n > 0 && !b.in.take(b.source, n) {
+	if n > 0 && !b.counter.take(b.source, n) {
 		return 0, errBodies()
 	}
 	b.held += n
@@ -73,7 +73,7 @@ func (b *countedBody) Read(p []byte) (int, error) {
 
 func (b *countedBody) free() {
 	if b.held > 0 {
-		b.in.free(b.source, b.held)
+		b.counter.free(b.source, b.held)
 	}
 }
 

@@ -30,7 +30,7 @@ func (b *blockedBody) Read(p []byte) (int, error) {
 
 func (*blockedBody) Close() error { return nil }
 
-func TestBodies_OverTheLimit_AreRefusedUntilOthersEnd(t *testing.T) {
+func TestBodies_OverLimit_AreRefusedUntilOthersFinish(t *testing.T) {
 	t.Parallel()
 	g, err := New(Config{
 		Caller: func(*http.Request) metadata.MD { return nil },
@@ -46,9 +46,9 @@ func TestBodies_OverTheLimit_AreRefusedUntilOthersEnd(t *testing.T) {
 		return r
 	}
 	read, end, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	begun := 0
-	begin := func(source string) {
-		begun++
+	started := 0
+	start := func(source string) {
+		started++
 		body := &blockedBody{strings.NewReader(strings.Repeat(" ", maxBody)), read, end}
 		go func() {
 			g.ServeHTTP(httptest.NewRecorder(), request(source, body))
@@ -56,37 +56,37 @@ func TestBodies_OverTheLimit_AreRefusedUntilOthersEnd(t *testing.T) {
 		}()
 		<-read
 	}
-	answer := func(source string) *httptest.ResponseRecorder {
+	send := func(source string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, request(source, strings.NewReader("{}")))
 		return w
 	}
-	refused := func(source string) {
+	wantRefused := func(source string) {
 		t.Helper()
-		w := answer(source)
+		w := send(source)
 		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "2" || !strings.Contains(w.Body.String(), "in a moment") {
 			t.Errorf("request from %s: got %d, %v, %s", source, w.Code, w.Header(), w.Body)
 		}
 	}
 	sources := []string{"192.0.2.1/32", "192.0.2.2/32", "192.0.2.3/32", "2001:db8::/64"}
 	for i, source := range sources {
-		if w := answer(source); w.Code != http.StatusNotFound {
+		if w := send(source); w.Code != http.StatusNotFound {
 			t.Errorf("%s was refused while others are sending: %d, %s", source, w.Code, w.Body)
 		}
-		for range maxBodiesOfOne / maxBody {
-			begin(source)
+		for range maxBodiesPerAddress / maxBody {
+			start(source)
 		}
-		refused(sources[i])
+		wantRefused(sources[i])
 	}
-	refused("192.0.2.9/32")
+	wantRefused("192.0.2.9/32")
 	close(end)
-	for range begun {
+	for range started {
 		<-done
 	}
-	if w := answer(sources[0]); w.Code != http.StatusNotFound {
+	if w := send(sources[0]); w.Code != http.StatusNotFound {
 		t.Errorf("after the others finished: got %d, %s", w.Code, w.Body)
 	}
-	if g.bodies.all != 0 || len(g.bodies.of) != 0 {
-		t.Errorf("%d bytes are still counted, by address %v, want none", g.bodies.all, g.bodies.of)
+	if g.bodies.all != 0 || len(g.bodies.bySource) != 0 {
+		t.Errorf("%d bytes are still counted, by address %v, want none", g.bodies.all, g.bodies.bySource)
 	}
 }

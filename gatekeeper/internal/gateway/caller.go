@@ -23,20 +23,20 @@ type callerKey struct{}
 // authorization is the header for bearer tokens, in HTTP and in gRPC.
 const authorization = "authorization"
 
-// callerOf returns the metadata for the API calls that serve a request. The session's token is used only if the request
+// callerMetadata returns the metadata for the API calls that serve a request. The session's token is used only if the request
 // has no authorization header.
-func (g *Gateway) callerOf(r *http.Request) metadata.MD {
+func (g *Gateway) callerMetadata(r *http.Request) metadata.MD {
 	md := g.cfg.Caller(r)
-	shown := slices.Clone(r.Header.Values("Authorization"))
-	if token := g.session(r); token != "" && len(shown) == 0 {
-		shown = []string{"Bearer " + token}
+	credentials := slices.Clone(r.Header.Values("Authorization"))
+	if token := g.session(r); token != "" && len(credentials) == 0 {
+		credentials = []string{"Bearer " + token}
 	}
-	for i, text := range shown {
+	for i, text := range credentials {
 		if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
-			shown[i] = "unreadable" // gRPC metadata must be ASCII; the API refuses this like any other invalid token
+			credentials[i] = "unreadable" // gRPC metadata must be ASCII; the API refuses this like any other invalid token
 		}
 	}
-	md.Append(authorization, shown...)
+	md.Append(authorization, credentials...)
 	return md
 }
 
@@ -74,7 +74,7 @@ func (r *route) checkQuery(message protoreflect.MessageDescriptor) error {
 	for key, values := range r.query {
 		m := message
 		for name := range strings.SplitSeq(key, ".") {
-			field := fieldOf(m, name)
+			field := findField(m, name)
 			if _, inPath := r.path[key]; field == nil || inPath {
 				return invalid(key, "is not a parameter of this route, which takes "+parameters(message, r.path))
 			}
@@ -87,8 +87,8 @@ func (r *route) checkQuery(message protoreflect.MessageDescriptor) error {
 	return nil
 }
 
-// fieldOf returns the field with the given proto or JSON name, or nil.
-func fieldOf(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
+// findField returns the field with the given proto or JSON name, or nil.
+func findField(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
 	if m == nil {
 		return nil
 	}

@@ -22,13 +22,13 @@ type problem struct {
 	Message  string            `json:"message"`
 	Reason   string            `json:"reason,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
-	Fields   []wrongField      `json:"fields,omitempty"`
+	Fields   []invalidField    `json:"fields,omitempty"`
 
 	status int
 	retry  time.Duration
 }
 
-type wrongField struct {
+type invalidField struct {
 	Field string `json:"field"`
 	Rule  string `json:"rule"`
 }
@@ -65,7 +65,7 @@ func invalid(field, rule string) error {
 	return s.Err()
 }
 
-func problemOf(err error) *problem {
+func newProblem(err error) *problem {
 	if e, ok := errors.AsType[*httpError](err); ok {
 		return &problem{status: e.status, Code: code.Code(e.code).String(), Message: e.message}
 	}
@@ -77,7 +77,7 @@ func problemOf(err error) *problem {
 			p.Reason, p.Metadata = d.GetReason(), d.GetMetadata()
 		case *errdetails.BadRequest:
 			for _, v := range d.GetFieldViolations() {
-				p.Fields = append(p.Fields, wrongField{v.GetField(), v.GetDescription()})
+				p.Fields = append(p.Fields, invalidField{v.GetField(), v.GetDescription()})
 			}
 		case *errdetails.RetryInfo:
 			p.retry = d.GetRetryDelay().AsDuration()
@@ -101,7 +101,7 @@ func (p *problem) body() []byte {
 }
 
 func writeError(w http.ResponseWriter, err error) {
-	p := problemOf(err)
+	p := newProblem(err)
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	if p.status == http.StatusUnauthorized {

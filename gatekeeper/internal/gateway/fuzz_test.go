@@ -16,21 +16,21 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// closedAPI refuses every call and records the caller metadata sent by the gateway.
-type closedAPI struct {
+// refusingAPI refuses every call and records the caller metadata sent by the gateway.
+type refusingAPI struct {
 	md metadata.MD // of the last call
 }
 
-func (c *closedAPI) refuse(ctx context.Context) error {
+func (c *refusingAPI) refuse(ctx context.Context) error {
 	c.md, _ = metadata.FromOutgoingContext(ctx)
 	return status.Error(codes.Unauthenticated, "every call is refused")
 }
 
-func (c *closedAPI) Invoke(ctx context.Context, _ string, _, _ any, _ ...grpc.CallOption) error {
+func (c *refusingAPI) Invoke(ctx context.Context, _ string, _, _ any, _ ...grpc.CallOption) error {
 	return c.refuse(ctx)
 }
 
-func (c *closedAPI) NewStream(ctx context.Context, _ *grpc.StreamDesc, _ string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *refusingAPI) NewStream(ctx context.Context, _ *grpc.StreamDesc, _ string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, c.refuse(ctx)
 }
 
@@ -56,7 +56,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add([]byte(line), true)
 	}
 	from := metadata.Pairs("gatekeeper-from", "10.0.0.1:7")
-	api := new(closedAPI)
+	api := new(refusingAPI)
 	gateways := make(map[bool]*Gateway)
 	for _, authenticate := range []bool{false, true} {
 		g, err := New(Config{

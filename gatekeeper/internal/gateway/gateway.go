@@ -34,12 +34,12 @@ type Config struct {
 
 // Gateway is the handler of the HTTP port. It is safe for concurrent use.
 type Gateway struct {
-	cfg    Config
-	api    api
-	mux    *runtime.ServeMux
-	files  files
-	cross  *http.CrossOriginProtection
-	bodies bodies
+	cfg         Config
+	api         api
+	mux         *runtime.ServeMux
+	files       files
+	crossOrigin *http.CrossOriginProtection
+	bodies      bodies
 }
 
 //go:embed openapi.swagger.json
@@ -47,18 +47,18 @@ var openAPI []byte
 
 // New returns a Gateway. A request ends when its context does, or when the API ends its stream.
 func New(cfg Config) (*Gateway, error) {
-	g := &Gateway{cfg: cfg, api: api{cfg.API}, files: dashboardFiles(), cross: http.NewCrossOriginProtection()}
-	nothing := func(string) (string, bool) { return "", false } // headers are not copied in either direction; see caller.go
+	g := &Gateway{cfg: cfg, api: api{cfg.API}, files: dashboardFiles(), crossOrigin: http.NewCrossOriginProtection()}
+	dropAll := func(string) (string, bool) { return "", false } // headers are not copied in either direction; see caller.go
 	g.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
-		runtime.WithIncomingHeaderMatcher(nothing),
-		runtime.WithOutgoingHeaderMatcher(nothing),
-		runtime.WithOutgoingTrailerMatcher(nothing),
+		runtime.WithIncomingHeaderMatcher(dropAll),
+		runtime.WithOutgoingHeaderMatcher(dropAll),
+		runtime.WithOutgoingTrailerMatcher(dropAll),
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithDisableHTTPMethodOverride(),
 		runtime.WithErrorHandler(handleError),
 		runtime.WithRoutingErrorHandler(handleNoRoute),
-		runtime.WithMiddlewares(routed),
+		runtime.WithMiddlewares(withRoute),
 	)
 	ctx := context.Background()
 	for _, err := range []error{
@@ -88,7 +88,7 @@ func New(cfg Config) (*Gateway, error) {
 // ServeHTTP implements http.Handler.
 func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	w := newWriter(plain)
-	body := &countedBody{ReadCloser: r.Body, in: &g.bodies, source: g.cfg.Source(r)}
+	body := &countedBody{ReadCloser: r.Body, counter: &g.bodies, source: g.cfg.Source(r)}
 	defer body.free()
 	r.Body = body
 	r, err := g.admit(w, r)
@@ -120,8 +120,8 @@ type route struct {
 
 type routeKey struct{}
 
-// routed parses the names in the path and the query.
-func routed(next runtime.HandlerFunc) runtime.HandlerFunc {
+// withRoute parses the names in the path and the query.
+func withRoute(next runtime.HandlerFunc) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
 		query, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil {

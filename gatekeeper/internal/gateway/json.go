@@ -74,7 +74,7 @@ func (marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 			return fmt.Errorf("the body is not a %s: %s", m.ProtoReflect().Descriptor().Name(), strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\u00a0", " "), "proto: "))
 		}
 		if b, ok := r.(*body); ok {
-			if err := b.agrees(m); err != nil {
+			if err := b.checkPath(m); err != nil {
 				return err
 			}
 		}
@@ -94,14 +94,14 @@ type body struct {
 	path map[string]string
 }
 
-// agrees returns an error if the message and the path have different values for a field, because one of them must be a
+// checkPath returns an error if the message and the path have different values for a field, because one of them must be a
 // mistake.
-func (b *body) agrees(m proto.Message) error {
+func (b *body) checkPath(m proto.Message) error {
 	for key, inPath := range b.path {
 		at := m.ProtoReflect()
 		names := strings.Split(key, ".")
 		for i, name := range names {
-			field := fieldOf(at.Descriptor(), name)
+			field := findField(at.Descriptor(), name)
 			if field == nil || !at.Has(field) {
 				break
 			}

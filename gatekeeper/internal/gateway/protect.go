@@ -29,10 +29,10 @@ const writeTimeout = 30 * time.Second
 // returned request identifies the caller.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	protect(w.Header())
-	if err := g.cross.Check(r); err != nil {
+	if err := g.crossOrigin.Check(r); err != nil {
 		return r, &httpError{http.StatusForbidden, codes.PermissionDenied, "the request comes from a page on another site: " + err.Error()}
 	}
-	if !g.cfg.Authenticate && !direct(r.Host) {
+	if !g.cfg.Authenticate && !isSafeHost(r.Host) {
 		return r, &httpError{http.StatusMisdirectedRequest, codes.InvalidArgument, "this server does not authenticate callers, so it accepts requests only for localhost, a name without a dot, or an IP address, not for " + r.Host}
 	}
 	size := 0
@@ -45,7 +45,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, 
 	if err := readBody(w, r); err != nil {
 		return r, err
 	}
-	return r.WithContext(context.WithValue(r.Context(), callerKey{}, g.callerOf(r))), nil
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, g.callerMetadata(r))), nil
 }
 
 // protect sets the security headers of every response. A page may load only what this server serves, and no other page
@@ -60,9 +60,9 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// direct reports whether a host is safe from DNS rebinding: a name that another site controls contains a dot. Servers
+// isSafeHost reports whether a host is safe from DNS rebinding: a name that another site controls contains a dot. Servers
 // that authenticate callers do not need this check, because a browser binds credentials to the name.
-func direct(host string) bool {
+func isSafeHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

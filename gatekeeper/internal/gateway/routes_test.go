@@ -24,7 +24,7 @@ var notOverHTTP = map[string]string{
 	"AuthService.BindAdministrator": "called by a member on its own behalf",
 }
 
-func TestRoutes_EachRPC_HasARouteOrAReason(t *testing.T) {
+func TestRoutes_EachRPC_HasRouteOrReason(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../../proto/http.yaml")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // A session is a bearer token in a browser cookie that scripts cannot read. Servers store nothing, so a session
 // survives their restarts and is valid on all of them. It ends when the token is revoked or expires.
 
-// sessionLife is the maximum age of the cookie.
-const sessionLife = 12 * time.Hour
+// sessionLifetime is the maximum age of the cookie.
+const sessionLifetime = 12 * time.Hour
 
 // cookieName returns the name of the cookie. Browsers accept the __Host- prefix only from the host itself and over TLS.
 func (g *Gateway) cookieName() string {
@@ -37,9 +37,9 @@ func (g *Gateway) session(r *http.Request) string {
 	return cookie.Value
 }
 
-func (g *Gateway) setCookie(w http.ResponseWriter, token string, life time.Duration) {
+func (g *Gateway) setCookie(w http.ResponseWriter, token string, maxAge time.Duration) {
 	http.SetCookie(w, &http.Cookie{
-		Name: g.cookieName(), Value: token, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true, Secure: g.cfg.Secure, SameSite: http.SameSiteStrictMode,
+		Name: g.cookieName(), Value: token, Path: "/", MaxAge: int(maxAge / time.Second), HttpOnly: true, Secure: g.cfg.Secure, SameSite: http.SameSiteStrictMode,
 	})
 }
 
@@ -53,7 +53,7 @@ func (g *Gateway) serveSession(w http.ResponseWriter, r *http.Request) {
 		var token string
 		if token, err = g.login(r); err == nil {
 			r.Header.Set("Authorization", "Bearer "+token)
-			err = g.whoAmI(context.WithValue(r.Context(), callerKey{}, g.callerOf(r)), w, token)
+			err = g.whoAmI(context.WithValue(r.Context(), callerKey{}, g.callerMetadata(r)), w, token)
 		}
 	case http.MethodDelete:
 		g.setCookie(w, "", -time.Second)
@@ -91,11 +91,11 @@ func (g *Gateway) login(r *http.Request) (string, error) {
 // whoAmI responds with what the API returns about the caller, and whether the API authenticates callers at all. If
 // token is set, it starts a session.
 func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, token string) error {
-	answer, err := gatekeeperv1.NewAuthServiceClient(g.api).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{})
+	resp, err := gatekeeperv1.NewAuthServiceClient(g.api).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{})
 	if err != nil {
 		return err
 	}
-	data, err := messageJSON(answer)
+	data, err := messageJSON(resp)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, token strin
 		return err
 	}
 	if token != "" {
-		g.setCookie(w, token, sessionLife)
+		g.setCookie(w, token, sessionLifetime)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(append(data, '\n')) // the client may have disconnected

@@ -48,7 +48,7 @@ func streamRoutes() []streamRoute {
 			request: func() proto.Message { return new(gatekeeperv1.WatchRequest) },
 			message: func() proto.Message { return new(gatekeeperv1.WatchResponse) },
 			resume: func(request proto.Message, id string) error {
-				revision, err := revisionOf(id)
+				revision, err := parseRevision(id)
 				request.(*gatekeeperv1.WatchRequest).FromRevision = revision + 1
 				return err
 			},
@@ -70,7 +70,7 @@ func streamRoutes() []streamRoute {
 			request: func() proto.Message { return new(gatekeeperv1.FollowJobRequest) },
 			message: func() proto.Message { return new(gatekeeperv1.FollowJobResponse) },
 			resume: func(request proto.Message, id string) (err error) {
-				request.(*gatekeeperv1.FollowJobRequest).AfterRevision, err = revisionOf(id)
+				request.(*gatekeeperv1.FollowJobRequest).AfterRevision, err = parseRevision(id)
 				return err
 			},
 			kind: plain,
@@ -99,7 +99,7 @@ func streamRoutes() []streamRoute {
 	}
 }
 
-func revisionOf(id string) (uint64, error) {
+func parseRevision(id string) (uint64, error) {
 	revision, err := strconv.ParseUint(id, 10, 63)
 	if err != nil {
 		return 0, invalid("Last-Event-ID", "must be the id of an event in this stream, not "+strconv.Quote(id))
@@ -140,11 +140,11 @@ func (s *streamRoute) read(r *http.Request, path map[string]string) (proto.Messa
 			return nil, invalid("", err.Error())
 		}
 	} else {
-		at, _ := r.Context().Value(routeKey{}).(*route)
-		if err := at.checkQuery(request.ProtoReflect().Descriptor()); err != nil {
+		params, _ := r.Context().Value(routeKey{}).(*route)
+		if err := params.checkQuery(request.ProtoReflect().Descriptor()); err != nil {
 			return nil, err
 		}
-		if err := runtime.PopulateQueryParameters(request, at.query, utilities.NewDoubleArray(nil)); err != nil {
+		if err := runtime.PopulateQueryParameters(request, params.query, utilities.NewDoubleArray(nil)); err != nil {
 			return nil, invalid("", err.Error())
 		}
 	}
@@ -188,27 +188,27 @@ func (s *streamRoute) receive(ctx context.Context, stream grpc.ClientStream) <-c
 // relay forwards the received messages, and sends comments while there are none.
 func (s *streamRoute) relay(ctx context.Context, w http.ResponseWriter, request proto.Message, all <-chan received) {
 	control := http.NewResponseController(w)
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
-	for begun := false; ; {
+	ticker := time.NewTicker(heartbeat)
+	defer ticker.Stop()
+	for started := false; ; {
 		var out bytes.Buffer
 		var next received
 		select {
 		case next = <-all:
-		case <-beat.C:
-			if !begun {
+		case <-ticker.C:
+			if !started {
 				continue
 			}
 			out.WriteString(":\n\n")
 		case <-ctx.Done(): // the client has disconnected
 			return
 		}
-		if next.err != nil && !begun && !errors.Is(next.err, io.EOF) {
+		if next.err != nil && !started && !errors.Is(next.err, io.EOF) {
 			writeError(w, next.err)
 			return
 		}
-		if !begun {
-			begun = true
+		if !started {
+			started = true
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.Header().Set("X-Accel-Buffering", "no") // keep nginx from buffering events
 			fmt.Fprintf(&out, "retry: %d\n\n", retry.Milliseconds())
@@ -231,7 +231,7 @@ func (s *streamRoute) event(out *bytes.Buffer, request proto.Message, next recei
 	case errors.Is(next.err, io.EOF):
 		kind, data = "end", []byte("{}\n")
 	case next.err != nil:
-		kind, data = "error", problemOf(next.err).body()
+		kind, data = "error", newProblem(next.err).body()
 	default:
 		kind = s.kind(next.message)
 		if s.position != nil {
@@ -239,7 +239,7 @@ func (s *streamRoute) event(out *bytes.Buffer, request proto.Message, next recei
 		}
 		var err error
 		if data, err = messageJSON(next.message); err != nil {
-			kind, id, data = "error", "", problemOf(err).body()
+			kind, id, data = "error", "", newProblem(err).body()
 		}
 	}
 	// A newline in an id that the caller chose could add fields and events to the stream. Browsers ignore an id with a

@@ -29,10 +29,10 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 }
 
 // The read deadline of a request must no longer apply once its body has been read, because a stream lasts longer.
-func TestServeHTTP_Stream_HasNoDeadlineForReading(t *testing.T) {
+func TestServeHTTP_Stream_HasNoReadDeadline(t *testing.T) {
 	t.Parallel()
 	g, err := New(Config{
-		API:    new(closedAPI),
+		API:    new(refusingAPI),
 		Caller: func(*http.Request) metadata.MD { return nil }, Source: func(*http.Request) netip.Prefix { return netip.Prefix{} },
 	})
 	if err != nil {
@@ -51,33 +51,33 @@ func TestRelay_WithoutEvents_SendsCommentsOnceStarted(t *testing.T) {
 		watch := &streamRoutes()[0]
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		answer, all := httptest.NewRecorder(), make(chan received)
+		response, all := httptest.NewRecorder(), make(chan received)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			watch.relay(ctx, newWriter(answer), nil, all)
+			watch.relay(ctx, newWriter(response), nil, all)
 		}()
 		time.Sleep(10 * heartbeat) //nolint:forbidigo // virtual time
 		synctest.Wait()
-		if answer.Body.Len() > 0 {
-			t.Errorf("got %q before the first message, which may be an error", answer.Body)
+		if response.Body.Len() > 0 {
+			t.Errorf("got %q before the first message, which may be an error", response.Body)
 		}
 		all <- received{message: &gatekeeperv1.WatchResponse{Revision: 7}}
 		synctest.Wait()
-		first := answer.Body.String()
+		first := response.Body.String()
 		time.Sleep(10 * heartbeat) //nolint:forbidigo // virtual time
 		synctest.Wait()
 		cancel()
 		<-done
 		want := "retry: 1000\n\nid: 7\nevent: message\ndata: {\"revision\":\"7\"}\n\n"
-		if rest, ok := strings.CutPrefix(answer.Body.String(), want); first != want || !ok || rest != strings.Repeat(":\n\n", 10) {
-			t.Errorf("first part of the stream = %q, whole stream = %q, want an event and ten comments", first, answer.Body)
+		if rest, ok := strings.CutPrefix(response.Body.String(), want); first != want || !ok || rest != strings.Repeat(":\n\n", 10) {
+			t.Errorf("first part of the stream = %q, whole stream = %q, want an event and ten comments", first, response.Body)
 		}
 	})
 }
 
 // The id of an :acquire event is its caller's request_id, which may contain any text.
-func TestEvent_IDWithANewline_IsOmitted(t *testing.T) {
+func TestEvent_IDWithNewline_IsOmitted(t *testing.T) {
 	t.Parallel()
 	i := slices.IndexFunc(streamRoutes(), func(s streamRoute) bool {
 		return s.method == gatekeeperv1.PermitService_Acquire_FullMethodName

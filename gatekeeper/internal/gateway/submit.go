@@ -24,12 +24,12 @@ func (g *Gateway) submitJob(w http.ResponseWriter, r *http.Request, _ map[string
 		}
 		all = append(all, m)
 	}
-	answer, err := g.submit(r, all)
+	resp, err := g.submit(r, all)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	data, err := messageJSON(answer)
+	data, err := messageJSON(resp)
 	if err != nil {
 		writeError(w, err)
 		return

@@ -47,7 +47,7 @@ type Limit struct {
 // source is an address with recent failures.
 type source struct {
 	prefix   netip.Prefix
-	paid     time.Time // when the last of its failures expires
+	expires  time.Time // when the last of its failures expires
 	attempts uint64    // refused attempts since it last had no failures
 	index    int       // in order
 }
@@ -116,11 +116,11 @@ func (l *Limit) Admit(from netip.Addr, credential string) error {
 	if s == nil {
 		return nil
 	}
-	owed := s.paid.Sub(l.Now())
-	if owed <= 0 {
+	remaining := s.expires.Sub(l.Now())
+	if remaining <= 0 {
 		s.attempts = 0
 	}
-	retry := owed - (l.Window - l.each())
+	retry := remaining - (l.Window - l.interval())
 	if retry <= 0 {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (l *Limit) Failed(from netip.Addr, credential string) {
 	hash := l.hash(prefix, credential)
 	delete(l.known, hash)
 	delete(l.older, hash)
-	for len(l.order) > 0 && !l.order[0].paid.After(now) {
+	for len(l.order) > 0 && !l.order[0].expires.After(now) {
 		l.forget()
 	}
 	s := l.sources[prefix]
@@ -152,13 +152,13 @@ func (l *Limit) Failed(from netip.Addr, credential string) {
 		if len(l.order) >= l.Sources {
 			l.forget()
 		}
-		s = &source{prefix: prefix, paid: now}
+		s = &source{prefix: prefix, expires: now}
 		l.sources[prefix] = s
 		heap.Push(&l.order, s)
 	}
-	s.paid = s.paid.Add(l.each())
-	if most := now.Add(l.Window); s.paid.After(most) { // attempts that were checked concurrently
-		s.paid = most
+	s.expires = s.expires.Add(l.interval())
+	if latest := now.Add(l.Window); s.expires.After(latest) { // attempts that were checked concurrently
+		s.expires = latest
 	}
 	heap.Fix(&l.order, s.index)
 }
@@ -197,18 +197,18 @@ func (l *Limit) Blocked() int {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	from := l.Now().Add(l.Window - l.each())
+	from := l.Now().Add(l.Window - l.interval())
 	n := 0
 	for _, s := range l.order {
-		if s.paid.After(from) {
+		if s.expires.After(from) {
 			n++
 		}
 	}
 	return n
 }
 
-// each returns how long one failure counts.
-func (l *Limit) each() time.Duration { return l.Window / time.Duration(l.Failures) }
+// interval returns how long one failure counts.
+func (l *Limit) interval() time.Duration { return l.Window / time.Duration(l.Failures) }
 
 // forget drops the source whose failures expire first. The caller must hold mu.
 func (l *Limit) forget() {
@@ -247,7 +247,7 @@ func SourceOf(a netip.Addr) netip.Prefix {
 type order []*source
 
 func (o order) Len() int           { return len(o) }
-func (o order) Less(i, j int) bool { return o[i].paid.Before(o[j].paid) }
+func (o order) Less(i, j int) bool { return o[i].expires.Before(o[j].expires) }
 func (o order) Swap(i, j int) {
 	o[i], o[j] = o[j], o[i]
 	o[i].index, o[j].index = i, j

@@ -20,7 +20,7 @@ func newClock() *clock { return &clock{time.Date(2026, 6, 1, 2, 0, 0, 0, time.UT
 
 func (c *clock) Now() time.Time { return c.now }
 
-func (c *clock) pass(d time.Duration) { c.now = c.now.Add(d) }
+func (c *clock) advance(d time.Duration) { c.now = c.now.Add(d) }
 
 var (
 	alice = netip.MustParseAddr("192.0.2.1")
@@ -45,7 +45,7 @@ func wantBlocked(t *testing.T, l *Limit, from netip.Addr, retry time.Duration) *
 	return e
 }
 
-func wantFree(t *testing.T, l *Limit, from netip.Addr) {
+func wantAdmitted(t *testing.T, l *Limit, from netip.Addr) {
 	t.Helper()
 	if err := l.Admit(from, "a guess"); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestAdmit_AfterTooManyFailures_IsRefusedUntilOneExpires(t *testing.T) {
 	if !strings.Contains(e.Error(), "192.0.2.1") || !strings.Contains(e.Error(), "15s") {
 		t.Error(e)
 	}
-	wantFree(t, l, bob)
+	wantAdmitted(t, l, bob)
 	if l.Blocked() != 1 || l.Refused() != 1 {
 		t.Errorf("Blocked() = %d, Refused() = %d, want 1 and 1", l.Blocked(), l.Refused())
 	}
@@ -71,33 +71,33 @@ func TestAdmit_AfterTooManyFailures_IsRefusedUntilOneExpires(t *testing.T) {
 	for range 1000 {
 		wantBlocked(t, l, alice, 15*time.Second)
 	}
-	c.pass(15*time.Second - 1)
+	c.advance(15*time.Second - 1)
 	wantBlocked(t, l, alice, 1)
-	c.pass(1)
+	c.advance(1)
 	fail(t, l, alice)
 	wantBlocked(t, l, alice, 15*time.Second)
 
-	c.pass(time.Minute)
+	c.advance(time.Minute)
 	for range 4 {
 		fail(t, l, alice)
 	}
 	wantBlocked(t, l, alice, 15*time.Second)
 }
 
-func TestAdmit_Successes_CostNothing(t *testing.T) {
+func TestAdmit_Successes_AreNotCounted(t *testing.T) {
 	l := New(Config{Failures: 2, Now: newClock().Now})
 	for range 100 {
-		wantFree(t, l, alice)
+		wantAdmitted(t, l, alice)
 		l.Succeeded(alice, "right")
 	}
 	fail(t, l, alice)
-	wantFree(t, l, alice)
+	wantAdmitted(t, l, alice)
 	if len(l.sources) != 1 {
 		t.Error("a source without failures was remembered")
 	}
 }
 
-func TestAdmit_KnownCredential_PassesABlockOfItsAddress(t *testing.T) {
+func TestAdmit_KnownCredential_IsAdmittedDespiteBlock(t *testing.T) {
 	c := newClock()
 	l := New(Config{Failures: 2, Now: c.Now})
 	l.Succeeded(alice, "right")
@@ -160,7 +160,7 @@ func TestBlockedError_Notable_SelectsPowersOfTen(t *testing.T) {
 		t.Error(notable)
 	}
 	// The count restarts at 1 once the failures of a source have expired.
-	c.pass(time.Minute)
+	c.advance(time.Minute)
 	fail(t, l, alice)
 	if e := wantBlocked(t, l, alice, time.Minute); e.Attempts != 1 {
 		t.Error(e.Attempts)
@@ -175,12 +175,12 @@ func TestBlockedError_Notable_SelectsPowersOfTen(t *testing.T) {
 		if e := wantBlocked(t, l, alice, 15*time.Second); e.Attempts != want+1 {
 			t.Error(e.Attempts)
 		}
-		c.pass(15 * time.Second)
+		c.advance(15 * time.Second)
 		fail(t, l, alice)
 	}
 }
 
-func TestFailed_ManySources_DoNotFreeABlockedOne(t *testing.T) {
+func TestFailed_ManySources_DoNotUnblockASource(t *testing.T) {
 	l := New(Config{Failures: 3, Sources: 10, Now: newClock().Now})
 	for range 3 {
 		fail(t, l, alice)
@@ -236,13 +236,13 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 			case step < 90:
 				l.Succeeded(addresses[step-60], fmt.Sprint("token", step))
 			default:
-				c.pass(time.Duration(step-89) * 3 * time.Second)
+				c.advance(time.Duration(step-89) * 3 * time.Second)
 			}
 			if len(l.sources) > l.Sources || len(l.sources) != len(l.order) || len(l.known) > l.Known || len(l.older) > l.Known {
 				t.Fatalf("got %d sources, %d in the heap, %d known and %d older credentials", len(l.sources), len(l.order), len(l.known), len(l.older))
 			}
 			for i, s := range l.order {
-				if l.sources[s.prefix] != s || s.index != i || s.paid.Sub(c.now) > l.Window {
+				if l.sources[s.prefix] != s || s.index != i || s.expires.Sub(c.now) > l.Window {
 					t.Fatalf("source %+v at index %d is inconsistent", s, i)
 				}
 			}
@@ -266,9 +266,9 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 
 func TestLimit_ManyGoroutines(t *testing.T) {
 	l := New(Config{Failures: 3, Sources: 8, Known: 8})
-	var group sync.WaitGroup
+	var wg sync.WaitGroup
 	for i := range 8 {
-		group.Go(func() {
+		wg.Go(func() {
 			for j := range 500 {
 				from := netip.AddrFrom4([4]byte{192, 0, 2, byte(j % 16)})
 				credential := fmt.Sprint(i, j%3)
@@ -283,7 +283,7 @@ func TestLimit_ManyGoroutines(t *testing.T) {
 			}
 		})
 	}
-	group.Wait()
+	wg.Wait()
 	if len(l.sources) > 8 || len(l.order) != len(l.sources) {
 		t.Errorf("got %d sources and %d in the heap, want the same number, at most 8", len(l.sources), len(l.order))
 	}

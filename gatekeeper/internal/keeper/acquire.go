@@ -20,9 +20,9 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	if err != nil {
 		return Answer{}, err
 	}
-	k.asked(call)
+	k.noteRequest(call)
 	r := k.settle(ctx, t, call, k.behind(call))
-	return k.counted(call, r)
+	return k.noteAnswer(call, r)
 }
 
 // TryAcquireTogether decides many calls. Calls whose answers change nothing are finished here: they all share one
@@ -43,11 +43,11 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 	var together []decided
 	var received time.Time // the latest: a confirmation at or after it covers every call
 	for i, call := range calls {
-		r, ok := k.unchanging(call) // decide every call before confirming: the confirmation then covers every decision
+		r, ok := k.decideReadOnly(call) // decide every call before confirming: the confirmation then covers every decision
 		if !ok {
 			continue
 		}
-		k.asked(call)
+		k.noteRequest(call)
 		together = append(together, decided{i, r})
 		if call.Received.After(received) {
 			received = call.Received
@@ -61,14 +61,14 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 		if err != nil {
 			d.round = failed(err)
 		}
-		a, err := k.counted(calls[d.i], d.round)
+		a, err := k.noteAnswer(calls[d.i], d.round)
 		answer(d.i, a, err)
 	}
 }
 
-// unchanging decides a call, and reports whether the answer changes nothing because it is a denial or an error. The
+// decideReadOnly decides a call, and reports whether the answer changes nothing because it is a denial or an error. The
 // answer has not been confirmed yet.
-func (k *Keeper) unchanging(call *AcquireCall) (round, bool) {
+func (k *Keeper) decideReadOnly(call *AcquireCall) (round, bool) {
 	if k.proposed(keyOf(call)) {
 		return round{}, false
 	}
@@ -87,15 +87,15 @@ func (k *Keeper) ahead(sem string, key *queue.Key) bool {
 	return k.queue.Ahead(sem, key, k.cfg.Machine.State().Work(sem).Waiting)
 }
 
-// asked records which caller requests which semaphore.
-func (k *Keeper) asked(call *AcquireCall) {
-	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
+// noteRequest records which caller requests which semaphore.
+func (k *Keeper) noteRequest(call *AcquireCall) {
+	k.seen.record(k.cfg.Machine.State(), call.Identity, call.Received)
 	k.missed.Asked(call.Semaphore)
 	k.compareClocks(call)
 }
 
-// counted records the answer to a call, and returns it.
-func (k *Keeper) counted(call *AcquireCall, r round) (Answer, error) {
+// noteAnswer records the answer to a call, and returns it.
+func (k *Keeper) noteAnswer(call *AcquireCall, r round) (Answer, error) {
 	a := r.answer
 	if r.err != nil || a.Outcome == 0 {
 		return a, r.err
@@ -155,13 +155,13 @@ func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place
 		if t.over() {
 			return failed(k.notLeader())
 		}
-		if r := k.once(ctx, t, call, place); r.next != tryAgain {
+		if r := k.tryRound(ctx, t, call, place); r.next != tryAgain {
 			return r
 		}
 	}
 }
 
-func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
+func (k *Keeper) tryRound(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	key := keyOf(call)
 	// Read the state before calling attach. If attach then finds no grant in flight, this earlier state cannot contain
 	// a permit that was handed over to the call, so the call is not denied for already holding it.
@@ -187,7 +187,7 @@ func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place t
 }
 
 // await waits for the outcome of a proposed grant and turns it into an answer.
-func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *AcquireCall, place turn) round {
+func (k *Keeper) await(ctx context.Context, t *tenure, rec *pendingGrant, call *AcquireCall, place turn) round {
 	select {
 	case <-rec.done:
 	case <-ctx.Done():
@@ -205,7 +205,7 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 	// entry. It is decided again, as a refresh if the permit exists. A call with a different request is decided again
 	// too.
 	waiting, fresh := waited(call.Received, o)
-	if !fresh || !rec.asks(call) {
+	if !fresh || !rec.matches(call) {
 		return round{next: tryAgain}
 	}
 	r, ok := o.Result.(fsm.GrantResult)
@@ -258,7 +258,7 @@ func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *
 	a := Answer{Outcome: semaphore.Refreshed, Permit: &p}
 	if state := k.cfg.Machine.State(); call.Worker {
 		if a.Task = state.TaskOf(p.Token); a.Task != nil {
-			a.Job = state.JobOf(a.Task.Job)
+			a.Job = state.JobByNumber(a.Task.Job)
 		}
 	}
 	return round{answer: a}

@@ -11,86 +11,86 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestTryAcquire_Denied_WritesNothingAndSaysWhoHolds(t *testing.T) {
+func TestTryAcquire_Denied_WritesNothingAndReportsHolders(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		before := w.tape.entries()
-		d := w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		d := w.wantDenied(newCall("b", "2"), semaphore.NoFreePermit)
 		if w.tape.entries() != before {
 			t.Fatal("a denial wrote a log entry")
 		}
 		if d.HolderCount != 1 || d.Holders[0].Token != p.Token || d.RetryAfter <= 0 || d.Message == "" {
 			t.Fatalf("TryAcquire() denied with %+v, want the holder, a retry time and a message", d)
 		}
-		w.denied(&AcquireCall{Request: semaphore.Request{
+		w.wantDenied(&AcquireCall{Request: semaphore.Request{
 			Semaphore: "none", Identity: semaphore.Identity{Group: "g", Acquirer: "a"}, Weight: 1,
 		}}, semaphore.NoSuchSemaphore)
 	})
 }
 
-func TestTryAcquire_SameIdentity_GetsItsOwnPermitBack(t *testing.T) {
+func TestTryAcquire_SameIdentity_ReturnsExistingPermit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", ""))
+		p := w.mustAcquire(newCall("a", ""))
 		w.sleep(50 * time.Second)
-		a := w.try(ask("a", ""))
+		a := w.tryAcquire(newCall("a", ""))
 		if a.Outcome != semaphore.Refreshed || a.Permit.Token != p.Token || a.Waited != 0 {
 			t.Fatalf("TryAcquire() = %+v, want a refresh of the same permit", a)
 		}
 		w.sleep(50 * time.Second)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("the permit expired even though a second call had refreshed it")
 		}
-		heavier := ask("a", "")
+		heavier := newCall("a", "")
 		heavier.Weight = 2
-		w.denied(heavier, semaphore.AlreadyHeld)
+		w.wantDenied(heavier, semaphore.AlreadyHeld)
 	})
 }
 
-func TestTryAcquire_ReplayAfterUnknownOutcome_IsARefreshOfTheSamePermit(t *testing.T) {
+func TestTryAcquire_ReplayAfterUnknownOutcome_RefreshesSamePermit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
 		failed := make(chan error)
-		call := ask("a", "1")
+		call := newCall("a", "1")
 		go func() {
 			_, err := w.TryAcquire(context.Background(), call)
 			failed <- err
 		}()
 		synctest.Wait()
-		lost := w.tape.lose()
+		lost := w.tape.failHeld()
 		wantErr(t, <-failed, consensus.ErrUnknownOutcome)
-		w.tape.applyLater(lost) // the entry was in the log after all
+		w.tape.applyHeld(lost) // the entry was in the log after all
 
-		a := w.try(ask("a", "1"))
+		a := w.tryAcquire(newCall("a", "1"))
 		if a.Outcome != semaphore.Refreshed || a.Waited != 0 {
 			t.Fatalf("replay = %+v, want a refresh that counts from the replay's send time", a)
 		}
 	})
 }
 
-func TestTryAcquire_ReplayOfAnEndedRequest_NeverGrantsAgain(t *testing.T) {
+func TestTryAcquire_ReplayOfEndedRequest_IsNotGrantedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.TryAcquire(context.Background(), ask("a", "1"))
+		_, err := w.TryAcquire(context.Background(), newCall("a", "1"))
 		wantErr(t, err, ErrRequestEnded)
-		w.granted(ask("a", "2"))
+		w.mustAcquire(newCall("a", "2"))
 	})
 }
 
 // A leader that pauses between handing a grant to Raft and answering the call may have been deposed in the meantime.
 // The pause must not change the time from which the client counts.
-func TestTryAcquire_LeaderPausedAfterHandingOver_PauseDoesNotCountAsWaited(t *testing.T) {
+func TestTryAcquire_LeaderPausedAfterProposing_PauseDoesNotCountAsWaiting(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
 		answers := make(chan Answer)
-		call := ask("a", "1")
+		call := newCall("a", "1")
 		go func() {
 			a, err := w.TryAcquire(context.Background(), call)
 			if err != nil {
@@ -99,29 +99,29 @@ func TestTryAcquire_LeaderPausedAfterHandingOver_PauseDoesNotCountAsWaited(t *te
 			answers <- a
 		}()
 		w.sleep(40 * time.Second)
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		a := <-answers
 		if a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
 			t.Fatalf("Waited = %v, want only the time before the grant was handed to Raft", a.Waited)
 		}
 		// The client stops relying on the permit before the server can end it.
 		w.sleep(59 * time.Second)
-		if !w.live(a.Permit.Token) {
+		if !w.isLive(a.Permit.Token) {
 			t.Fatal("the permit ended early")
 		}
 	})
 }
 
-func TestTryAcquire_CallReceivedAfterTheHandOver_IsAnsweredAsARefresh(t *testing.T) {
+func TestTryAcquire_CallReceivedAfterGrantIsProposed_IsAnsweredAsRefresh(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
 		answers := make(chan Answer, 2)
-		go w.answerTo(ask("a", "1"), answers)
+		go w.answerTo(newCall("a", "1"), answers)
 		w.sleep(5 * time.Second)
-		go w.answerTo(ask("a", "1"), answers) // a retry attaches to the pending grant
+		go w.answerTo(newCall("a", "1"), answers) // a retry attaches to the pending grant
 		w.sleep(time.Second)
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		first, second := <-answers, <-answers
 		if first.Outcome == semaphore.Refreshed {
 			first, second = second, first
@@ -141,13 +141,13 @@ func (w *world) answerTo(call *AcquireCall, answers chan<- Answer) {
 	answers <- a
 }
 
-func TestAbandon_AllCallsEnded_SlotIsFreedAndTheRequestRemembered(t *testing.T) {
+func TestAbandon_AllCallsEnded_FreesSlotAndRemembersRequest(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
 		ctx, cancel := context.WithCancel(context.Background())
 		failed := make(chan error)
-		call := ask("a", "1")
+		call := newCall("a", "1")
 		go func() {
 			_, err := w.TryAcquire(ctx, call)
 			failed <- err
@@ -155,46 +155,46 @@ func TestAbandon_AllCallsEnded_SlotIsFreedAndTheRequestRemembered(t *testing.T) 
 		synctest.Wait()
 		cancel()
 		wantErr(t, <-failed, context.Canceled)
-		w.tape.letGo()
-		_, err := w.TryAcquire(context.Background(), ask("a", "1"))
+		w.tape.releaseHeld()
+		_, err := w.TryAcquire(context.Background(), newCall("a", "1"))
 		wantErr(t, err, ErrRequestEnded)
-		w.granted(ask("b", "2"))
+		w.mustAcquire(newCall("b", "2"))
 	})
 }
 
-func TestAbandon_AnsweredElsewhere_IsNotAbandoned(t *testing.T) {
+func TestAbandon_AnotherCallAnswered_IsNotAbandoned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
 		ctx, cancel := context.WithCancel(context.Background())
 		failed, answers := make(chan error), make(chan Answer, 1)
-		call := ask("a", "1")
+		call := newCall("a", "1")
 		go func() {
 			_, err := w.TryAcquire(ctx, call)
 			failed <- err
 		}()
 		synctest.Wait()
-		go w.answerTo(ask("a", "1"), answers)
+		go w.answerTo(newCall("a", "1"), answers)
 		synctest.Wait()
 		cancel()
 		<-failed
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		a := <-answers
 		w.sleep(30 * time.Second)
-		if !w.live(a.Permit.Token) {
+		if !w.isLive(a.Permit.Token) {
 			t.Fatal("a grant that another call received was abandoned")
 		}
-		w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("b", "2"), semaphore.NoFreePermit)
 	})
 }
 
-func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
+func TestAbandon_RenewedBySameIdentity_IsNotAbandoned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
 		ctx, cancel := context.WithCancel(context.Background())
 		failed := make(chan error)
-		call := ask("a", "1")
+		call := newCall("a", "1")
 		go func() {
 			_, err := w.TryAcquire(ctx, call)
 			failed <- err
@@ -204,13 +204,13 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 		// state.
 		held := w.tape.held
 		w.tape.mu.Lock()
-		w.tape.held, w.tape.holds = nil, false
+		w.tape.held, w.tape.holding = nil, false
 		w.tape.mu.Unlock()
 		results, err := w.machine.Apply(w.tape.next(), 1, held[0].entry)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := w.try(ask("a", "2"))
+		a := w.tryAcquire(newCall("a", "2"))
 		if a.Outcome != semaphore.Refreshed {
 			t.Fatalf("second request by the identity = %+v, want a refresh", a)
 		}
@@ -218,7 +218,7 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 		<-failed
 		held[0].end(consensus.Appended{Results: results})
 		w.sleep(time.Second)
-		if !w.live(a.Permit.Token) {
+		if !w.isLive(a.Permit.Token) {
 			t.Fatal("the permit was abandoned even though another request had received it")
 		}
 	})
@@ -231,12 +231,12 @@ func (t *tape) next() uint64 {
 	return t.index
 }
 
-func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForTheOutcome(t *testing.T) {
+func TestAbandon_ReplayDuringAbandonment_WaitsForOutcome(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
 		ctx, cancel := context.WithCancel(context.Background())
-		call := ask("a", "1")
+		call := newCall("a", "1")
 		failed := make(chan error)
 		go func() {
 			_, err := w.TryAcquire(ctx, call)
@@ -256,7 +256,7 @@ func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForTheOutcome(t *testing.T) {
 		synctest.Wait()
 		replay := make(chan error, 1)
 		go func() {
-			_, err := w.TryAcquire(context.Background(), ask("a", "1"))
+			_, err := w.TryAcquire(context.Background(), newCall("a", "1"))
 			replay <- err
 		}()
 		synctest.Wait()
@@ -265,21 +265,21 @@ func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForTheOutcome(t *testing.T) {
 			t.Fatalf("the replay was answered with %v while the abandonment of its permit was in flight", err)
 		default:
 		}
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		wantErr(t, <-replay, ErrRequestEnded)
 	})
 }
 
 // Apply may find that an identity already holds a permit, if two of its calls without a request id both saw a free one.
-func TestTryAcquire_HeldFoundAtApply_IsTreatedAsARefresh(t *testing.T) {
+func TestTryAcquire_AlreadyHeldAtApply_IsAnsweredAsRefresh(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
 		answers := make(chan Answer, 2)
-		go w.answerTo(ask("a", ""), answers)
-		go w.answerTo(ask("a", ""), answers)
+		go w.answerTo(newCall("a", ""), answers)
+		go w.answerTo(newCall("a", ""), answers)
 		synctest.Wait()
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		first, second := <-answers, <-answers
 		if first.Outcome == second.Outcome || first.Permit.Token != second.Permit.Token {
 			t.Fatalf("got %+v and %+v, want one grant and one refresh of it", first, second)
@@ -287,19 +287,19 @@ func TestTryAcquire_HeldFoundAtApply_IsTreatedAsARefresh(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_HeldWhileItsExpiryIsInFlight_IsDecidedAgain(t *testing.T) {
+func TestTryAcquire_ExpiryOfHeldPermitInFlight_IsDecidedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", ""))
+		p := w.mustAcquire(newCall("a", ""))
 		w.tape.hold()
 		w.sleep(61 * time.Second)
 		answers := make(chan Answer, 1)
-		go w.answerTo(ask("a", ""), answers)
+		go w.answerTo(newCall("a", ""), answers)
 		synctest.Wait()
 		if len(answers) != 0 {
 			t.Fatal("the call was answered while the expiry of its permit was in flight")
 		}
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		a := <-answers
 		if a.Outcome != semaphore.Granted || a.Permit.Token == p.Token {
 			t.Fatalf("TryAcquire() = %+v, want a new permit", a)
@@ -319,9 +319,9 @@ func TestTryAcquire_EditedBetweenDecisionAndApply_IsDecidedAgain(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		go w.answerTo(ask("a", "1"), answers) // decided before the edit is applied
+		go w.answerTo(newCall("a", "1"), answers) // decided before the edit is applied
 		synctest.Wait()
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		<-edited
 		if a := <-answers; a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.GroupMismatch {
 			t.Fatalf("TryAcquire() = %+v, want a denial under the edited definition", a)
@@ -329,10 +329,10 @@ func TestTryAcquire_EditedBetweenDecisionAndApply_IsDecidedAgain(t *testing.T) {
 	})
 }
 
-func TestRefresh_AfterAnEditThatShutsTheHolderOut_IsStoppingAndKeepsTheSlot(t *testing.T) {
+func TestRefresh_EditShutsHolderOut_IsStoppingAndKeepsSlot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.Listen()
 		defer l.Close()
 		if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
@@ -345,30 +345,30 @@ func TestRefresh_AfterAnEditThatShutsTheHolderOut_IsStoppingAndKeepsTheSlot(t *t
 		}
 		w.wantStatus(p.Token, StatusStopping)
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr-site" })
-		dr := ask("b", "2")
+		dr := newCall("b", "2")
 		dr.Identity.Group = "dr-site"
-		w.denied(dr, semaphore.NoFreePermit)
+		w.wantDenied(dr, semaphore.NoFreePermit)
 		w.sleep(29 * time.Second)
-		w.denied(dr, semaphore.NoFreePermit)
+		w.wantDenied(dr, semaphore.NoFreePermit)
 		w.sleep(2 * time.Second)
-		w.granted(dr)
+		w.mustAcquire(dr)
 		if n := <-l.Notices(); n[len(n)-1].Status != StatusLost {
 			t.Fatalf("last notice = %+v, want lost", n)
 		}
 	})
 }
 
-func TestDelete_WithLivePermits_PermitsCountAfterTheNameIsDefinedAgain(t *testing.T) {
+func TestDelete_WithLivePermits_PermitsCountAfterRecreation(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.delete("job")
-		w.denied(ask("b", "2"), semaphore.NoSuchSemaphore)
+		w.wantDenied(newCall("b", "2"), semaphore.NoSuchSemaphore)
 		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopNoLongerAdmitted {
 			t.Fatalf("Stop = %v, want no longer admitted", r.Stop)
 		}
 		w.define("job", nil)
-		w.denied(ask("b", "3"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("b", "3"), semaphore.NoFreePermit)
 		w.wantStatus(p.Token, StatusRefreshed)
 	})
 }
@@ -377,53 +377,53 @@ func TestTryAcquire_ExpectedRevisionChanged_IsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		seen := w.machine.State().PermitRevision("job")
-		w.granted(ask("a", "1"))
-		call := ask("b", "2")
+		w.mustAcquire(newCall("a", "1"))
+		call := newCall("b", "2")
 		call.ExpectedRevision = &seen
 		_, err := w.TryAcquire(context.Background(), call)
 		wantErr(t, err, ErrRevisionChanged)
 		now := w.machine.State().PermitRevision("job")
-		call = ask("b", "3")
+		call = newCall("b", "3")
 		call.ExpectedRevision = &now
-		w.granted(call)
+		w.mustAcquire(call)
 	})
 }
 
-func TestCancel_LiveGrant_IsGivenBackAndNeverGrantsAgain(t *testing.T) {
+func TestCancel_LiveGrant_IsReturnedAndNotGrantedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
-		r, err := w.Cancel(context.Background(), "job", ask("a", "1").Identity, "1")
-		if err != nil || r.GaveBack == nil {
+		w.mustAcquire(newCall("a", "1"))
+		r, err := w.Cancel(context.Background(), "job", newCall("a", "1").Identity, "1")
+		if err != nil || r.ReturnedPermit == nil {
 			t.Fatal(r, err)
 		}
-		_, err = w.TryAcquire(context.Background(), ask("a", "1"))
+		_, err = w.TryAcquire(context.Background(), newCall("a", "1"))
 		wantErr(t, err, ErrRequestEnded)
-		w.granted(ask("b", "2"))
+		w.mustAcquire(newCall("b", "2"))
 	})
 }
 
 // A cancelled grant has no holder, so no job has run under it. A released permit may have had one.
-func TestCancel_GrantOfASemaphoreWithMinHold_DoesNotCool(t *testing.T) {
+func TestCancel_GrantWithMinHold_DoesNotCool(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = time.Hour })
-		w.granted(ask("a", "1"))
-		if r, err := w.Cancel(context.Background(), "job", ask("a", "1").Identity, "1"); err != nil || r.GaveBack == nil {
+		w.mustAcquire(newCall("a", "1"))
+		if r, err := w.Cancel(context.Background(), "job", newCall("a", "1").Identity, "1"); err != nil || r.ReturnedPermit == nil {
 			t.Fatal(r, err)
 		}
-		p := w.granted(ask("b", "2"))
+		p := w.mustAcquire(newCall("b", "2"))
 		w.release(p.Token)
-		w.denied(ask("c", "3"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("c", "3"), semaphore.NoFreePermit)
 	})
 }
 
-func TestCancel_BeforeTheRequestArrives_RequestIsNeverGranted(t *testing.T) {
+func TestCancel_BeforeRequestArrives_RequestIsNeverGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		if _, err := w.Cancel(context.Background(), "job", ask("a", "1").Identity, "1"); err != nil {
+		if _, err := w.Cancel(context.Background(), "job", newCall("a", "1").Identity, "1"); err != nil {
 			t.Fatal(err)
 		}
-		_, err := w.TryAcquire(context.Background(), ask("a", "1"))
+		_, err := w.TryAcquire(context.Background(), newCall("a", "1"))
 		wantErr(t, err, ErrRequestEnded)
 	})
 }
@@ -431,7 +431,7 @@ func TestCancel_BeforeTheRequestArrives_RequestIsNeverGranted(t *testing.T) {
 func TestRevoke_IsCooperative(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.Listen()
 		defer l.Close()
 		if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
@@ -444,45 +444,45 @@ func TestRevoke_IsCooperative(t *testing.T) {
 		if n := <-l.Notices(); n[0].Stop != semaphore.StopRevoked || n[0].Message != "disk is full" {
 			t.Fatalf("notice = %+v, want revoked with the reason", n)
 		}
-		w.denied(ask("b", "2"), semaphore.NoFreePermit)
-		w.denied(ask("a", "3"), semaphore.Stopping)
+		w.wantDenied(newCall("b", "2"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("a", "3"), semaphore.Stopping)
 		if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil || !r.Released {
 			t.Fatal(r, err)
 		}
-		w.granted(ask("b", "4"))
+		w.mustAcquire(newCall("b", "4"))
 		_, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, Author: "op"})
 		wantErr(t, err, ErrNoSuchPermit)
 	})
 }
 
 func TestFiring_ShortJobOnSkewedClocks_RunsOnce(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 		due := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
-		first := ask("a", "1")
+		first := newCall("a", "1")
 		first.Firing = &semaphore.Firing{Name: "nightly", Due: due}
-		p := w.granted(first)
+		p := w.mustAcquire(first)
 		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
-		second := ask("b", "2")
+		second := newCall("b", "2")
 		second.Firing = &semaphore.Firing{Name: "nightly", Due: due}
-		if d := w.denied(second, semaphore.FiringDone); d.Decision.Claim.Winner.Acquirer != "a" {
+		if d := w.wantDenied(second, semaphore.FiringDone); d.Decision.Claim.Winner.Acquirer != "a" {
 			t.Fatalf("claim = %+v, want acquirer a as the winner", d.Decision.Claim)
 		}
 		second.Firing = &semaphore.Firing{Name: "nightly", Due: due.Add(24 * time.Hour)}
-		w.granted(second)
+		w.mustAcquire(second)
 	})
 }
 
-func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
+func TestNotLeading_EveryCallReportsLeader(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.demote()
-		var not *consensus.NotLeaderError
+		var notLeader *consensus.NotLeaderError
 		for name, call := range map[string]func() error{
-			"TryAcquire": func() error { _, err := w.TryAcquire(context.Background(), ask("a", "1")); return err },
-			"Acquire":    func() error { _, err := w.Acquire(context.Background(), ask("a", "1"), nil); return err },
+			"TryAcquire": func() error { _, err := w.TryAcquire(context.Background(), newCall("a", "1")); return err },
+			"Acquire":    func() error { _, err := w.Acquire(context.Background(), newCall("a", "1"), nil); return err },
 			"Refresh": func() error {
 				_, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, nil)
 				return err
@@ -493,7 +493,7 @@ func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
 			},
 			"Read": func() error { _, err := w.Read(context.Background()); return err },
 		} {
-			if err := call(); !asError(err, &not) || not.Leader.ID != "gk2" {
+			if err := call(); !asError(err, &notLeader) || notLeader.Leader.ID != "gk2" {
 				t.Errorf("%s: got %v, want a NotLeaderError naming gk2", name, err)
 			}
 		}
@@ -501,21 +501,21 @@ func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_FiringClaimedByALivePermit_DenialSaysWhenThePermitEnds(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestTryAcquire_FiringClaimedByLivePermit_DenialReportsWhenPermitEnds(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) {
 			d.Permits, d.OnExpiry, d.FiringMaxAhead = 2, semaphore.OnExpiryHold, semaphore.FiringUnbounded
 		})
 		firing := &semaphore.Firing{Name: "nightly", Due: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
-		first, second := ask("a", "1"), ask("b", "2")
+		first, second := newCall("a", "1"), newCall("b", "2")
 		first.Firing, second.Firing = firing, firing
-		p := w.granted(first)
+		p := w.mustAcquire(first)
 		w.sleep(20 * time.Second)
-		if d := w.denied(second, semaphore.FiringClaimed); d.RetryAfter < 40*time.Second || d.RetryAfter > 41*time.Second {
+		if d := w.wantDenied(second, semaphore.FiringClaimed); d.RetryAfter < 40*time.Second || d.RetryAfter > 41*time.Second {
 			t.Errorf("claim by a permit ending in 40 s: RetryAfter = %v, want 40 s", d.RetryAfter)
 		}
 		w.sleep(time.Minute)
-		if d := w.denied(second, semaphore.FiringClaimed); w.live(p.Token) || d.RetryAfter >= 0 {
+		if d := w.wantDenied(second, semaphore.FiringClaimed); w.isLive(p.Token) || d.RetryAfter >= 0 {
 			t.Errorf("claim waiting for an operator: RetryAfter = %v, want a negative value", d.RetryAfter)
 		}
 	})

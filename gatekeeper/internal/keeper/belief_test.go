@@ -40,7 +40,7 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 		}
 		seeds = []uint64{seed}
 	}
-	total := beliefs{ends: make(map[semaphore.ClaimState]int)}
+	total := beliefs{claimStates: make(map[semaphore.ClaimState]int)}
 	for _, seed := range seeds {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -53,7 +53,7 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 				total.reacquired += b.reacquired
 				total.takenOver += b.takenOver
 				for c := range w.machine.State().Claims("job") {
-					if total.ends[c.State]++; c.Attempts > attempts {
+					if total.claimStates[c.State]++; c.Attempts > attempts {
 						t.Fatalf("firing %q had %d attempts, want at most %d", c.Firing.Name, c.Attempts, attempts)
 					}
 				}
@@ -61,12 +61,12 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 		})
 	}
 	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays, %d re-acquisitions, %d takeovers, firings: %v",
-		total.granted, total.refreshed, total.drained, total.replayed, total.reacquired, total.takenOver, total.ends)
+		total.granted, total.refreshed, total.drained, total.replayed, total.reacquired, total.takenOver, total.claimStates)
 	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0 || total.reacquired == 0) {
 		t.Fatal("the storm did not exercise every kind of answer")
 	}
 	for _, end := range []semaphore.ClaimState{semaphore.ClaimDone, semaphore.ClaimFailed, semaphore.ClaimCutShort, semaphore.ClaimSpent, semaphore.ClaimOpen} {
-		if len(seeds) > 1 && (total.ends[end] == 0 || total.takenOver == 0) {
+		if len(seeds) > 1 && (total.claimStates[end] == 0 || total.takenOver == 0) {
 			t.Errorf("the storm produced no firing in state %s, or no takeover", end)
 		}
 	}
@@ -96,10 +96,10 @@ type beliefs struct {
 	all                          []belief
 	granted, refreshed, replayed int
 	// drained counts refreshes by holders that had to stop.
-	drained    int
-	reacquired int
-	takenOver  int
-	ends       map[semaphore.ClaimState]int
+	drained     int
+	reacquired  int
+	takenOver   int
+	claimStates map[semaphore.ClaimState]int
 }
 
 func (b *beliefs) add(x belief) {
@@ -132,17 +132,17 @@ func (b *beliefs) check(t *testing.T, permits uint32) {
 	}
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.weight, b.weight)) })
 	sum := int64(0)
-	believe := make(map[semaphore.Identity]int)
+	active := make(map[semaphore.Identity]int)
 	for _, e := range edges {
 		switch {
 		case e.weight > 0:
-			believe[e.identity]++
-			if believe[e.identity] > 1 {
+			active[e.identity]++
+			if active[e.identity] > 1 {
 				continue
 			}
 		default:
-			believe[e.identity]--
-			if believe[e.identity] > 0 {
+			active[e.identity]--
+			if active[e.identity] > 0 {
 				continue
 			}
 		}
@@ -155,7 +155,7 @@ func (b *beliefs) check(t *testing.T, permits uint32) {
 // storm runs clients and faults for a few minutes of virtual time.
 func (w *world) storm(seed uint64) *beliefs {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	w.raise()
+	w.raiseFeatureLevel()
 	w.define("job", func(d *semaphore.Definition) {
 		d.Permits, d.Duration, d.Takeover, d.FiringOnLoss, d.MaxAttempts = 2, 10*time.Second, true, semaphore.FiringFree, attempts
 	})
@@ -164,7 +164,7 @@ func (w *world) storm(seed uint64) *beliefs {
 	var clients sync.WaitGroup
 	for i := range 7 {
 		c := &client{
-			w: w, b: b, rng: rand.New(rand.NewPCG(seed, uint64(i)+1)), late: &clients,
+			w: w, b: b, rng: rand.New(rand.NewPCG(seed, uint64(i)+1)), stragglers: &clients,
 			name: "host" + strconv.Itoa(min(i, 5)), process: strconv.Itoa(i), rate: 0.99 + 0.003*float64(i),
 			stable: i >= 3, shared: i >= 5, holderID: []string{"", "holder"}[i%3%2],
 		}
@@ -180,7 +180,7 @@ func (w *world) storm(seed uint64) *beliefs {
 	}
 	stop()
 	w.lead.set(nil)
-	w.tape.letGo()
+	w.tape.releaseHeld()
 	clients.Wait()
 	return b
 }
@@ -192,15 +192,15 @@ func (w *world) fault(rng *rand.Rand) {
 	case 0: // entries are slow
 		w.tape.hold()
 		pause()
-		w.tape.letGo()
+		w.tape.releaseHeld()
 	case 1: // a leader is deposed with entries in flight, which the next leader may or may not have
 		w.tape.hold()
 		pause()
-		lost := w.tape.lose()
+		lost := w.tape.failHeld()
 		w.demote()
 		pause()
 		if rng.IntN(2) == 0 {
-			w.tape.applyLater(lost)
+			w.tape.applyHeld(lost)
 		}
 		w.promote(w.term + 1)
 	case 2: // deposed and immediately re-elected
@@ -211,9 +211,9 @@ func (w *world) fault(rng *rand.Rand) {
 		pause()
 		w.lead.set(nil)
 	case 4: // Raft rejects entries
-		w.tape.refuseAll(consensus.ErrNotAppended)
+		w.tape.refuseAppends(consensus.ErrNotAppended)
 		pause()
-		w.tape.refuseAll(nil)
+		w.tape.refuseAppends(nil)
 	case 5:
 		d := time.Duration(1+rng.IntN(4)) * 5 * time.Second
 		_ = w.replace("job", func(def *semaphore.Definition) { def.Duration = d })
@@ -278,13 +278,13 @@ func (w *world) operate(rng *rand.Rand) {
 // the response was sent. It lasts for the time spent waiting plus the duration, minus a margin of twice the allowed
 // difference between clock rates.
 type client struct {
-	w        *world
-	b        *beliefs
-	rng      *rand.Rand
-	name     string
-	rate     float64 // the rate of its clock
-	requests int
-	late     *sync.WaitGroup // requests whose answers nobody waits for
+	w          *world
+	b          *beliefs
+	rng        *rand.Rand
+	name       string
+	rate       float64 // the rate of its clock
+	requests   int
+	stragglers *sync.WaitGroup // requests whose answers nobody waits for
 
 	// A stable client keeps its identity across acquisitions. A shared client is one of the two processes with the same
 	// identity.
@@ -309,7 +309,7 @@ func (c *client) deadline(base time.Time, waited, duration time.Duration) time.T
 
 func (c *client) acquire(ctx context.Context) {
 	c.requests++
-	call := ask(c.name, c.process+"-"+strconv.Itoa(c.requests))
+	call := newCall(c.name, c.process+"-"+strconv.Itoa(c.requests))
 	call.Identity.HolderID = call.RequestID
 	call.Weight = 1 + uint32(c.rng.IntN(2))
 	waits := c.rng.IntN(2) == 0
@@ -365,7 +365,7 @@ func (c *client) acquire(ctx context.Context) {
 func (c *client) straggle(call *AcquireCall) {
 	delay := time.Duration(c.rng.Int64N(int64(12 * time.Second)))
 	again, cancels := *call, c.rng.IntN(3) > 0 && call.RequestID != ""
-	c.late.Go(func() {
+	c.stragglers.Go(func() {
 		time.Sleep(delay)
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
@@ -386,11 +386,11 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 			c.last = p.Token // its belief has ended
 		}
 	}()
-	counts := p.Duration
+	duration := p.Duration
 	l := c.w.Listen()
 	defer func() { l.Close() }()
 	for n := c.rng.IntN(12); n > 0; n-- {
-		time.Sleep(counts/3 + time.Duration(c.rng.Int64N(int64(time.Second))))
+		time.Sleep(duration/3 + time.Duration(c.rng.Int64N(int64(time.Second))))
 		if !time.Now().Before(x.until) {
 			return // lost for good
 		}
@@ -399,17 +399,17 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 			l = c.w.Listen()
 		}
 		send := time.Now()
-		refresh := []TokenRefresh{{Token: p.Token, Duration: counts}}
+		refresh := []TokenRefresh{{Token: p.Token, Duration: duration}}
 		// The client relies on the permit for as long as the rules allow. Only a duration that it has sent can end an
 		// older, longer belief.
-		x.until = earlier(x.until, c.deadline(send, 0, counts))
+		x.until = earlier(x.until, c.deadline(send, 0, duration))
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		var r []TokenResult
 		var err error
 		if c.rng.IntN(5) == 0 {
 			r, err = c.w.Refresh(ctx, time.Now(), semaphore.Owner{}, refresh)
 		} else {
-			r, err = refreshWithin(ctx, l.Receive(), refresh)
+			r, err = refreshWithContext(ctx, l.Receive(), refresh)
 		}
 		cancel()
 		if !time.Now().Before(x.until) {
@@ -422,8 +422,8 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 			if r[0].Stop != semaphore.NotStopping {
 				c.b.count(&c.b.drained)
 			}
-			counts = r[0].Duration
-			x.until = later(x.until, c.deadline(send, 0, counts))
+			duration = r[0].Duration
+			x.until = later(x.until, c.deadline(send, 0, duration))
 		case r[0].Status == StatusLost:
 			x.until = time.Now()
 			return
@@ -446,7 +446,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 			_, _ = c.w.Release(ctx, fsm.Release{Token: p.Token, Job: job}, semaphore.Owner{Identity: &p.Identity})
 		}
 		if delay > 0 {
-			c.late.Go(release)
+			c.stragglers.Go(release)
 			return
 		}
 		release()

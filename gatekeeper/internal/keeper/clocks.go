@@ -15,8 +15,8 @@ const (
 	clockTolerance = semaphore.DefaultFiringMaxAhead / 2
 	// maxHostClocks bounds the table. When it is full, the least recently seen caller is dropped.
 	maxHostClocks = 1000
-	// clockKept is how long a caller stays in the table after its last call.
-	clockKept = 24 * time.Hour
+	// clockRetention is how long a caller stays in the table after its last call.
+	clockRetention = 24 * time.Hour
 	// warnAheadEvery is the minimum time between two log messages about one semaphore's firings that are due too far
 	// ahead.
 	warnAheadEvery = time.Minute
@@ -49,23 +49,23 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 	off := ahead.Abs() > clockTolerance
 	c, s := caller{call.Identity.Group, call.Identity.Acquirer}, &k.clocks
 	s.mu.RLock()
-	_, was := s.off[c]
+	_, wasOff := s.off[c]
 	s.mu.RUnlock()
-	if !off && !was { // nearly all calls
+	if !off && !wasOff { // nearly all calls
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, was := s.off[c]
+	old, wasOff := s.off[c]
 	log := k.cfg.Logger.With("group", c.group, "acquirer", c.acquirer, "ahead", ahead.Round(time.Second))
 	switch {
 	case !off:
 		delete(s.off, c)
-		if was {
+		if wasOff {
 			log.Info("a caller's clock agrees with this server's again")
 		}
 		return
-	case !was || (ahead-old.Ahead).Abs() > clockTolerance:
+	case !wasOff || (ahead-old.Ahead).Abs() > clockTolerance:
 		log.Warn("a caller's clock differs from this server's: its firings may be due at different times from those of other callers")
 	}
 	if s.off == nil {
@@ -91,7 +91,7 @@ func (k *Keeper) HostClocks() []HostClock {
 	defer s.mu.Unlock()
 	var clocks []HostClock
 	for c, clock := range s.off {
-		if now.Sub(clock.Seen) > clockKept {
+		if now.Sub(clock.Seen) > clockRetention {
 			delete(s.off, c)
 			continue
 		}

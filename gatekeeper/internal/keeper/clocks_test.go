@@ -15,22 +15,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due returns a call for a firing of "nightly" that is due in the given time. clock is how far the host's clock is
+// firingCall returns a call for a firing of "nightly" that is due in the given time. clock is how far the host's clock is
 // ahead of the test's.
-func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
-	call := ask(host, requestID)
+func firingCall(host, requestID string, ahead, clock time.Duration) *AcquireCall {
+	call := newCall(host, requestID)
 	call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(ahead).UTC()}
 	call.SentAt = time.Now().Add(clock)
 	return call
 }
 
 // The leader's own clock may be the wrong one, so the denial shows all times and names no culprit.
-func TestTryAcquire_LeadersClockIsAnHourOff(t *testing.T) {
+func TestTryAcquire_LeaderClockIsAnHourOff(t *testing.T) {
 	t.Run("behind", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.cfg.WallClock = func() time.Time { return time.Now().Add(-time.Hour) }
 			w.define("job", nil)
-			d := w.denied(due("a", "1", 0, 0), semaphore.FiringTooFarAhead)
+			d := w.wantDenied(firingCall("a", "1", 0, 0), semaphore.FiringTooFarAhead)
 			if now := time.Now(); !d.LeaderClock.Equal(now.Add(-time.Hour)) || !d.CallerClock.Equal(now) {
 				t.Fatalf("denial shows the clocks %v and %v, want those set by this test", d.LeaderClock, d.CallerClock)
 			}
@@ -43,19 +43,19 @@ func TestTryAcquire_LeadersClockIsAnHourOff(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.cfg.WallClock = func() time.Time { return time.Now().Add(time.Hour) }
 			w.define("job", nil)
-			w.release(w.granted(due("a", "1", 0, 0)).Token)
-			w.denied(due("b", "2", 0, 0), semaphore.FiringDone)
+			w.release(w.mustAcquire(firingCall("a", "1", 0, 0)).Token)
+			w.wantDenied(firingCall("b", "2", 0, 0), semaphore.FiringDone)
 		})
 	})
 }
 
-func TestTryAcquire_FiringTooFarAhead_IsLoggedOnceAMinute(t *testing.T) {
+func TestTryAcquire_FiringTooFarAhead_IsLoggedOncePerMinute(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log bytes.Buffer
 		w.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		w.define("job", nil)
 		for i := range 10 {
-			w.denied(due("a", fmt.Sprint(i), time.Hour, 0), semaphore.FiringTooFarAhead)
+			w.wantDenied(firingCall("a", fmt.Sprint(i), time.Hour, 0), semaphore.FiringTooFarAhead)
 		}
 		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
 			t.Fatalf("got %d warnings, want 1:\n%s", n, log.String())
@@ -64,44 +64,44 @@ func TestTryAcquire_FiringTooFarAhead_IsLoggedOnceAMinute(t *testing.T) {
 }
 
 // A firing named after a business date may be due at any time.
-func TestTryAcquire_WithoutABound_AcceptsAnyDueTime(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestTryAcquire_FiringUnbounded_AcceptsAnyDueTime(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
-		w.granted(due("a", "1", 365*24*time.Hour, 0))
+		w.mustAcquire(firingCall("a", "1", 365*24*time.Hour, 0))
 	})
 }
 
 // A host whose clock is a year ahead must not block the job on the other hosts.
-func TestHousekeep_HostAYearAhead_DoesNotStopTheJob(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestHousekeep_HostClockYearAhead_DoesNotBlockJob(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.FiringLimit, d.FiringMaxAhead = 10, semaphore.FiringUnbounded })
 		for i := range 100 {
-			w.release(w.granted(due("ahead", fmt.Sprint(i), 365*24*time.Hour+time.Duration(i)*time.Minute, 0)).Token)
+			w.release(w.mustAcquire(firingCall("ahead", fmt.Sprint(i), 365*24*time.Hour+time.Duration(i)*time.Minute, 0)).Token)
 		}
-		w.release(w.granted(due("right", "before", 0, 0)).Token)
-		w.sleep(trimEvery + time.Second)
+		w.release(w.mustAcquire(firingCall("right", "before", 0, 0)).Token)
+		w.sleep(trimInterval + time.Second)
 		if n := w.machine.State().ClaimCount("job"); n != 10 {
 			t.Fatalf("%d firings are remembered, want 10", n)
 		}
-		w.denied(due("other", "before", -trimEvery-time.Second, 0), semaphore.FiringDone)
-		w.release(w.granted(due("right", "after", 0, 0)).Token)
+		w.wantDenied(firingCall("other", "before", -trimInterval-time.Second, 0), semaphore.FiringDone)
+		w.release(w.mustAcquire(firingCall("right", "after", 0, 0)).Token)
 	})
 }
 
-func TestHostClocks_ReturnsCallersWhoseClockIsOff(t *testing.T) {
+func TestHostClocks_ReturnsCallersWithSkewedClocks(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log bytes.Buffer
 		w.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		w.define("job", nil)
-		say := func(host string, clock time.Duration) {
-			call := ask(host, "")
+		acquireWithClock := func(host string, clock time.Duration) {
+			call := newCall(host, "")
 			call.SentAt = time.Now().Add(clock)
-			w.try(call)
+			w.tryAcquire(call)
 		}
-		say("right", 5*time.Minute)
+		acquireWithClock("right", 5*time.Minute)
 		for range 5 {
-			say("ahead", time.Hour)
-			say("behind", -6*time.Minute)
+			acquireWithClock("ahead", time.Hour)
+			acquireWithClock("behind", -6*time.Minute)
 		}
 		clocks := w.HostClocks()
 		if len(clocks) != 2 || clocks[0].Acquirer != "ahead" || clocks[0].Ahead != time.Hour || clocks[1].Ahead != -6*time.Minute {
@@ -110,8 +110,8 @@ func TestHostClocks_ReturnsCallersWhoseClockIsOff(t *testing.T) {
 		if n := strings.Count(log.String(), "level=WARN"); n != 2 {
 			t.Fatalf("got %d warnings, want 2:\n%s", n, log.String())
 		}
-		say("ahead", 0)
-		w.sleep(clockKept + time.Second)
+		acquireWithClock("ahead", 0)
+		w.sleep(clockRetention + time.Second)
 		if clocks := w.HostClocks(); len(clocks) != 0 {
 			t.Fatalf("HostClocks() = %+v, want none", clocks)
 		}
@@ -120,7 +120,7 @@ func TestHostClocks_ReturnsCallersWhoseClockIsOff(t *testing.T) {
 
 // Firings forgotten for lack of space are due further from now than those kept, and the low-water mark never rises
 // above now.
-func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
+func TestForgettable_KeepsFiringsDueNearNow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 		def := &semaphore.Definition{Name: "job", FiringRetention: 24 * time.Hour, FiringLimit: rapid.Uint32Range(1, 20).Draw(t, "limit")}
@@ -139,24 +139,24 @@ func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
 		if forget.UpTo.After(now) {
 			t.Fatalf("the low-water mark rises to %v, which is after now", forget.UpTo)
 		}
-		gone := func(c *semaphore.Claim) bool {
+		forgotten := func(c *semaphore.Claim) bool {
 			return c.State != semaphore.ClaimHeld && (slices.Contains(forget.Firings, c.Firing) || !c.Firing.Due.After(forget.UpTo))
 		}
 		near := now.Add(cmp.Or(max(def.FiringMaxAhead, 0), semaphore.DefaultFiringMaxAhead))
 		farthest, kept := time.Duration(0), 0
 		for _, c := range claims {
-			coming := c.Firing.Due.After(now) && !c.Firing.Due.After(near)
+			dueSoon := c.Firing.Due.After(now) && !c.Firing.Due.After(near)
 			switch {
-			case gone(c) && coming:
+			case forgotten(c) && dueSoon:
 				t.Fatalf("%v was forgotten even though it is due soon", c.Firing)
-			case gone(c):
-			case c.State != semaphore.ClaimHeld && !coming:
+			case forgotten(c):
+			case c.State != semaphore.ClaimHeld && !dueSoon:
 				farthest = max(farthest, c.Firing.Due.Sub(now).Abs())
 				kept++
 			}
 		}
 		for _, c := range claims {
-			if gone(c) && c.Firing.Due.Sub(now).Abs() < farthest && now.Sub(c.Firing.Due) < def.FiringRetention {
+			if forgotten(c) && c.Firing.Due.Sub(now).Abs() < farthest && now.Sub(c.Firing.Due) < def.FiringRetention {
 				t.Fatalf("%v was forgotten even though a firing that is due %v from now was kept", c.Firing, farthest)
 			}
 		}

@@ -17,7 +17,7 @@ type turn struct {
 	// waits makes the call wait for a free permit instead of being denied for lack of one.
 	waits bool
 	// me is the call's entry in the queue; nil if it is not queued.
-	me *waiting
+	me *queuedCall
 	// opened is the capacity freed and taken by the commands ahead of the grant in its log entry.
 	opened opening
 }
@@ -51,7 +51,7 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 	facts := k.facts(state, call)
 	replay := facts.Own != nil && call.RequestID != "" && facts.Own.RequestID == call.RequestID
 	if !replay {
-		if err := cmp.Or(k.fresh(state, call), sameRevision(state, call)); err != nil {
+		if err := cmp.Or(k.checkFresh(state, call), checkRevision(state, call)); err != nil {
 			return decision{answer: failed(err)}
 		}
 	}
@@ -78,8 +78,8 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 	return decision{grant: &grant}
 }
 
-// sameRevision returns an error if the call's expected permit revision is not the current one.
-func sameRevision(state *fsm.State, call *AcquireCall) error {
+// checkRevision returns an error if the call's expected permit revision is not the current one.
+func checkRevision(state *fsm.State, call *AcquireCall) error {
 	current := state.PermitRevision(call.Semaphore)
 	if call.ExpectedRevision == nil || *call.ExpectedRevision == current {
 		return nil
@@ -103,7 +103,7 @@ func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Fac
 		CordonRevision:    state.CordonRevision(),
 		ExpectedRevision:  call.ExpectedRevision,
 		At:                time.Now(),
-		RequestRevision:   asOf(state, call.knownSince()),
+		RequestRevision:   supportedRevision(state, call.notGrantedAsOf()),
 		Supersedes:        supersedes,
 		Worker:            call.Worker,
 		Replaces:          supersedes != 0 && call.ReplacesToken == supersedes,
@@ -124,13 +124,13 @@ func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
 
 // admit decides for the lessor whether the rule still admits the holder of a permit.
 func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
-	facts := k.holding(state, p)
+	facts := k.holderFacts(state, p)
 	facts.OwnOverheld = overheld
 	return semaphore.Admit(p, &facts)
 }
 
-// holding gathers the inputs of a decision about the holder of a permit.
-func (k *Keeper) holding(state *fsm.State, p *semaphore.Permit) semaphore.Facts {
+// holderFacts gathers the inputs of a decision about the holder of a permit.
+func (k *Keeper) holderFacts(state *fsm.State, p *semaphore.Permit) semaphore.Facts {
 	sd := state.Definition(p.Semaphore)
 	facts := semaphore.Facts{Own: p, Admission: k.patterns.admission(state, sd, p.Identity), Drains: state.Drains(p.Semaphore)}
 	if sd != nil {
@@ -148,7 +148,7 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	switch {
 	case ended == nil:
 		return nil
-	case !ended.Matches(fsm.AskedBy(call.Weight, call.Firing, call.Worker)):
+	case !ended.Matches(fsm.AcquisitionHash(call.Weight, call.Firing, call.Worker)):
 		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s, and had a different weight or firing: "+
 			"a request id belongs to one request; use a new one", ended.RequestID, ended.Semaphore, ended.Outcome)}
 	default:
@@ -156,15 +156,15 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	}
 }
 
-// fresh returns an error if the request may have been granted and forgotten since. The caller has checked that the
+// checkFresh returns an error if the request may have been granted and forgotten since. The caller has checked that the
 // state neither remembers the request nor contains its permit. The state may have forgotten requests up to some
-// revision. A request that had no permit at that revision, or at a later one (knownSince), was never granted. A request
+// revision. A request that had no permit at that revision, or at a later one (notGrantedAsOf), was never granted. A request
 // of unknown age passes.
 //
 // A request that passes had no permit at the state's revision either. checkFresh records that revision, so that a call
 // does not become too old while it waits.
-func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
-	known := call.knownSince()
+func (k *Keeper) checkFresh(state *fsm.State, call *AcquireCall) error {
+	known := call.notGrantedAsOf()
 	if call.RequestID == "" || known == 0 {
 		return nil
 	}
@@ -179,29 +179,29 @@ func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 	}
 }
 
-// freshen calls checkFresh for a waiting call, unless its request has ended or holds a permit.
-func (k *Keeper) freshen(call *AcquireCall) {
+// keepFresh calls checkFresh for a waiting call, unless its request has ended or holds a permit.
+func (k *Keeper) keepFresh(call *AcquireCall) {
 	state := k.cfg.Machine.State()
 	if own := state.Own(call.Semaphore, call.Identity); k.ended(state, call) == nil && (own == nil || own.RequestID != call.RequestID) {
-		_ = k.fresh(state, call) // a request that is too old is refused when it is decided
+		_ = k.checkFresh(state, call) // a request that is too old is refused when it is decided
 	}
 }
 
-// knownSince returns the newest revision at which the request certainly had no permit; 0 if none is known.
-func (c *AcquireCall) knownSince() uint64 {
+// notGrantedAsOf returns the newest revision at which the request certainly had no permit; 0 if none is known.
+func (c *AcquireCall) notGrantedAsOf() uint64 {
 	return max(c.RequestRevision, atomic.LoadUint64(&c.notGrantedAt))
 }
 
-// asOf returns the RequestRevision for a command: 0 while a member may not support that field.
-func asOf(state *fsm.State, revision uint64) uint64 {
+// supportedRevision returns the RequestRevision for a command: 0 while a member may not support that field.
+func supportedRevision(state *fsm.State, revision uint64) uint64 {
 	if state.FeatureLevel() < 3 {
 		return 0
 	}
 	return revision
 }
 
-// asOfLevel clears the Asked and RequestRevision of an edit while a member may not support those fields.
-func (k *Keeper) asOfLevel(asked, revision *uint64) {
+// clearUnsupported clears the Asked and RequestRevision of an edit while a member may not support those fields.
+func (k *Keeper) clearUnsupported(asked, revision *uint64) {
 	if k.cfg.Machine.State().FeatureLevel() < 3 {
 		*asked, *revision = 0, 0
 	}

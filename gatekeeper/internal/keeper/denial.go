@@ -52,10 +52,10 @@ func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Fa
 		n.LeaderClock, n.CallerClock = facts.LeaderClock, facts.CallerClock
 	}
 	switch {
-	case timeHelps(d.Reason):
+	case retryMayHelp(d.Reason):
 		n.RetryAfter = k.soonest(n.Holders)
 	case d.Reason == semaphore.FiringClaimed:
-		n.RetryAfter = k.unclaimed(state, d.Claim)
+		n.RetryAfter = k.claimRemaining(state, d.Claim)
 	}
 	return n
 }
@@ -64,15 +64,15 @@ func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Fa
 func (k *Keeper) sentence(state *fsm.State, req *semaphore.Request, facts *semaphore.Facts, d semaphore.Decision) string {
 	s := d.Sentence(req, facts)
 	if d.Reason == semaphore.Cordoned {
-		if which := k.patterns.whyCordoned(state, req.Identity); which != "" {
+		if which := k.patterns.describeCordons(state, req.Identity); which != "" {
 			s += " " + which
 		}
 	}
 	return s
 }
 
-// timeHelps reports whether the same request can be granted later without an edit.
-func timeHelps(r semaphore.Reason) bool {
+// retryMayHelp reports whether the same request can be granted later without an edit.
+func retryMayHelp(r semaphore.Reason) bool {
 	switch r {
 	case semaphore.NoFreePermit, semaphore.Stopping:
 		return true
@@ -81,10 +81,10 @@ func timeHelps(r semaphore.Reason) bool {
 	}
 }
 
-// unclaimed returns how long until a claim's permit ends unless it is refreshed. If the permit is lost, the firing may
+// claimRemaining returns how long until a claim's permit ends unless it is refreshed. If the permit is lost, the firing may
 // become free; either way, its outcome is settled. The result is negative if the permit has already ended, or if only
 // an operator can end it.
-func (k *Keeper) unclaimed(state *fsm.State, c *semaphore.Claim) time.Duration {
+func (k *Keeper) claimRemaining(state *fsm.State, c *semaphore.Claim) time.Duration {
 	if c == nil || c.State != semaphore.ClaimHeld {
 		return -1
 	}

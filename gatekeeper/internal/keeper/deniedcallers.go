@@ -68,7 +68,7 @@ func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State)
 // DeniedCallersOf returns the callers that a semaphore recently denied, the likely cause of trouble first; see urgency.
 // Only a leader has any.
 func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
-	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
+	return k.evaluate(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
 // DeniedCallers returns the callers that the wanted semaphores recently denied, and the time at which this server began
@@ -92,7 +92,7 @@ func (k *Keeper) DeniedCallers(
 			if n < 0 {
 				n = len(chosen)
 			}
-			for _, v := range k.judged(state, chosen[:n]) {
+			for _, v := range k.evaluate(state, chosen[:n]) {
 				if !yield(v) {
 					return
 				}
@@ -108,18 +108,18 @@ func (k *Keeper) DeniedCallers(
 // not confirm that this server still leads.
 func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
-	of := make(map[string][]denials.Denial)
+	recent := make(map[string][]denials.Denial)
 	var names []string
 	for _, d := range k.denials.All(k.cfg.WallClock()) {
-		if of[d.Semaphore] == nil {
+		if recent[d.Semaphore] == nil {
 			names = append(names, d.Semaphore)
 		}
-		of[d.Semaphore] = append(of[d.Semaphore], d)
+		recent[d.Semaphore] = append(recent[d.Semaphore], d)
 	}
 	var out []DeniedCaller
 	for _, name := range names {
-		if all, _ := k.denyAll(state, name, of[name]); all {
-			out = append(out, k.judged(state, of[name])[0])
+		if all, _ := k.denyAll(state, name, recent[name]); all {
+			out = append(out, k.evaluate(state, recent[name])[0])
 		}
 	}
 	return out
@@ -134,21 +134,21 @@ func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 
 // denyAll is DeniesAll for the given denials of a semaphore. It stops at the first denial that shows a served caller,
 // so that it need not examine every caller of a semaphore with many standbys.
-func (k *Keeper) denyAll(state *fsm.State, name string, of []denials.Denial) (all, byCordon bool) {
+func (k *Keeper) denyAll(state *fsm.State, name string, recent []denials.Denial) (all, byCordon bool) {
 	if sd := state.Definition(name); sd != nil && sd.Pause != nil {
 		return false, false
 	}
-	for i := range of {
-		d := &of[i]
+	for i := range recent {
+		d := &recent[i]
 		if d.Passed {
 			if k.admits(state, name, d.Identity) {
 				return false, false
 			}
 			continue // it has been served since, but an edit or a cordon now shuts it out
 		}
-		reason, _, still := k.decideAgain(state, d)
+		reason, _, stillDenied := k.decideAgain(state, d)
 		switch {
-		case !still, reason == semaphore.Paused, reason == semaphore.AlreadyHeld, reason == semaphore.FiringClaimed:
+		case !stillDenied, reason == semaphore.Paused, reason == semaphore.AlreadyHeld, reason == semaphore.FiringClaimed:
 			return false, false
 		case k.letIn(state, d) != nil:
 			return false, false
@@ -180,23 +180,23 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 			near = append(near, d)
 		}
 	}
-	return k.judged(state, near)
+	return k.evaluate(state, near)
 }
 
 // deniedCaller decides a denied request again, on the current state.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
 	v := DeniedCaller{Denial: *d}
 	v.LetIn, v.HeldAt = k.letIn(state, d), k.heldAt(state, d)
-	now, message, still := k.decideAgain(state, d)
-	if v.Cured = !still; still {
+	now, message, stillDenied := k.decideAgain(state, d)
+	if v.Cured = !stillDenied; stillDenied {
 		v.Reason, v.Message = now, message
 	}
 	v.Text = v.text(d.Reason)
 	return v
 }
 
-// judged decides denied requests again, and sorts them by urgency. Callers of equal urgency keep their order.
-func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller {
+// evaluate decides denied requests again, and sorts them by urgency. Callers of equal urgency keep their order.
+func (k *Keeper) evaluate(state *fsm.State, list []denials.Denial) []DeniedCaller {
 	out := make([]DeniedCaller, len(list))
 	for i := range list {
 		out[i] = k.deniedCaller(state, &list[i])
@@ -226,7 +226,7 @@ func (v *DeniedCaller) urgency() int {
 // decideAgain reports whether the same request would still be denied until somebody acts, and why. A caller that has
 // retried without being denied counts as served: any later cause will show up when it next calls. A pause is the reason
 // only if it was the reason for the recorded denial, because a pause says nothing about the rule.
-func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaphore.Reason, message string, still bool) {
+func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaphore.Reason, message string, stillDenied bool) {
 	if d.Passed {
 		return 0, "", false
 	}
@@ -294,20 +294,20 @@ func sameCaller(p *semaphore.Permit, d *denials.Denial) bool {
 
 // text describes which caller is denied what and why, how often, and whether it still is. lastReason is the reason for
 // its last denial.
-func (v *DeniedCaller) text(asked semaphore.Reason) string {
-	asks, is := "asks", "is"
+func (v *DeniedCaller) text(lastReason semaphore.Reason) string {
+	askVerb, beVerb := "asks", "is"
 	if v.Cured {
-		asks, is = "asked", "was"
+		askVerb, beVerb = "asked", "was"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q in group %q %s for %q and %s denied: %v. %s ", v.Identity.Acquirer, v.Identity.Group, asks, v.Semaphore, is, v.Reason, v.Message)
+	fmt.Fprintf(&b, "%q in group %q %s for %q and %s denied: %v. %s ", v.Identity.Acquirer, v.Identity.Group, askVerb, v.Semaphore, beVerb, v.Reason, v.Message)
 	if v.Count == 1 {
-		fmt.Fprintf(&b, "Denied once, at %s", second(v.Last))
+		fmt.Fprintf(&b, "Denied once, at %s", rfc3339(v.Last))
 	} else {
-		fmt.Fprintf(&b, "Denied %d times, first at %s, last at %s", v.Count, second(v.First), second(v.Last))
+		fmt.Fprintf(&b, "Denied %d times, first at %s, last at %s", v.Count, rfc3339(v.First), rfc3339(v.Last))
 	}
-	if v.Reason != asked {
-		fmt.Fprintf(&b, "; the reason then was %v", asked)
+	if v.Reason != lastReason {
+		fmt.Fprintf(&b, "; the reason then was %v", lastReason)
 	}
 	b.WriteString(".")
 	switch {
@@ -321,4 +321,4 @@ func (v *DeniedCaller) text(asked semaphore.Reason) string {
 	return b.String()
 }
 
-func second(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -11,29 +11,29 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// deniedNow returns the denied callers of all semaphores.
-func (w *world) deniedNow() []DeniedCaller {
+// deniedCallers returns the denied callers of all semaphores.
+func (w *world) deniedCallers() []DeniedCaller {
 	w.t.Helper()
-	_, callers, _, err := w.DeniedCallers(context.Background(), ofAny)
+	_, callers, _, err := w.DeniedCallers(context.Background(), anySemaphore)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return slices.Collect(callers)
 }
 
-func ofAny(*fsm.State, string) bool { return true }
+func anySemaphore(*fsm.State, string) bool { return true }
 
-// denied1 returns the only denied caller.
-func (w *world) denied1() DeniedCaller {
+// onlyDeniedCaller returns the only denied caller.
+func (w *world) onlyDeniedCaller() DeniedCaller {
 	w.t.Helper()
-	callers := w.deniedNow()
+	callers := w.deniedCallers()
 	if len(callers) != 1 {
 		w.t.Fatalf("%d callers are remembered, want 1: %+v", len(callers), callers)
 	}
 	return callers[0]
 }
 
-func named(call *AcquireCall, name string) *AcquireCall {
+func forSemaphore(call *AcquireCall, name string) *AcquireCall {
 	call.Semaphore = name
 	return call
 }
@@ -45,13 +45,13 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 		cure func(w *world) error
 	}{
 		semaphore.NoSuchSemaphore: {
-			func(w *world) *AcquireCall { return named(ask("app1", ""), "none") },
+			func(w *world) *AcquireCall { return forSemaphore(newCall("app1", ""), "none") },
 			func(w *world) error { return w.replace("none", nil) },
 		},
 		semaphore.GroupMismatch: {
 			func(w *world) *AcquireCall {
 				w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
-				return ask("app1", "")
+				return newCall("app1", "")
 			},
 			func(w *world) error {
 				return w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
@@ -60,7 +60,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 		semaphore.AcquirerMismatch: {
 			func(w *world) *AcquireCall {
 				w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "app2" })
-				return ask("app1", "")
+				return newCall("app1", "")
 			},
 			func(w *world) error {
 				return w.replace("job", func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "prod", "app1" })
@@ -69,20 +69,20 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 		semaphore.Cordoned: {
 			func(w *world) *AcquireCall {
 				_, _ = w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{})
-				return ask("app1", "")
+				return newCall("app1", "")
 			},
 			func(w *world) error { _, err := w.Uncordon(op, fsm.Uncordon{ID: "c"}); return err },
 		},
 		semaphore.Paused: {
 			func(w *world) *AcquireCall {
 				_, _ = w.Pause(op, fsm.Pause{Names: []string{"job"}}, Ending{})
-				return ask("app1", "")
+				return newCall("app1", "")
 			},
 			func(w *world) error { _, err := w.Resume(op, fsm.Resume{Names: []string{"job"}}); return err },
 		},
 		semaphore.WeightExceedsPermits: {
 			func(w *world) *AcquireCall {
-				call := ask("app1", "")
+				call := newCall("app1", "")
 				call.Weight = 3
 				return call
 			},
@@ -90,14 +90,14 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 		},
 	} {
 		t.Run(want.String(), func(t *testing.T) {
-			inNewWorld(t, func(w *world) {
+			inUpgradedWorld(t, func(w *world) {
 				w.define("job", nil)
 				call := c.deny(w)
 				began := time.Now()
-				d := w.denied(call, want)
+				d := w.wantDenied(call, want)
 				w.sleep(time.Hour)
-				w.denied(call, want)
-				v := w.denied1()
+				w.wantDenied(call, want)
+				v := w.onlyDeniedCaller()
 				if v.Cured || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
 					t.Errorf("DeniedCallers() = %+v, want two denials for that reason", v)
 				}
@@ -107,11 +107,11 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 				if err := c.cure(w); err != nil {
 					t.Fatal(err)
 				}
-				if v := w.denied1(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that reason now.") {
+				if v := w.onlyDeniedCaller(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that reason now.") {
 					t.Errorf("after the cure: %+v, want Cured", v)
 				}
-				w.granted(call)
-				if v := w.denied1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It has since retried and was not denied for that reason.") {
+				w.mustAcquire(call)
+				if v := w.onlyDeniedCaller(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It has since retried and was not denied for that reason.") {
 					t.Errorf("after a grant: %+v, want Cured and Passed", v)
 				}
 			})
@@ -121,18 +121,18 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 
 // The request is decided again on the current state, even though the caller has not called since the rule and the
 // cordons changed.
-func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
+func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
 	op := context.Background()
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		check := func(when string, reason semaphore.Reason, part, text string) {
 			t.Helper()
-			v := w.denied1()
+			v := w.onlyDeniedCaller()
 			if v.Cured || v.Reason != reason || !strings.Contains(v.Message, part) || !strings.Contains(v.Text, text) {
 				t.Errorf("%s: %v (cured: %t), %q, %q; want %v with %q and %q", when, v.Reason, v.Cured, v.Message, v.Text, reason, part, text)
 			}
 		}
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
-		w.denied(ask("app1", ""), semaphore.GroupMismatch)
+		w.wantDenied(newCall("app1", ""), semaphore.GroupMismatch)
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "lab" }); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "c"}); err != nil {
 			t.Fatal(err)
 		}
-		if v := w.denied1(); !v.Cured || v.Reason != semaphore.GroupMismatch {
+		if v := w.onlyDeniedCaller(); !v.Cured || v.Reason != semaphore.GroupMismatch {
 			t.Errorf("after the cordon: %+v, want Cured with the first reason", v)
 		}
 	})
@@ -168,69 +168,69 @@ func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 			}
 		}
 	}
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		cured := func(when string) {
 			t.Helper()
-			if v := w.denied1(); !v.Cured || len(w.DenyAll()) != 0 {
+			if v := w.onlyDeniedCaller(); !v.Cured || len(w.DenyAll()) != 0 {
 				t.Errorf("%s: the caller is not cured: %+v", when, v)
 			}
 		}
 		w.define("job", shutOut)
 		w.submit("j", nil, "x")
-		worker := works("w1")
-		w.denied(worker, semaphore.GroupMismatch)
-		if w.denied1().Cured {
+		worker := workerCall("w1")
+		w.wantDenied(worker, semaphore.GroupMismatch)
+		if w.onlyDeniedCaller().Cured {
 			t.Error("the caller is cured before the edit")
 		}
 		if err := w.replace("job", letIn(func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })); err != nil {
 			t.Fatal(err)
 		}
 		w.pause(false, "")
-		slot := w.wait1(worker)
+		slot := w.startAcquire(worker)
 		cured("in the queue of a paused semaphore")
 		w.resume()
 		slot.wantTask(t, "x")
 		cured("with a task")
 		w.sleep(time.Minute)
 		cured("with a slot that is held for an operator")
-		w.denied(works("w2"), semaphore.NoTask)
+		w.wantDenied(workerCall("w2"), semaphore.NoTask)
 		if err := w.replace("job", shutOut); err != nil {
 			t.Fatal(err)
 		}
-		if v := w.denied1(); !v.Cured {
+		if v := w.onlyDeniedCaller(); !v.Cured {
 			t.Errorf("w1 has had a task since it was denied, but is not cured: %+v", v)
 		}
-		w.denied(worker, semaphore.GroupMismatch)
-		if w.denied1().Cured {
+		w.wantDenied(worker, semaphore.GroupMismatch)
+		if w.onlyDeniedCaller().Cured {
 			t.Error("w1 was denied again, but is listed as cured")
 		}
 	})
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", shutOut)
-		heavy := ask("a", "1")
+		heavy := newCall("a", "1")
 		heavy.Weight = 2
-		w.denied(heavy, semaphore.GroupMismatch)
+		w.wantDenied(heavy, semaphore.GroupMismatch)
 		if err := w.replace("job", letIn(func(d *semaphore.Definition) { d.Permits = 2 })); err != nil {
 			t.Fatal(err)
 		}
-		w.granted(ask("a", "2"))
-		if v := w.denied1(); !v.Cured {
+		w.mustAcquire(newCall("a", "2"))
+		if v := w.onlyDeniedCaller(); !v.Cured {
 			t.Errorf("a caller that holds a permit is not cured: %+v", v)
 		}
-		w.denied(heavy, semaphore.AlreadyHeld)
-		if v := w.denied1(); v.Cured {
+		w.wantDenied(heavy, semaphore.AlreadyHeld)
+		if v := w.onlyDeniedCaller(); v.Cured {
 			t.Errorf("a caller that is denied because it already holds a permit is cured: %+v", v)
 		}
 	})
 }
 
 func TestDeniedCallers_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(due("a", "1", 0, 0))
-		w.denied(due("b", "2", 0, 0), semaphore.FiringClaimed)
-		w.denied(ask("c", ""), semaphore.NoFreePermit)
-		if callers := w.deniedNow(); len(callers) != 0 {
+		w.mustAcquire(firingCall("a", "1", 0, 0))
+		w.wantDenied(firingCall("b", "2", 0, 0), semaphore.FiringClaimed)
+		w.wantDenied(newCall("c", ""), semaphore.NoFreePermit)
+		if callers := w.deniedCallers(); len(callers) != 0 {
 			t.Errorf("DeniedCallers() = %+v, want none", callers)
 		}
 	})
@@ -238,58 +238,58 @@ func TestDeniedCallers_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
 
 // A later firing from the same host was granted, so its clock is right again. Time alone does not correct a clock.
 func TestDeniedCallers_FiringTooFarAhead_IsCuredOnlyByALaterFiring(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.denied(due("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
+		w.wantDenied(firingCall("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
 		w.sleep(2 * time.Hour)
-		if v := w.denied1(); v.Cured || v.Firing == nil {
+		if v := w.onlyDeniedCaller(); v.Cured || v.Firing == nil {
 			t.Errorf("after two hours: %+v, want a firing that is not cured", v)
 		}
-		w.granted(due("a", "2", 0, 0))
-		if v := w.denied1(); !v.Cured {
+		w.mustAcquire(firingCall("a", "2", 0, 0))
+		if v := w.onlyDeniedCaller(); !v.Cured {
 			t.Errorf("after a later firing: %+v, want Cured", v)
 		}
 	})
 }
 
 func TestDeniedCallers_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		old := due("a", "1", 0, 0)
-		w.release(w.granted(old).Token)
-		w.sleep(semaphore.DefaultFiringRetention + 2*trimEvery)
+		old := firingCall("a", "1", 0, 0)
+		w.release(w.mustAcquire(old).Token)
+		w.sleep(semaphore.DefaultFiringRetention + 2*trimInterval)
 		old.RequestID = "2"
-		d := w.denied(old, semaphore.FiringForgotten)
-		if v := w.denied1(); v.Cured || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
+		d := w.wantDenied(old, semaphore.FiringForgotten)
+		if v := w.onlyDeniedCaller(); v.Cured || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
 			t.Errorf("after the denial: %+v, want the same message", v)
 		}
-		w.release(w.granted(due("a", "3", 0, 0)).Token)
-		if v := w.denied1(); !v.Cured {
+		w.release(w.mustAcquire(firingCall("a", "3", 0, 0)).Token)
+		if v := w.onlyDeniedCaller(); !v.Cured {
 			t.Errorf("after a later firing: %+v, want Cured", v)
 		}
 	})
 }
 
 func TestDeniedCallers_EverySlotIsHeldForAnOperator_IsRemembered(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(5 * time.Minute)
-		w.denied(ask("b", "2"), semaphore.NoFreePermit)
-		if v := w.denied1(); v.Cured || v.Reason != semaphore.NoFreePermit {
+		w.wantDenied(newCall("b", "2"), semaphore.NoFreePermit)
+		if v := w.onlyDeniedCaller(); v.Cured || v.Reason != semaphore.NoFreePermit {
 			t.Errorf("after the denial: %+v, want NO_FREE_PERMIT, not cured", v)
 		}
 		if _, err := w.Clear(context.Background(), p.Token, "ann", ""); err != nil {
 			t.Fatal(err)
 		}
-		if v := w.denied1(); !v.Cured {
+		if v := w.onlyDeniedCaller(); !v.Cured {
 			t.Errorf("after Clear: %+v, want Cured", v)
 		}
 	})
 }
 
-func TestDenyAll_CallerIsAdmitted_IsLeftOut(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestDenyAll_CallerIsAdmitted_OmitsSemaphore(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		names := func() string {
 			var names []string
 			for _, v := range w.DenyAll() {
@@ -304,16 +304,16 @@ func TestDenyAll_CallerIsAdmitted_IsLeftOut(t *testing.T) {
 			}
 		}
 		standby := func() *AcquireCall {
-			return as(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+			return askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
 		}
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
-		w.denied(standby(), semaphore.GroupMismatch)
+		w.wantDenied(standby(), semaphore.GroupMismatch)
 		w.sleep(time.Second)
-		w.denied(named(ask("a", ""), "jbo"), semaphore.NoSuchSemaphore)
+		w.wantDenied(forSemaphore(newCall("a", ""), "jbo"), semaphore.NoSuchSemaphore)
 		want("jbo job")
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		want("jbo") // the standby is intended
-		for _, v := range w.deniedNow() {
+		for _, v := range w.deniedCallers() {
 			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit in the meantime`)) {
 				t.Errorf("Text = %q in %+v, want it to name the admitted caller", v.Text, v)
 			}
@@ -322,23 +322,23 @@ func TestDenyAll_CallerIsAdmitted_IsLeftOut(t *testing.T) {
 		want("jbo") // and remains a standby after the run
 		w.define("other", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.sleep(time.Second)
-		w.denied(named(ask("a", ""), "other"), semaphore.GroupMismatch)
+		w.wantDenied(forSemaphore(newCall("a", ""), "other"), semaphore.GroupMismatch)
 		want("other jbo")
 		if _, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"other"}, Stop: true}, Ending{}); err != nil {
 			t.Fatal(err)
 		}
 		w.sleep(time.Second)
-		w.denied(named(ask("a", ""), "other"), semaphore.GroupMismatch)
+		w.wantDenied(forSemaphore(newCall("a", ""), "other"), semaphore.GroupMismatch)
 		if err := w.replace("other", func(d *semaphore.Definition) { d.GroupPattern = ".*" }); err != nil {
 			t.Fatal(err)
 		}
-		w.denied(named(ask("a", ""), "other"), semaphore.Paused)
+		w.wantDenied(forSemaphore(newCall("a", ""), "other"), semaphore.Paused)
 		want("jbo") // a pause is shown elsewhere
 	})
 }
 
-func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestDeniesAll_OnlyByCordons_ReportsCordon(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		op := context.Background()
 		want := func(wantAll, wantCordon bool) {
 			t.Helper()
@@ -355,9 +355,9 @@ func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		want(false, false)
 		cordon("a", "app1")
-		w.denied(ask("app1", ""), semaphore.Cordoned)
+		w.wantDenied(newCall("app1", ""), semaphore.Cordoned)
 		want(true, true)
-		w.denied(as(semaphore.Identity{Group: "dr", Acquirer: "b"}, ""), semaphore.GroupMismatch)
+		w.wantDenied(askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, ""), semaphore.GroupMismatch)
 		want(true, true) // b would still be denied without the cordon, but app1 would not
 		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "a"}); err != nil {
 			t.Fatal(err)
@@ -381,14 +381,14 @@ func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
 
 // A cordon stops the holder. The other callers are not standbys just because it had a permit: nobody gets one now.
 func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		op := context.Background()
 		state := func() *fsm.State { return w.machine.State() }
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
-		standby := as(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
-		holder := w.granted(ask("app1", ""))
-		w.denied(standby, semaphore.GroupMismatch)
-		if v := w.denied1(); v.LetIn == nil || v.LetIn.Acquirer != "app1" {
+		standby := askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+		holder := w.mustAcquire(newCall("app1", ""))
+		w.wantDenied(standby, semaphore.GroupMismatch)
+		if v := w.onlyDeniedCaller(); v.LetIn == nil || v.LetIn.Acquirer != "app1" {
 			t.Errorf("LetIn = %v, want app1, which holds a permit", v.LetIn)
 		}
 		if _, err := w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
@@ -398,9 +398,9 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 			t.Errorf("while app1 stops: DeniesAll() = %t, %t; want true, false", all, byCordon)
 		}
 		w.release(holder.Token)
-		w.denied(ask("app1", "2"), semaphore.Cordoned)
+		w.wantDenied(newCall("app1", "2"), semaphore.Cordoned)
 		w.sleep(time.Second)
-		w.denied(standby, semaphore.GroupMismatch)
+		w.wantDenied(standby, semaphore.GroupMismatch)
 		if all, byCordon := w.DeniesAll(state(), "job"); !all || !byCordon {
 			t.Errorf("DeniesAll() = %t, %t; want true, true", all, byCordon)
 		}
@@ -415,21 +415,21 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 }
 
 // A permit clears a denial, whatever happens later. A pause never replaces another reason.
-func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestDeniedCallers_PausedLater_PauseIsNotTheReason(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
-		w.denied(ask("app1", ""), semaphore.GroupMismatch)
+		w.wantDenied(newCall("app1", ""), semaphore.GroupMismatch)
 		w.pause(false, "patching")
-		if v := w.denied1(); v.Cured || v.Reason != semaphore.GroupMismatch {
+		if v := w.onlyDeniedCaller(); v.Cured || v.Reason != semaphore.GroupMismatch {
 			t.Errorf("under a pause: %v (cured: %t), want %v", v.Reason, v.Cured, semaphore.GroupMismatch)
 		}
 		w.resume()
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
 			t.Fatal(err)
 		}
-		w.granted(ask("app1", ""))
+		w.mustAcquire(newCall("app1", ""))
 		w.pause(true, "patching")
-		if v := w.denied1(); !v.Cured {
+		if v := w.onlyDeniedCaller(); !v.Cured {
 			t.Errorf("app1 has had a permit since, but is not cured: %+v", v)
 		}
 	})
@@ -438,7 +438,7 @@ func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
 // A caller that was denied once and served later does not hide that an edit now shuts everybody out. A pause hides it,
 // because nobody gets a permit before the pause ends anyway.
 func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		want := func(when string, want bool) {
 			t.Helper()
 			all, _ := w.DeniesAll(w.machine.State(), "job")
@@ -448,14 +448,14 @@ func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 		}
 		w.define("job", nil)
 		w.pause(false, "")
-		w.denied(ask("app1", ""), semaphore.Paused)
+		w.wantDenied(newCall("app1", ""), semaphore.Paused)
 		w.resume()
-		w.release(w.granted(ask("app1", "1")).Token)
+		w.release(w.mustAcquire(newCall("app1", "1")).Token)
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prdo" }); err != nil {
 			t.Fatal(err)
 		}
 		want("before any denial", false)
-		w.denied(ask("app2", ""), semaphore.GroupMismatch)
+		w.wantDenied(newCall("app2", ""), semaphore.GroupMismatch)
 		want("after an edit that admits nobody", true)
 		w.pause(true, "")
 		want("while it is paused", false)
@@ -468,19 +468,19 @@ func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 }
 
 // After a move and its undo, each caller has had a permit. The caller that had one last is the one now missing.
-func TestDeniedCallers_EachHadAPermit_TheLastHolderComesFirst(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestDeniedCallers_AllHadPermits_LastHolderComesFirst(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" })
-		standby := as(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
-		for _, call := range []*AcquireCall{standby, ask("app1", "")} {
-			w.release(w.granted(call).Token)
+		standby := askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+		for _, call := range []*AcquireCall{standby, newCall("app1", "")} {
+			w.release(w.mustAcquire(call).Token)
 			w.sleep(time.Second)
 		}
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prdo" }); err != nil {
 			t.Fatal(err)
 		}
-		for _, call := range []*AcquireCall{ask("app1", "2"), as(standby.Identity, "2")} {
-			w.denied(call, semaphore.GroupMismatch)
+		for _, call := range []*AcquireCall{newCall("app1", "2"), askAs(standby.Identity, "2")} {
+			w.wantDenied(call, semaphore.GroupMismatch)
 			w.sleep(time.Second)
 		}
 		if callers := w.DeniedCallersOf(w.machine.State(), "job"); len(callers) != 2 || callers[0].Identity.Acquirer != "app1" {
@@ -489,11 +489,11 @@ func TestDeniedCallers_EachHadAPermit_TheLastHolderComesFirst(t *testing.T) {
 	})
 }
 
-func TestMisspellings_NameLikeOneThatIsDefined(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestMisspellings_NameCloseToDefinedOne_IsReturned(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("nightly-export", nil)
-		w.denied(named(ask("a", ""), "nightly-exprot"), semaphore.NoSuchSemaphore)
-		w.denied(named(ask("b", ""), "elsewhere"), semaphore.NoSuchSemaphore)
+		w.wantDenied(forSemaphore(newCall("a", ""), "nightly-exprot"), semaphore.NoSuchSemaphore)
+		w.wantDenied(forSemaphore(newCall("b", ""), "elsewhere"), semaphore.NoSuchSemaphore)
 		near := w.Misspellings(w.machine.State(), "nightly-export")
 		if len(near) != 1 || near[0].Semaphore != "nightly-exprot" {
 			t.Errorf("Misspellings() = %+v, want nightly-exprot", near)
@@ -503,26 +503,26 @@ func TestMisspellings_NameLikeOneThatIsDefined(t *testing.T) {
 
 // Denials are forgotten at the end of an epoch, and are never written to the log.
 func TestDeniedCallers_NewEpoch_StartsEmpty(t *testing.T) {
-	inNewWorld(t, func(w *world) {
-		w.denied(ask("a", ""), semaphore.NoSuchSemaphore)
-		w.sleep(sightEvery) // the sighting is proposed
+	inUpgradedWorld(t, func(w *world) {
+		w.wantDenied(newCall("a", ""), semaphore.NoSuchSemaphore)
+		w.sleep(sightingInterval) // the sighting is proposed
 		before := w.tape.entries()
 		for range 100 {
-			w.denied(ask("a", ""), semaphore.NoSuchSemaphore)
+			w.wantDenied(newCall("a", ""), semaphore.NoSuchSemaphore)
 		}
 		if n := w.tape.entries() - before; n != 0 {
 			t.Errorf("denials wrote %d entries, want none", n)
 		}
-		if v := w.denied1(); v.Count != 101 {
+		if v := w.onlyDeniedCaller(); v.Count != 101 {
 			t.Errorf("Count = %d, want 101", v.Count)
 		}
 		w.demote()
-		if _, _, _, err := w.DeniedCallers(context.Background(), ofAny); err == nil {
+		if _, _, _, err := w.DeniedCallers(context.Background(), anySemaphore); err == nil {
 			t.Error("a server that is not the leader still has denials")
 		}
 		w.sleep(time.Hour)
 		w.promote(2)
-		_, callers, since, err := w.DeniedCallers(context.Background(), ofAny)
+		_, callers, since, err := w.DeniedCallers(context.Background(), anySemaphore)
 		if err != nil || len(slices.Collect(callers)) != 0 || time.Since(since) > time.Minute {
 			t.Errorf("DeniedCallers() in a new epoch = %+v, %v, %v; want none", slices.Collect(callers), since, err)
 		}

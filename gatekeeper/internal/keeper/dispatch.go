@@ -59,7 +59,7 @@ func (in *inbox) take() ([]fsm.Event, map[string]struct{}) {
 
 // dispatch notifies waiters and streams of applied entries, on a separate goroutine, so that applying is not held up.
 func (k *Keeper) dispatch() {
-	defer k.runs.Done()
+	defer k.wg.Done()
 	tick := time.NewTicker(placeInterval)
 	defer tick.Stop()
 	gather := time.NewTimer(0)
@@ -70,22 +70,22 @@ func (k *Keeper) dispatch() {
 		select {
 		case <-k.closed:
 			return
-		case <-k.news.ready:
+		case <-k.inbox.ready:
 		case <-gather.C:
 		case <-tick.C:
 			for _, w := range k.queue.Expire(time.Now()) {
-				k.news.touch(w.Semaphore)
+				k.inbox.touch(w.Semaphore)
 			}
 			k.notifyMoved(moved)
 		}
-		events, touched := k.news.take()
+		events, touched := k.inbox.take()
 		t := k.tenure.Load()
 		if t == nil {
 			clear(moved)
 			continue
 		}
 		for i := range events {
-			k.hear(&events[i], touched)
+			k.handle(&events[i], touched)
 		}
 		if !k.gathered(t) {
 			gather.Reset(time.Until(t.gathered))
@@ -99,7 +99,7 @@ func (k *Keeper) dispatch() {
 			}
 		}
 		for sem := range touched {
-			if !k.nobodyIn(sem) {
+			if !k.queueEmpty(sem) {
 				k.offer(sem)
 				moved[sem] = struct{}{}
 			}
@@ -107,8 +107,8 @@ func (k *Keeper) dispatch() {
 	}
 }
 
-// hear processes one event. If the event may move a semaphore's queue, it adds that semaphore to touched.
-func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
+// handle processes one event. If the event may move a semaphore's queue, it adds that semaphore to touched.
+func (k *Keeper) handle(e *fsm.Event, touched map[string]struct{}) {
 	switch e.Kind {
 	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely:
 		k.notices.lost(e.Permit, TokenResult{Message: "the permit has ended"})
@@ -120,7 +120,7 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	case fsm.CoolingEnded:
 		touched[e.Semaphore] = struct{}{}
 	case fsm.StoppingEvent:
-		k.judge(k.cfg.Machine.State(), e.Permit)
+		k.checkHolder(k.cfg.Machine.State(), e.Permit)
 	case fsm.Created, fsm.Replaced, fsm.Deleted, fsm.RevertedEvent, fsm.PausedEvent, fsm.ResumedEvent:
 		k.reconsider(e.Semaphore)
 		touched[e.Semaphore] = struct{}{}
@@ -143,7 +143,7 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 	switch {
 	case e.Permit != nil:
-		k.judge(k.cfg.Machine.State(), e.Permit)
+		k.checkHolder(k.cfg.Machine.State(), e.Permit)
 	case e.Semaphore != "":
 		k.reconsider(e.Semaphore)
 	default:
@@ -164,7 +164,7 @@ func (k *Keeper) offer(sem string) {
 	}
 	for _, w := range k.queue.Offer(sem, permits-used, state.Work(sem).Waiting) {
 		if call := k.queue.Call(w); call != nil {
-			call.poke()
+			call.signal()
 		} else {
 			k.queue.Return(w)
 		}
@@ -175,8 +175,8 @@ func (k *Keeper) offer(sem string) {
 func (k *Keeper) reconsider(sem string) {
 	for _, w := range k.queue.Waiting(sem) {
 		if call := k.queue.Call(w); call != nil {
-			call.decide.Store(true)
-			call.poke()
+			call.recheck.Store(true)
+			call.signal()
 		}
 	}
 	if !k.notices.any() {
@@ -184,7 +184,7 @@ func (k *Keeper) reconsider(sem string) {
 	}
 	state := k.cfg.Machine.State()
 	for p := range state.Holders(sem) {
-		k.judge(state, p)
+		k.checkHolder(state, p)
 	}
 }
 
@@ -196,14 +196,14 @@ func (k *Keeper) reconsiderAll(touched map[string]struct{}) {
 	state := k.cfg.Machine.State()
 	for _, token := range k.notices.tokens() {
 		if p := state.Permit(token); p != nil {
-			k.judge(state, p)
+			k.checkHolder(state, p)
 		}
 	}
 }
 
-// judge orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain
+// checkHolder orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain
 // ends.
-func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
+func (k *Keeper) checkHolder(state *fsm.State, p *semaphore.Permit) {
 	if p.State != semaphore.Live {
 		return
 	}
@@ -215,12 +215,12 @@ func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	if d.Outcome == semaphore.Refreshed {
 		left = k.drainLeft(state, p)
 	}
-	k.notices.stopping(p, d.Stop, k.whyStop(state, p, d.Stop), left)
+	k.notices.stopping(p, d.Stop, k.stopMessage(state, p, d.Stop), left)
 }
 
 // overheld is called by the lessor for a permit that has been held for longer than max_hold.
 func (k *Keeper) overheld(p *semaphore.Permit) {
-	k.notices.stopping(p, semaphore.StopHeldTooLong, k.whyStop(k.cfg.Machine.State(), p, semaphore.StopHeldTooLong), 0)
+	k.notices.stopping(p, semaphore.StopHeldTooLong, k.stopMessage(k.cfg.Machine.State(), p, semaphore.StopHeldTooLong), 0)
 }
 
 // notifyMoved wakes the calls in queues that have moved, so that they report their new place.
@@ -228,7 +228,7 @@ func (k *Keeper) notifyMoved(moved map[string]struct{}) {
 	for sem := range moved {
 		for _, w := range k.queue.Waiting(sem) {
 			if call := k.queue.Call(w); call != nil {
-				call.poke()
+				call.signal()
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// StopLeft returns how much longer the holder of the live permit p may continue even though s stops it.
-func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
+// TimeToStop returns how much longer the holder of the live permit p may continue even though s stops it.
+func (k *Keeper) TimeToStop(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	for _, d := range s.Drains {
 		switch s.Cause {
 		case semaphore.StopNoLongerAdmitted, semaphore.StopPaused:
@@ -27,9 +27,9 @@ func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Dura
 // drainLeft returns how much longer a permit's refreshes will succeed even though its holder must stop. If several
 // causes stop the holder, the one that leaves it the least time applies.
 func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
-	facts := k.holding(state, p)
+	facts := k.holderFacts(state, p)
 	for i, s := range semaphore.Stops(p, &facts) {
-		if l := k.StopLeft(p, s); i == 0 || l < left {
+		if l := k.TimeToStop(p, s); i == 0 || l < left {
 			left = l
 		}
 	}
@@ -39,9 +39,9 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Dur
 // noReason is the text to show if the person who caused a stop gave no reason.
 const noReason = "no reason was given"
 
-// ToldToStop returns why the holder of a permit must stop, and the reason given for it, which may be empty. It returns
+// StopCause returns why the holder of a permit must stop, and the reason given for it, which may be empty. It returns
 // the cause even while a drain lets the holder continue, and NotStopping if the holder need not stop.
-func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string) {
+func (k *Keeper) StopCause(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string) {
 	if p.State != semaphore.Live {
 		return p.Stop, p.StopOrder().Reason
 	}
@@ -52,19 +52,19 @@ func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaph
 	case semaphore.NotStopping:
 		return semaphore.NotStopping, ""
 	}
-	if reason = k.whyStop(state, p, d.Stop); reason == noReason {
+	if reason = k.stopMessage(state, p, d.Stop); reason == noReason {
 		reason = ""
 	}
 	return d.Stop, reason
 }
 
-// whyStop returns the text sent along with the cause to a holder that must stop: the reason given by the person who
+// stopMessage returns the text sent along with the cause to a holder that must stop: the reason given by the person who
 // caused the stop.
-func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
+func (k *Keeper) stopMessage(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
 	reason := "" // the cause is not repeated: clients have their own text for it
 	switch sd := state.Definition(p.Semaphore); {
 	case cause == semaphore.StopCordoned:
-		return k.whyCordonStops(state, p)
+		return k.cordonStopMessage(state, p)
 	case cause == semaphore.StopPaused && sd != nil && sd.Pause != nil:
 		reason = sd.Pause.Reason
 	case cause == semaphore.StopNoLongerAdmitted && sd != nil:
@@ -77,18 +77,18 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 	return cmp.Or(reason, noReason)
 }
 
-// whyCordonStops returns the reason given for the cordon that stops the holder of a permit. If several cordons do, the
+// cordonStopMessage returns the reason given for the cordon that stops the holder of a permit. If several cordons do, the
 // one that leaves the holder the least time applies. If no reason was given, the text names the cordon, so that the
 // reader knows where to ask.
-func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
+func (k *Keeper) cordonStopMessage(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon
 	var least time.Duration
-	facts := k.holding(state, p)
+	facts := k.holderFacts(state, p)
 	for _, s := range semaphore.Stops(p, &facts) {
 		if s.Cause != semaphore.StopCordoned {
 			continue
 		}
-		c, left := state.Cordon(s.Cordon), k.StopLeft(p, s)
+		c, left := state.Cordon(s.Cordon), k.TimeToStop(p, s)
 		if first == nil || left < least || left == least && first.Reason == "" && c.Reason != "" {
 			first, least = c, left
 		}

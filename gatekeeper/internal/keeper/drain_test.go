@@ -20,11 +20,11 @@ type shutOut struct {
 	next semaphore.Identity
 }
 
-const why = "the site is going dark"
+const drainReason = "the site is going dark"
 
 var (
-	elsewhere1 = semaphore.Identity{Group: "dr", Acquirer: "a"}
-	neighbour  = semaphore.Identity{Group: "prod", Acquirer: "b"}
+	otherGroup = semaphore.Identity{Group: "dr", Acquirer: "a"}
+	otherHost  = semaphore.Identity{Group: "prod", Acquirer: "b"}
 )
 
 func shutOuts() []shutOut {
@@ -33,49 +33,49 @@ func shutOuts() []shutOut {
 		d := sd.Definition.Clone()
 		set(d)
 		_, err := w.Edit(context.Background(), fsm.EditBatch{
-			Changes: []fsm.Change{{Kind: fsm.Replace, Name: "job", Definition: d, ExpectedVersion: sd.Version}}, Drain: drain, Reason: why,
+			Changes: []fsm.Change{{Kind: fsm.Replace, Name: "job", Definition: d, ExpectedVersion: sd.Version}}, Drain: drain, Reason: drainReason,
 		}, Ending{})
 		return err
 	}
 	return []shutOut{
 		{"group pattern", semaphore.StopNoLongerAdmitted, semaphore.GroupMismatch, func(w *world, _ uint64, drain time.Duration) error {
 			return edit(w, drain, func(d *semaphore.Definition) { d.GroupPattern = "dr" })
-		}, elsewhere1},
+		}, otherGroup},
 		{"acquirer pattern", semaphore.StopNoLongerAdmitted, semaphore.AcquirerMismatch, func(w *world, _ uint64, drain time.Duration) error {
 			return edit(w, drain, func(d *semaphore.Definition) { d.AcquirerPattern = "b" })
-		}, neighbour},
+		}, otherHost},
 		{"delete", semaphore.StopNoLongerAdmitted, semaphore.NoSuchSemaphore, func(w *world, _ uint64, drain time.Duration) error {
 			sd := w.machine.State().Definition("job")
 			_, err := w.Edit(context.Background(), fsm.EditBatch{
-				Changes: []fsm.Change{{Kind: fsm.Delete, Name: "job", ExpectedVersion: sd.Version}}, Drain: drain, Reason: why,
+				Changes: []fsm.Change{{Kind: fsm.Delete, Name: "job", ExpectedVersion: sd.Version}}, Drain: drain, Reason: drainReason,
 			}, Ending{})
 			return err
 		}, semaphore.Identity{}},
 		{"pause", semaphore.StopPaused, semaphore.Paused, func(w *world, _ uint64, drain time.Duration) error {
-			_, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain, Reason: why}, Ending{})
+			_, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}, Stop: true, Drain: drain, Reason: drainReason}, Ending{})
 			return err
 		}, semaphore.Identity{}},
 		{"cordoned group", semaphore.StopCordoned, semaphore.Cordoned, func(w *world, _ uint64, drain time.Duration) error {
-			_, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", GroupPattern: "prod", Drain: drain, Reason: why}, Ending{})
+			_, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", GroupPattern: "prod", Drain: drain, Reason: drainReason}, Ending{})
 			return err
-		}, elsewhere1},
+		}, otherGroup},
 		{"cordoned host", semaphore.StopCordoned, semaphore.Cordoned, func(w *world, _ uint64, drain time.Duration) error {
-			_, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain, Reason: why}, Ending{})
+			_, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain, Reason: drainReason}, Ending{})
 			return err
-		}, neighbour},
+		}, otherHost},
 		{"revoke", semaphore.StopRevoked, semaphore.Stopping, func(w *world, token uint64, drain time.Duration) error {
-			_, err := w.Revoke(context.Background(), fsm.Revoke{Token: token, Drain: drain, Reason: why})
+			_, err := w.Revoke(context.Background(), fsm.Revoke{Token: token, Drain: drain, Reason: drainReason})
 			return err
-		}, neighbour},
+		}, otherHost},
 	}
 }
 
-// inEachWay runs a test for each way of shutting out a holder.
-func inEachWay(t *testing.T, test func(w *world, way shutOut)) {
+// forEachShutOut runs a test for each way of shutting out a holder.
+func forEachShutOut(t *testing.T, test func(w *world, way shutOut)) {
 	t.Helper()
 	for _, way := range shutOuts() {
 		t.Run(way.name, func(t *testing.T) {
-			inNewWorld(t, func(w *world) {
+			inUpgradedWorld(t, func(w *world) {
 				w.define("job", nil)
 				test(w, way)
 			})
@@ -83,7 +83,7 @@ func inEachWay(t *testing.T, test func(w *world, way shutOut)) {
 	}
 }
 
-func (w *world) shut(way *shutOut, token uint64, drain time.Duration) {
+func (w *world) applyShutOut(way *shutOut, token uint64, drain time.Duration) {
 	w.t.Helper()
 	if err := way.do(w, token, drain); err != nil {
 		w.t.Fatal(err)
@@ -117,9 +117,9 @@ func (w *world) notice(l *Listener) TokenResult {
 	}
 }
 
-// as returns a call for "job" by the given identity.
-func as(id semaphore.Identity, requestID string) *AcquireCall {
-	call := ask(id.Acquirer, requestID)
+// askAs returns a call for "job" by the given identity.
+func askAs(id semaphore.Identity, requestID string) *AcquireCall {
+	call := newCall(id.Acquirer, requestID)
 	call.Identity = id
 	return call
 }
@@ -130,8 +130,8 @@ func (w *world) wantTaken() {
 	if used := w.machine.State().Used("job"); used != 1 {
 		w.t.Fatalf("Used() = %d, want 1", used)
 	}
-	for _, id := range []semaphore.Identity{elsewhere1, neighbour} {
-		if a := w.try(as(id, "")); a.Outcome != semaphore.Denied {
+	for _, id := range []semaphore.Identity{otherGroup, otherHost} {
+		if a := w.tryAcquire(askAs(id, "")); a.Outcome != semaphore.Denied {
 			w.t.Fatalf("%v was granted a permit that the holder may still rely on", id)
 		}
 	}
@@ -144,21 +144,21 @@ func (w *world) wantFree(way *shutOut) {
 		w.t.Fatalf("Used() = %d, want 0", used)
 	}
 	if way.next.Acquirer != "" {
-		w.granted(as(way.next, ""))
+		w.mustAcquire(askAs(way.next, ""))
 	}
 }
 
-func TestDrain_None_HolderIsRefusedAndKeepsItsSlotUntilItsDeadline(t *testing.T) {
-	inEachWay(t, func(w *world, way shutOut) {
-		p := w.granted(ask("a", "1"))
+func TestDrain_None_HolderIsRefusedButKeepsSlotUntilDeadline(t *testing.T) {
+	forEachShutOut(t, func(w *world, way shutOut) {
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.follow(p.Token)
 		defer l.Close()
 		w.sleep(30 * time.Second)
-		w.shut(&way, p.Token, 0)
-		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 || n.Message != why && way.name != "delete" {
+		w.applyShutOut(&way, p.Token, 0)
+		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 || n.Message != drainReason && way.name != "delete" {
 			t.Fatalf("notice = %+v, want stopping without a drain", n)
 		}
-		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != way.cause || r.Message != why && way.name != "delete" {
+		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != way.cause || r.Message != drainReason && way.name != "delete" {
 			t.Fatalf("refresh = %+v, want the cause and the reason", r)
 		}
 		w.sleep(30*time.Second + semaphore.Grace(time.Minute) - time.Millisecond)
@@ -168,14 +168,14 @@ func TestDrain_None_HolderIsRefusedAndKeepsItsSlotUntilItsDeadline(t *testing.T)
 	})
 }
 
-func TestDrain_RefreshesSucceedUntilItsEnd_SlotIsTakenUntilTheDeadline(t *testing.T) {
-	inEachWay(t, func(w *world, way shutOut) {
+func TestDrain_RefreshesSucceedUntilDrainEnds_SlotIsTakenUntilDeadline(t *testing.T) {
+	forEachShutOut(t, func(w *world, way shutOut) {
 		const drain = 3 * time.Minute // three times the permit's duration
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.follow(p.Token)
 		defer l.Close()
 		w.sleep(30 * time.Second)
-		w.shut(&way, p.Token, drain)
+		w.applyShutOut(&way, p.Token, drain)
 		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != drain {
 			t.Fatalf("notice = %+v, want stopping with the full drain", n)
 		}
@@ -188,7 +188,7 @@ func TestDrain_RefreshesSucceedUntilItsEnd_SlotIsTakenUntilTheDeadline(t *testin
 				t.Fatalf("%v after the change: refresh = %+v, want the cause and the rest of the drain", passed, r)
 			}
 			w.wantTaken()
-			if d := w.denied(ask("a", "again"), way.denial); d.Decision.Stop != way.cause {
+			if d := w.wantDenied(newCall("a", "again"), way.denial); d.Decision.Stop != way.cause {
 				t.Fatalf("denial for a draining holder that acquires again = %+v, want the cause of the stop", d.Decision)
 			}
 		}
@@ -209,9 +209,9 @@ func TestDrain_RefreshesSucceedUntilItsEnd_SlotIsTakenUntilTheDeadline(t *testin
 }
 
 func TestDrain_HolderReleases_NextIsGrantedImmediately(t *testing.T) {
-	inEachWay(t, func(w *world, way shutOut) {
-		p := w.granted(ask("a", "1"))
-		w.shut(&way, p.Token, time.Hour)
+	forEachShutOut(t, func(w *world, way shutOut) {
+		p := w.mustAcquire(newCall("a", "1"))
+		w.applyShutOut(&way, p.Token, time.Hour)
 		w.sleep(time.Second)
 		w.wantTaken()
 		w.release(p.Token)
@@ -219,11 +219,11 @@ func TestDrain_HolderReleases_NextIsGrantedImmediately(t *testing.T) {
 	})
 }
 
-func TestDrain_AfterFailOver_StartsOverInFull(t *testing.T) {
-	inEachWay(t, func(w *world, way shutOut) {
+func TestDrain_AfterFailover_RestartsInFull(t *testing.T) {
+	forEachShutOut(t, func(w *world, way shutOut) {
 		const drain = 3 * time.Minute
-		p := w.granted(ask("a", "1"))
-		w.shut(&way, p.Token, drain)
+		p := w.mustAcquire(newCall("a", "1"))
+		w.applyShutOut(&way, p.Token, drain)
 		for range 2 { // two failovers, each shortly before the drain ends
 			for range 8 {
 				w.sleep(20 * time.Second)
@@ -246,20 +246,20 @@ func TestDrain_AfterFailOver_StartsOverInFull(t *testing.T) {
 	})
 }
 
-func TestDrain_EndProposedInAnOlderTerm_IsIgnored(t *testing.T) {
-	inEachWay(t, func(w *world, way shutOut) {
-		p := w.granted(ask("a", "1"))
-		w.shut(&way, p.Token, 30*time.Second)
+func TestDrain_EndProposedInEarlierTerm_IsIgnored(t *testing.T) {
+	forEachShutOut(t, func(w *world, way shutOut) {
+		p := w.mustAcquire(newCall("a", "1"))
+		w.applyShutOut(&way, p.Token, 30*time.Second)
 		w.sleep(2 * time.Second) // until the sighting is recorded
 		w.tape.hold()
 		w.sleep(29 * time.Second)
-		ends := w.tape.lose()
+		ends := w.tape.failHeld()
 		if len(ends) == 0 {
 			t.Fatal("the end of the drain was not proposed")
 		}
 		w.demote()
 		w.promote(w.term + 1)
-		w.tape.applyLater(ends) // appended by the next leader
+		w.tape.applyHeld(ends) // appended by the next leader
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft < 29*time.Second {
 			t.Fatalf("refresh = %+v, want the full drain", r)
 		}
@@ -268,30 +268,30 @@ func TestDrain_EndProposedInAnOlderTerm_IsIgnored(t *testing.T) {
 	})
 }
 
-func TestDrain_GrantedAfterTheChange_HasNone(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestDrain_GrantedAfterChange_HasNoDrain(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-		old := w.granted(ask("a", "1"))
+		old := w.mustAcquire(newCall("a", "1"))
 		drain := shutOuts()[0]
-		w.shut(&drain, old.Token, time.Hour)
-		w.granted(as(elsewhere1, ""))
+		w.applyShutOut(&drain, old.Token, time.Hour)
+		w.mustAcquire(askAs(otherGroup, ""))
 		// "prod" is admitted again. Its new permit did not exist when the drain began.
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = ".*", 3 })
-		late := w.granted(ask("b", "2"))
+		late := w.mustAcquire(newCall("b", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.wantStatus(old.Token, StatusRefreshed)
 		w.wantStatus(late.Token, StatusStopping)
 	})
 }
 
-func TestDrain_TwoChanges_LongerDrainCounts(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestDrain_TwoChanges_LongerDrainApplies(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		group, acquirer := shutOuts()[0], shutOuts()[1]
-		w.shut(&group, p.Token, time.Minute)
+		w.applyShutOut(&group, p.Token, time.Minute)
 		w.sleep(10 * time.Second)
-		w.shut(&acquirer, p.Token, 2*time.Minute)
+		w.applyShutOut(&acquirer, p.Token, 2*time.Minute)
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 2*time.Minute {
 			t.Fatalf("refresh = %+v, want DrainLeft 2m", r)
 		}
@@ -306,7 +306,7 @@ func TestDrain_TwoChanges_LongerDrainCounts(t *testing.T) {
 	})
 }
 
-func TestDrain_SecondCauseHasNoDrain_HolderStopsAtOnce(t *testing.T) {
+func TestDrain_SecondCauseHasNoDrain_HolderStopsImmediately(t *testing.T) {
 	ways := shutOuts()
 	for _, other := range ways {
 		if other.name == "delete" || other.cause == semaphore.StopNoLongerAdmitted {
@@ -317,16 +317,16 @@ func TestDrain_SecondCauseHasNoDrain_HolderStopsAtOnce(t *testing.T) {
 				continue
 			}
 			t.Run(first.name+", then "+other.name, func(t *testing.T) {
-				inNewWorld(t, func(w *world) {
+				inUpgradedWorld(t, func(w *world) {
 					w.define("job", nil)
-					p := w.granted(ask("a", "1"))
+					p := w.mustAcquire(newCall("a", "1"))
 					l := w.follow(p.Token)
 					defer l.Close()
-					w.shut(&first, p.Token, time.Hour)
+					w.applyShutOut(&first, p.Token, time.Hour)
 					if n := w.notice(l); n.DrainLeft != time.Hour {
 						t.Fatalf("notice = %+v, want DrainLeft 1h", n)
 					}
-					w.shut(&other, p.Token, 0)
+					w.applyShutOut(&other, p.Token, 0)
 					if n := w.notice(l); n.DrainLeft != 0 {
 						t.Fatalf("notice = %+v, want DrainLeft 0", n)
 					}
@@ -339,10 +339,10 @@ func TestDrain_SecondCauseHasNoDrain_HolderStopsAtOnce(t *testing.T) {
 	}
 }
 
-func TestDrain_TwoCordonsCatchTheHolder_TheShorterOneCounts(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestDrain_TwoCordonsCatchHolder_ShorterDrainApplies(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		for id, drain := range map[string]time.Duration{"long": time.Hour, "short": time.Minute} {
 			if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: id, GroupPattern: "prod", Drain: drain}, Ending{}); err != nil {
 				t.Fatal(err)
@@ -359,9 +359,9 @@ func TestDrain_TwoCordonsCatchTheHolder_TheShorterOneCounts(t *testing.T) {
 }
 
 func TestDrain_SecondCauseLeavesLessTime_AnswerReportsTimeAndCause(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		cordon := func(id, reason string, drain time.Duration) {
 			t.Helper()
 			if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: id, GroupPattern: "prod", Drain: drain, Reason: reason}, Ending{}); err != nil {
@@ -386,16 +386,16 @@ func TestDrain_SecondCauseLeavesLessTime_AnswerReportsTimeAndCause(t *testing.T)
 	})
 }
 
-func TestDrain_HeldTooLong_StopsAtOnce(t *testing.T) {
-	inEachWay(t, func(w *world, way shutOut) {
+func TestDrain_HeldTooLong_StopsImmediately(t *testing.T) {
+	forEachShutOut(t, func(w *world, way shutOut) {
 		if way.name == "delete" {
 			return // without a definition there is no max_hold
 		}
 		w.define("job", func(d *semaphore.Definition) { d.MaxHold = 50 * time.Second })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.follow(p.Token)
 		defer l.Close()
-		w.shut(&way, p.Token, time.Hour)
+		w.applyShutOut(&way, p.Token, time.Hour)
 		w.notice(l)
 		w.sleep(40 * time.Second)
 		w.wantStatus(p.Token, StatusRefreshed)
@@ -407,13 +407,13 @@ func TestDrain_HeldTooLong_StopsAtOnce(t *testing.T) {
 	})
 }
 
-func TestRevoke_UnsafeNow_FreesTheSlotAndNotifiesTheHolder(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestRevoke_UnsafeNow_FreesSlotAndNotifiesHolder(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.LossDelay = time.Hour })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.follow(p.Token)
 		defer l.Close()
-		next := w.wait1(ask("b", "2"))
+		next := w.startAcquire(newCall("b", "2"))
 		if _, err := w.Revoke(context.Background(), fsm.Revoke{Token: p.Token, UnsafeNow: true}); err != nil {
 			t.Fatal(err)
 		}
@@ -426,12 +426,12 @@ func TestRevoke_UnsafeNow_FreesTheSlotAndNotifiesTheHolder(t *testing.T) {
 	})
 }
 
-func TestDrain_LevelNotInForce_IsRefusedAndChangesNothing(t *testing.T) {
+func TestDrain_FeatureLevelTooLow_IsRefusedAndChangesNothing(t *testing.T) {
 	for _, way := range shutOuts() {
 		t.Run(way.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
-				p := w.granted(ask("a", "1"))
+				p := w.mustAcquire(newCall("a", "1"))
 				revision := w.machine.State().Revision()
 				wantErr(t, way.do(w, p.Token, time.Minute), ErrFeatureLevel)
 				if now := w.machine.State().Revision(); now != revision {

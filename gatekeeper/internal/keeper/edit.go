@@ -34,7 +34,7 @@ func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm
 		}
 	}
 	batch.At = now
-	k.asOfLevel(&batch.Asked, &batch.RequestRevision)
+	k.clearUnsupported(&batch.RequestHash, &batch.RequestRevision)
 	r, err := do[fsm.EditResult](ctx, k, batch)
 	if err == nil && r.Conflict != nil {
 		return r, &ConflictError{*r.Conflict}

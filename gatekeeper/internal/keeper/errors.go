@@ -57,8 +57,8 @@ func (e *RequestReusedError) Error() string { return e.Why }
 func (e *RequestReusedError) Is(target error) bool { return target == ErrRequestReused }
 
 // Reused returns the error for an edit of the given kind whose request id belongs to another edit.
-func Reused(done *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
-	return &RequestReusedError{*done, fmt.Sprintf("request id %q %s", done.RequestID, done.Used(kind))}
+func Reused(earlier *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
+	return &RequestReusedError{*earlier, fmt.Sprintf("request id %q %s", earlier.RequestID, earlier.DescribeReuse(kind))}
 }
 
 // ErrRequestTooOld matches every RequestTooOldError.
@@ -201,8 +201,8 @@ func invalid(r fsm.Result) error {
 // refused converts the result of a refused command to an error.
 func refused(bad fsm.InvalidResult) error {
 	switch {
-	case bad.Used != nil:
-		return &RequestReusedError{*bad.Used, bad.Why}
+	case bad.UsedBy != nil:
+		return &RequestReusedError{*bad.UsedBy, bad.Why}
 	case bad.TooOld != nil:
 		return &RequestTooOldError{*bad.TooOld, bad.Why}
 	}

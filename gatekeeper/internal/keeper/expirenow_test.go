@@ -7,10 +7,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestExpireNow_LivePermit_EndsAndItsHolderIsNotified(t *testing.T) {
+func TestExpireNow_LivePermit_EndsAndNotifiesHolder(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("app1", "r1"))
+		p := w.mustAcquire(newCall("app1", "r1"))
 		l := w.Listen()
 		defer l.Close()
 		if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token}}); err != nil {
@@ -28,23 +28,23 @@ func TestExpireNow_LivePermit_EndsAndItsHolderIsNotified(t *testing.T) {
 		default:
 			t.Error("the holder was not notified")
 		}
-		w.granted(ask("app2", "r2"))
+		w.mustAcquire(newCall("app2", "r2"))
 		_, err := w.ExpireNow(w.t.Context(), p.Token)
 		wantErr(t, err, ErrNoSuchPermit)
 	})
 }
 
-func TestExpireNow_LossDelay_CoolsUntilItIsEndedToo(t *testing.T) {
+func TestExpireNow_LossDelay_CoolsUntilExpiredAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.LossDelay = time.Hour })
-		p := w.granted(ask("app1", "r1"))
+		p := w.mustAcquire(newCall("app1", "r1"))
 		if _, err := w.ExpireNow(w.t.Context(), p.Token); err != nil {
 			t.Fatal(err)
 		}
-		w.denied(ask("app2", "r2"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("app2", "r2"), semaphore.NoFreePermit)
 		if _, err := w.ExpireNow(w.t.Context(), p.Token); err != nil {
 			t.Fatal(err)
 		}
-		w.granted(ask("app2", "r3"))
+		w.mustAcquire(newCall("app2", "r3"))
 	})
 }

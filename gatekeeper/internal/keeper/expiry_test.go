@@ -14,23 +14,23 @@ import (
 func TestExpiry_NotRefreshed_EndsAfterDurationAndGrace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(time.Minute + semaphore.Grace(time.Minute) - time.Millisecond)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("the permit ended before its duration and the grace period had elapsed")
 		}
 		w.sleep(2 * time.Millisecond)
-		if w.live(p.Token) {
+		if w.isLive(p.Token) {
 			t.Fatal("the permit outlived its duration and the grace period")
 		}
-		w.granted(ask("b", "2"))
+		w.mustAcquire(newCall("b", "2"))
 	})
 }
 
 func TestExpiry_Refreshed_StaysLive(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		before := w.tape.entries()
 		for range 100 {
 			w.sleep(20 * time.Second)
@@ -45,37 +45,37 @@ func TestExpiry_Refreshed_StaysLive(t *testing.T) {
 func TestRefresh_ExpiryInFlight_ReturnsRetryThenLost(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.tape.hold()
 		w.sleep(61 * time.Second)
 		w.wantStatus(p.Token, StatusRetry)
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		w.wantStatus(p.Token, StatusLost)
 	})
 }
 
-func TestRefresh_ExpiryNeverAppended_MarkIsLifted(t *testing.T) {
+func TestRefresh_ExpiryNeverAppended_MarkIsCleared(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		w.tape.refuseAll(consensus.ErrNotAppended)
+		p := w.mustAcquire(newCall("a", "1"))
+		w.tape.refuseAppends(consensus.ErrNotAppended)
 		w.sleep(60*time.Second + 600*time.Millisecond + time.Millisecond)
 		w.wantStatus(p.Token, StatusRefreshed)
-		w.tape.refuseAll(nil)
+		w.tape.refuseAppends(nil)
 		w.sleep(30 * time.Second)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("a permit that was refreshed in time has expired")
 		}
 	})
 }
 
-func TestRefresh_ExpiryOutcomeUnknown_MarkStaysForTheEpoch(t *testing.T) {
+func TestRefresh_ExpiryOutcomeUnknown_MarkRemainsForEpoch(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.tape.hold()
 		w.sleep(61 * time.Second)
-		w.tape.lose()
+		w.tape.failHeld()
 		w.sleep(10 * time.Minute)
 		w.wantStatus(p.Token, StatusRetry)
 
@@ -86,128 +86,128 @@ func TestRefresh_ExpiryOutcomeUnknown_MarkStaysForTheEpoch(t *testing.T) {
 	})
 }
 
-func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
+func TestExpire_AppendedInLaterTerm_IsIgnored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.tape.hold()
 		w.sleep(61 * time.Second)
-		expire := w.tape.lose()
+		expire := w.tape.failHeld()
 		w.demote()
 		w.promote(3)
 		w.wantStatus(p.Token, StatusRefreshed)
-		w.tape.applyLater(expire)
-		if !w.live(p.Token) {
+		w.tape.applyHeld(expire)
+		if !w.isLive(p.Token) {
 			t.Fatal("an expiry that was proposed in term 1 and appended in term 3 ended a permit that had been refreshed in term 3")
 		}
 	})
 }
 
-func TestPromotion_EveryPermitGetsItsFullDurationAgain(t *testing.T) {
+func TestPromotion_RestartsFullDurationOfEveryPermit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(50 * time.Second)
 		w.demote()
 		w.promote(2)
 		w.sleep(59 * time.Second)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("the new leader ended the permit before its full duration")
 		}
 		w.sleep(3 * time.Second)
-		if w.live(p.Token) {
+		if w.isLive(p.Token) {
 			t.Fatal("the new leader kept a permit whose holder never refreshed it")
 		}
 	})
 }
 
-func TestExpiry_WhileNotLeading_NothingEnds(t *testing.T) {
+func TestExpiry_WhileNotLeading_NothingExpires(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.demote()
 		w.sleep(time.Hour)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("a server that is not the leader expired a permit")
 		}
 		w.promote(2)
 	})
 }
 
-func TestRefresh_FrameReceivedBeforeTheDeadline_IsProcessedBeforeTheExpiry(t *testing.T) {
+func TestRefresh_FrameReceivedBeforeDeadline_IsProcessedBeforeExpiry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(59 * time.Second)
 		processed := w.lessor.Receive() // a frame has arrived, and its handler is slow
 		w.sleep(10 * time.Second)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("the expiry did not wait for a received frame")
 		}
 		refreshed := make(chan TokenResult)
 		go func() {
 			// The handler continues: it moves the deadline before the intake is closed.
-			w.renewForTest(p.Token)
+			w.renewOnly(p.Token)
 			processed()
 			refreshed <- TokenResult{}
 		}()
 		<-refreshed
 		synctest.Wait()
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("a permit expired even though its refresh had been received in time")
 		}
 	})
 }
 
-func TestOnExpiryHold_StaysTakenUntilCleared(t *testing.T) {
+func TestOnExpiryHold_SlotIsTakenUntilCleared(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(2 * time.Minute)
-		w.denied(ask("a", "2"), semaphore.HeldForOperator)
-		w.denied(ask("b", "3"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("a", "2"), semaphore.HeldForOperator)
+		w.wantDenied(newCall("b", "3"), semaphore.NoFreePermit)
 		w.sleep(24 * time.Hour)
-		w.denied(ask("b", "4"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("b", "4"), semaphore.NoFreePermit)
 		if _, err := w.Clear(context.Background(), p.Token, "op", "checked by hand"); err != nil {
 			t.Fatal(err)
 		}
-		w.granted(ask("b", "5"))
+		w.mustAcquire(newCall("b", "5"))
 		_, err := w.Clear(context.Background(), p.Token, "op", "again")
 		wantErr(t, err, ErrNoSuchPermit)
 	})
 }
 
-func TestMinHold_ReleasedEarly_SlotStaysTaken(t *testing.T) {
+func TestMinHold_ReleasedEarly_SlotRemainsTaken(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(10 * time.Second)
 		if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil || !r.Released {
 			t.Fatal(r, err)
 		}
-		w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("b", "2"), semaphore.NoFreePermit)
 		w.sleep(19 * time.Second)
-		w.denied(ask("b", "3"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("b", "3"), semaphore.NoFreePermit)
 		w.sleep(2 * time.Second)
-		w.granted(ask("b", "4"))
+		w.mustAcquire(newCall("b", "4"))
 	})
 }
 
 func TestLossDelay_AfterExpiry_SlotCools(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.LossDelay = 10 * time.Second })
-		w.granted(ask("a", "1"))
+		w.mustAcquire(newCall("a", "1"))
 		w.sleep(61 * time.Second)
-		w.denied(ask("b", "2"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("b", "2"), semaphore.NoFreePermit)
 		w.sleep(11 * time.Second)
-		w.granted(ask("b", "3"))
+		w.mustAcquire(newCall("b", "3"))
 	})
 }
 
-func TestMaxHold_RefreshingForTooLong_IsNotifiedAndRefused(t *testing.T) {
+func TestMaxHold_Exceeded_HolderIsNotifiedAndRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MaxHold = 5 * time.Minute })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.Listen()
 		defer l.Close()
 		for range 14 {
@@ -229,34 +229,34 @@ func TestMaxHold_RefreshingForTooLong_IsNotifiedAndRefused(t *testing.T) {
 			t.Fatalf("Stop = %v, want held too long", r.Stop)
 		}
 		w.sleep(62 * time.Second)
-		if w.live(p.Token) {
+		if w.isLive(p.Token) {
 			t.Fatal("the permit outlived its deadline even though its refreshes were refused")
 		}
 	})
 }
 
-func TestConfirm_Failing_NothingIsAnswered(t *testing.T) {
+func TestConfirm_Fails_NoCallIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.lead.fail()
 		_, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token}})
 		wantErr(t, err, consensus.ErrNotConfirmed)
-		_, err = w.TryAcquire(context.Background(), ask("b", "2"))
+		_, err = w.TryAcquire(context.Background(), newCall("b", "2"))
 		wantErr(t, err, consensus.ErrNotConfirmed)
-		_, err = w.TryAcquire(context.Background(), ask("a", "1")) // a replay
+		_, err = w.TryAcquire(context.Background(), newCall("a", "1")) // a replay
 		wantErr(t, err, consensus.ErrNotConfirmed)
 		_, err = w.Read(context.Background())
 		wantErr(t, err, consensus.ErrNotConfirmed)
-		_, _, _, _, err = w.Explain(context.Background(), &ask("b", "3").Request)
+		_, _, _, _, err = w.Explain(context.Background(), &newCall("b", "3").Request)
 		wantErr(t, err, consensus.ErrNotConfirmed)
 	})
 }
 
-func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
+func TestConfirm_EpochChangesMidway_ReturnsNotLeader(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.lead.set(func(context.Context, uint64, time.Time) error {
 			w.lead.set(nil)
 			close(w.done)
@@ -267,8 +267,8 @@ func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
 			return nil
 		})
 		_, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token}})
-		var not *consensus.NotLeaderError
-		if !asError(err, &not) {
+		var notLeader *consensus.NotLeaderError
+		if !asError(err, &notLeader) {
 			t.Fatalf("got error %v, want NotLeaderError", err)
 		}
 	})
@@ -277,7 +277,7 @@ func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
 func TestFrame_WaitsBehindOtherFrames_DelaysExpiry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.Listen()
 		defer l.Close()
 		w.sleep(59 * time.Second)
@@ -289,7 +289,7 @@ func TestFrame_WaitsBehindOtherFrames_DelaysExpiry(t *testing.T) {
 		}
 		l.Receive().Drop()
 		w.sleep(2 * time.Minute)
-		if w.live(p.Token) {
+		if w.isLive(p.Token) {
 			t.Fatal("a dropped frame held up the expiry")
 		}
 	})

@@ -6,9 +6,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxHandOver is the largest number of grants that complete adds to one entry. The dispatcher serves the remaining
+// maxHandover is the largest number of grants that complete adds to one entry. The dispatcher serves the remaining
 // waiters after the entry has been applied.
-const maxHandOver = batcher.MaxCommands
+const maxHandover = batcher.MaxCommands
 
 // opening is the capacity that the commands in one log entry free and take in one semaphore.
 type opening struct {
@@ -24,12 +24,12 @@ type opening struct {
 // counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high; in that case
 // a worker keeps its place.
 func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
-	place := make(map[string]int)
+	index := make(map[string]int)
 	at := func(sem string) *opening {
-		i, ok := place[sem]
+		i, ok := index[sem]
 		if !ok {
 			i = len(all)
-			place[sem], all = i, append(all, opening{semaphore: sem})
+			index[sem], all = i, append(all, opening{semaphore: sem})
 		}
 		return &all[i]
 	}
@@ -48,7 +48,7 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 				at(c.Spec.Semaphore).tasks += uint64(len(c.Tasks))
 			}
 		case fsm.SubmitTasks:
-			if j := state.JobOf(c.Job); j != nil && c.Digest != "" {
+			if j := state.JobByNumber(c.Job); j != nil && c.Digest != "" {
 				at(j.Semaphore).tasks += uint64(j.Tasks) + uint64(len(c.Tasks))
 			}
 		case fsm.Grant:
@@ -68,7 +68,7 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	}
 	for _, cmd := range cmds {
 		c, ok := cmd.(fsm.Grant)
-		if i, opens := place[c.Semaphore]; ok && opens && c.Supersedes == 0 {
+		if i, opens := index[c.Semaphore]; ok && opens && c.Supersedes == 0 {
 			all[i].taken += uint64(c.Weight)
 		}
 	}
@@ -89,7 +89,7 @@ func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
 	state := k.cfg.Machine.State()
 	var grants []batcher.Call
 	for _, o := range openings(state, cmds) {
-		grants = append(grants, k.handOver(t, state, o, maxHandOver-len(grants))...)
+		grants = append(grants, k.handOver(t, state, o, maxHandover-len(grants))...)
 	}
 	return grants
 }
@@ -115,7 +115,7 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 			for _, w := range next[i:] {
 				k.queue.Return(w)
 			}
-			k.news.touch(o.semaphore)
+			k.inbox.touch(o.semaphore)
 			break
 		}
 		grants = append(grants, grant)
@@ -126,7 +126,7 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 // grantNext makes the grant for a waiting call. It returns false unless the rule grants the call a permit, given what
 // the entry opens and nobody ahead, and the call can still take the grant. The queue never offers more calls than fit
 // together.
-func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, o opening) (batcher.Call, bool) {
+func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *queuedCall, o opening) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false
 	}
@@ -134,10 +134,10 @@ func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, o opening) 
 	if d.grant == nil || d.grant.Supersedes != 0 {
 		return batcher.Call{}, false
 	}
-	rec := k.entrust(t, me, *d.grant)
+	rec := k.assignGrant(t, me, *d.grant)
 	if rec == nil {
 		return batcher.Call{}, false
 	}
-	me.poke()
+	me.signal()
 	return batcher.Call{Command: *d.grant, Done: func(o batcher.Outcome) { k.resolved(rec, o) }}, true
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// releasing starts a release while the log holds entries back. It returns when the release is in flight; the channel
+// startRelease starts a release while the log holds entries back. It returns when the release is in flight; the channel
 // receives its result.
-func (w *world) releasing(token uint64) <-chan error {
+func (w *world) startRelease(token uint64) <-chan error {
 	w.t.Helper()
 	ended := make(chan error, 1)
 	go func() {
@@ -32,8 +32,8 @@ func (w *world) releasing(token uint64) <-chan error {
 	return ended
 }
 
-// grantedTo returns the holders of "job", in the order of their grants.
-func (w *world) grantedTo() (hosts []string) {
+// holders returns the holders of "job", in the order of their grants.
+func (w *world) holders() (hosts []string) {
 	for p := range w.machine.State().Holders("job") {
 		hosts = append(hosts, p.Identity.Acquirer)
 	}
@@ -71,20 +71,20 @@ func (tw *testWaiter) leave(t *testing.T) {
 	synctest.Wait()
 }
 
-func TestHandOver_ReleaseAndGrants_AreOneEntry(t *testing.T) {
+func TestHandOver_ReleaseAndGrants_ShareOneEntry(t *testing.T) {
 	for name, requestIDs := range map[string][3]string{"with request ids": {"2", "3", "4"}, "without": {}} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-				heavy := ask("a", "1")
+				heavy := newCall("a", "1")
 				heavy.Weight = 2
-				p := w.granted(heavy)
-				b, c, d := w.wait1(ask("b", requestIDs[0])), w.wait1(ask("c", requestIDs[1])), w.wait1(ask("d", requestIDs[2]))
+				p := w.mustAcquire(heavy)
+				b, c, d := w.startAcquire(newCall("b", requestIDs[0])), w.startAcquire(newCall("c", requestIDs[1])), w.startAcquire(newCall("d", requestIDs[2]))
 				before := w.tape.entries()
 				w.release(p.Token)
 				first, second := b.wantGranted(t), c.wantGranted(t)
-				if first.Token >= second.Token || !d.waits() {
-					t.Fatalf("b has token %d, c has %d, d waits: %v; want b before c, and d waiting", first.Token, second.Token, d.waits())
+				if first.Token >= second.Token || !d.isWaiting() {
+					t.Fatalf("b has token %d, c has %d, d waits: %v; want b before c, and d waiting", first.Token, second.Token, d.isWaiting())
 				}
 				if n := w.tape.entries() - before; n != 1 {
 					t.Fatalf("the release and the grants took %d entries, want 1", n)
@@ -97,24 +97,24 @@ func TestHandOver_ReleaseAndGrants_AreOneEntry(t *testing.T) {
 }
 
 // Releases sharing an entry hand over to as many waiters, in order.
-func TestHandOver_SeveralReleasesInOneEntry_EachBringsAGrant(t *testing.T) {
+func TestHandOver_SeveralReleasesInOneEntry_OneGrantPerRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		var permits []*semaphore.Permit
 		for i := range 3 {
-			permits = append(permits, w.granted(ask(fmt.Sprint("holder", i), fmt.Sprint("h", i))))
+			permits = append(permits, w.mustAcquire(newCall(fmt.Sprint("holder", i), fmt.Sprint("h", i))))
 		}
 		var waiters []*testWaiter
 		for i := range 4 {
-			waiters = append(waiters, w.wait1(ask(fmt.Sprint("waiter", i), fmt.Sprint("w", i))))
+			waiters = append(waiters, w.startAcquire(newCall(fmt.Sprint("waiter", i), fmt.Sprint("w", i))))
 		}
-		w.inFlight()
+		w.startEntry()
 		before := w.tape.entries()
 		var ended []<-chan error
 		for _, p := range permits {
-			ended = append(ended, w.releasing(p.Token))
+			ended = append(ended, w.startRelease(p.Token))
 		}
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		last := uint64(0)
 		for i := range permits {
 			if err := <-ended[i]; err != nil {
@@ -126,7 +126,7 @@ func TestHandOver_SeveralReleasesInOneEntry_EachBringsAGrant(t *testing.T) {
 			}
 			last = token
 		}
-		if n := w.tape.entries() - before; n != 2 || !waiters[3].waits() {
+		if n := w.tape.entries() - before; n != 2 || !waiters[3].isWaiting() {
 			t.Fatalf("got %d entries, want the one in flight and one with all releases and grants", n)
 		}
 	})
@@ -135,21 +135,21 @@ func TestHandOver_SeveralReleasesInOneEntry_EachBringsAGrant(t *testing.T) {
 // A release that does nothing, because its permit is cooling by then, hands nothing over. Otherwise the first waiter
 // would be refused for lack of space, and a lighter one behind it granted.
 func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
-		heavyHolder, heavyWaiter := ask("a", "1"), ask("b", "2")
+		heavyHolder, heavyWaiter := newCall("a", "1"), newCall("b", "2")
 		heavyHolder.Weight, heavyWaiter.Weight = 2, 2
-		a, z := w.granted(heavyHolder), w.granted(ask("z", "9"))
-		b, c := w.wait1(heavyWaiter), w.wait1(ask("c", "3"))
-		w.inFlight()
+		a, z := w.mustAcquire(heavyHolder), w.mustAcquire(newCall("z", "9"))
+		b, c := w.startAcquire(heavyWaiter), w.startAcquire(newCall("c", "3"))
+		w.startEntry()
 		w.batcher.Go(fsm.Expire{Token: a.Token, Term: 1, At: time.Now(), Cooling: time.Hour}, func(batcher.Outcome) {})
-		first, second := w.releasing(a.Token), w.releasing(z.Token)
-		w.tape.letGo()
+		first, second := w.startRelease(a.Token), w.startRelease(z.Token)
+		w.tape.releaseHeld()
 		if err := errors.Join(<-first, <-second); err != nil {
 			t.Fatal(err)
 		}
-		if !b.waits() || !c.waits() {
-			t.Fatalf("b waits: %v, c waits: %v; want both to wait, because the slots of a are cooling", b.waits(), c.waits())
+		if !b.isWaiting() || !c.isWaiting() {
+			t.Fatalf("b waits: %v, c waits: %v; want both to wait, because the slots of a are cooling", b.isWaiting(), c.isWaiting())
 		}
 		b.leave(t)
 		c.wantGranted(t)
@@ -160,32 +160,32 @@ func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 // permits. If those were not subtracted, the first waiter would be refused for lack of space, and a lighter one behind
 // it granted.
 func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 5 })
-		holder, caller, heavy := ask("a", "1"), ask("x", "2"), ask("b", "3")
+		holder, caller, heavy := newCall("a", "1"), newCall("x", "2"), newCall("b", "3")
 		holder.Weight, caller.Weight, heavy.Weight = 3, 2, 4
-		a := w.granted(holder)
-		w.inFlight()
+		a := w.mustAcquire(holder)
+		w.startEntry()
 		x := make(chan Answer, 1)
 		go w.answerTo(caller, x)
 		synctest.Wait() // its grant waits for the next entry
-		b, c := w.wait1(heavy), w.wait1(ask("c", "4"))
-		released := w.releasing(a.Token)
-		w.tape.letGo()
+		b, c := w.startAcquire(heavy), w.startAcquire(newCall("c", "4"))
+		released := w.startRelease(a.Token)
+		w.tape.releaseHeld()
 		if err := <-released; err != nil {
 			t.Fatal(err)
 		}
 		if got := <-x; got.Outcome != semaphore.Granted {
 			t.Fatalf("TryAcquire() = %+v, want granted", got)
 		}
-		if !b.waits() || !c.waits() {
-			t.Fatalf("b waits: %v, c waits: %v; want both to wait, because b is first and needs more than is free", b.waits(), c.waits())
+		if !b.isWaiting() || !c.isWaiting() {
+			t.Fatalf("b waits: %v, c waits: %v; want both to wait, because b is first and needs more than is free", b.isWaiting(), c.isWaiting())
 		}
 	})
 }
 
-// inFlight puts an entry in flight, so that the following commands share the next entry, until letGo.
-func (w *world) inFlight() {
+// startEntry puts an entry in flight, so that the following commands share the next entry, until releaseHeld.
+func (w *world) startEntry() {
 	w.tape.hold()
 	w.batcher.Go(fsm.Extend{Token: 1 << 60, Duration: time.Minute, Term: 1}, func(batcher.Outcome) {})
 	synctest.Wait()
@@ -195,25 +195,25 @@ func (w *world) inFlight() {
 // are served after it, in order.
 func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 	inWorld(t, func(w *world) {
-		const waiters = maxHandOver + 44
+		const waiters = maxHandover + 44
 		w.define("job", func(d *semaphore.Definition) { d.Permits = waiters })
-		heavy := ask("a", "1")
+		heavy := newCall("a", "1")
 		heavy.Weight = waiters
-		p := w.granted(heavy)
+		p := w.mustAcquire(heavy)
 		var all []*testWaiter
 		for i := range waiters {
-			all = append(all, w.wait1(ask(fmt.Sprintf("h%03d", i), strconv.Itoa(i))))
+			all = append(all, w.startAcquire(newCall(fmt.Sprintf("h%03d", i), strconv.Itoa(i))))
 		}
 		w.tape.hold()
-		ended := w.releasing(p.Token)
+		ended := w.startRelease(p.Token)
 		cmds, err := fsm.Decode(w.tape.held[0].entry)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, release := cmds[0].(fsm.Release); !release || len(cmds) != 1+maxHandOver || w.batcher.Waiting() > 0 {
+		if _, release := cmds[0].(fsm.Release); !release || len(cmds) != 1+maxHandover || w.batcher.Waiting() > 0 {
 			t.Fatalf("%d commands are in the entry, and %d wait for the next one, want a full entry and none waiting", len(cmds), w.batcher.Waiting())
 		}
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
@@ -223,14 +223,14 @@ func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 			if token <= last {
 				t.Fatalf("waiter %d has token %d, and a waiter ahead of it has %d", i, token, last)
 			}
-			if i < maxHandOver { // the rest are all granted at the same time
+			if i < maxHandover { // the rest are all granted at the same time
 				last = token
 			}
 		}
 	})
 }
 
-func wantOnlyARelease(t *testing.T, w *world) {
+func wantOnlyRelease(t *testing.T, w *world) {
 	t.Helper()
 	cmds := w.tape.lastEntry()
 	if _, ok := cmds[0].(fsm.Release); !ok || len(cmds) != 1 {
@@ -243,15 +243,15 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 	t.Run("the slot cools", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
-			p := w.granted(ask("a", "1"))
-			b := w.wait1(ask("b", "2"))
+			p := w.mustAcquire(newCall("a", "1"))
+			b := w.startAcquire(newCall("b", "2"))
 			w.release(p.Token)
-			wantOnlyARelease(t, w)
+			wantOnlyRelease(t, w)
 			if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil { // again, while it cools
 				t.Fatal(err)
 			}
-			wantOnlyARelease(t, w)
-			if !b.waits() {
+			wantOnlyRelease(t, w)
+			if !b.isWaiting() {
 				t.Fatal("b is not waiting")
 			}
 			w.sleep(31 * time.Second)
@@ -261,13 +261,13 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 	t.Run("the slot is held for an operator", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
-			p := w.granted(ask("a", "1"))
+			p := w.mustAcquire(newCall("a", "1"))
 			w.sleep(61 * time.Second)
-			b := w.wait1(ask("b", "2"))
+			b := w.startAcquire(newCall("b", "2"))
 			if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil || r.Released {
 				t.Fatal(r, err)
 			}
-			wantOnlyARelease(t, w)
+			wantOnlyRelease(t, w)
 			if _, err := w.Clear(context.Background(), p.Token, "op", "it is dead"); err != nil {
 				t.Fatal(err)
 			}
@@ -278,15 +278,15 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 	t.Run("waiters are still rejoining", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
-			p := w.granted(ask("a", "1"))
+			p := w.mustAcquire(newCall("a", "1"))
 			w.cfg.Gather = 300 * time.Millisecond
 			w.demote()
 			w.promote(2)
-			young, old := ask("c", "3"), ask("b", "2")
+			young, old := newCall("c", "3"), newCall("b", "2")
 			old.WaitedBefore = time.Minute
-			c := w.wait1(young)
+			c := w.startAcquire(young)
 			w.release(p.Token)
-			b := w.wait1(old)
+			b := w.startAcquire(old)
 			w.sleep(time.Second)
 			b.wantGranted(t)
 			c.leave(t)
@@ -295,8 +295,8 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 	t.Run("the first waiter is absent", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
-			p := w.granted(ask("a", "1"))
-			b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+			p := w.mustAcquire(newCall("a", "1"))
+			b, c := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("c", "3"))
 			b.leave(t)
 			w.release(p.Token)
 			c.wantGranted(t)
@@ -309,22 +309,22 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 	t.Run("another caller took the slot", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-			p := w.granted(ask("a", "1"))
-			w.inFlight()
+			p := w.mustAcquire(newCall("a", "1"))
+			w.startEntry()
 			other := make(chan Answer, 1)
-			go w.answerTo(ask("z", "9"), other) // nobody is waiting yet
+			go w.answerTo(newCall("z", "9"), other) // nobody is waiting yet
 			synctest.Wait()
-			heavy := ask("b", "2")
+			heavy := newCall("b", "2")
 			heavy.Weight = 2
-			b, c := w.wait1(heavy), w.wait1(ask("c", "3"))
-			released := w.releasing(p.Token)
-			w.tape.letGo()
+			b, c := w.startAcquire(heavy), w.startAcquire(newCall("c", "3"))
+			released := w.startRelease(p.Token)
+			w.tape.releaseHeld()
 			if err := <-released; err != nil {
 				t.Fatal(err)
 			}
 			z := (<-other).Permit
-			if !b.waits() || !c.waits() {
-				t.Fatalf("b waits: %v, c waits: %v; want both to wait, because z holds one of two", b.waits(), c.waits())
+			if !b.isWaiting() || !c.isWaiting() {
+				t.Fatalf("b waits: %v, c waits: %v; want both to wait, because z holds one of two", b.isWaiting(), c.isWaiting())
 			}
 			w.release(z.Token)
 			b.wantGranted(t)
@@ -334,14 +334,14 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 	t.Run("the definition was edited", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
-			p := w.granted(ask("a", "1"))
-			b := w.wait1(ask("b", "2"))
-			w.inFlight()
+			p := w.mustAcquire(newCall("a", "1"))
+			b := w.startAcquire(newCall("b", "2"))
+			w.startEntry()
 			edited := make(chan error, 1)
 			go func() { edited <- w.replace("job", func(d *semaphore.Definition) { d.Duration = time.Hour }) }()
 			synctest.Wait()
-			released := w.releasing(p.Token)
-			w.tape.letGo()
+			released := w.startRelease(p.Token)
+			w.tape.releaseHeld()
 			if err := errors.Join(<-edited, <-released); err != nil {
 				t.Fatal(err)
 			}
@@ -353,14 +353,14 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 	t.Run("the edit shuts the waiter out", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
-			p := w.granted(ask("a", "1"))
-			b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
-			w.inFlight()
+			p := w.mustAcquire(newCall("a", "1"))
+			b, c := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("c", "3"))
+			w.startEntry()
 			edited := make(chan error, 1)
 			go func() { edited <- w.replace("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) }()
 			synctest.Wait()
-			released := w.releasing(p.Token)
-			w.tape.letGo()
+			released := w.startRelease(p.Token)
+			w.tape.releaseHeld()
 			if err := errors.Join(<-edited, <-released); err != nil {
 				t.Fatal(err)
 			}
@@ -373,10 +373,10 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 	t.Run("the identity got a permit", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-			heavy := ask("a", "1")
+			heavy := newCall("a", "1")
 			heavy.Weight = 2
-			p := w.granted(heavy)
-			first, second := w.wait1(ask("b", "2")), w.wait1(ask("b", "3"))
+			p := w.mustAcquire(heavy)
+			first, second := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("b", "3"))
 			w.release(p.Token)
 			granted, again := first.wantGranted(t), second.answered(t)
 			if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
@@ -389,17 +389,17 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 func TestHandOver_SeveralReleasesAtOnce_EverySlotIsHandedOverOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-		a, z := w.granted(ask("a", "1")), w.granted(ask("z", "9"))
-		b, c, d := w.wait1(ask("b", "2")), w.wait1(ask("c", "3")), w.wait1(ask("d", "4"))
+		a, z := w.mustAcquire(newCall("a", "1")), w.mustAcquire(newCall("z", "9"))
+		b, c, d := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("c", "3")), w.startAcquire(newCall("d", "4"))
 		w.tape.hold()
-		first, repeat, second := w.releasing(a.Token), w.releasing(a.Token), w.releasing(z.Token)
-		w.tape.letGo()
+		first, repeat, second := w.startRelease(a.Token), w.startRelease(a.Token), w.startRelease(z.Token)
+		w.tape.releaseHeld()
 		if err := errors.Join(<-first, <-repeat, <-second); err != nil {
 			t.Fatal(err)
 		}
 		b.wantGranted(t)
 		c.wantGranted(t)
-		if !d.waits() {
+		if !d.isWaiting() {
 			t.Fatal("two slots were handed over to three waiters")
 		}
 		d.leave(t)
@@ -411,17 +411,17 @@ func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
-				p := w.granted(ask("a", "1"))
-				b, c := w.wait1(ask("b", requestID)), w.wait1(ask("c", "3"))
+				p := w.mustAcquire(newCall("a", "1"))
+				b, c := w.startAcquire(newCall("b", requestID)), w.startAcquire(newCall("c", "3"))
 				w.tape.hold()
-				released := w.releasing(p.Token)
+				released := w.startRelease(p.Token)
 				b.leave(t)
-				w.tape.letGo()
+				w.tape.releaseHeld()
 				if err := <-released; err != nil {
 					t.Fatal(err)
 				}
 				c.wantGranted(t)
-				if holders := w.grantedTo(); len(holders) != 1 {
+				if holders := w.holders(); len(holders) != 1 {
 					t.Fatalf("holders = %v, want only c", holders)
 				}
 			})
@@ -429,8 +429,8 @@ func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T
 	}
 }
 
-// blocked starts a waiter whose connection is stalled: its call is stuck sending its place, and receives no updates.
-func (w *world) blocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
+// waitBlocked starts a waiter whose connection is stalled: its call is stuck sending its place, and receives no updates.
+func (w *world) waitBlocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
 	tw = &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1)}
 	stuck := make(chan error, 1)
 	call.Received = time.Now()
@@ -450,14 +450,14 @@ func (w *world) blocked(call *AcquireCall) (tw *testWaiter, unblock func(error))
 	}
 }
 
-func TestHandOver_CallEndsBeforeItGetsItsGrant_GrantIsGivenBack(t *testing.T) {
+func TestHandOver_CallEndsBeforeReceivingGrant_GrantIsReturned(t *testing.T) {
 	for name, requestID := range map[string]string{"with a request id": "2", "without": ""} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
-				p := w.granted(ask("a", "1"))
-				b, unblock := w.blocked(ask("b", requestID))
-				c := w.wait1(ask("c", "3"))
+				p := w.mustAcquire(newCall("a", "1"))
+				b, unblock := w.waitBlocked(newCall("b", requestID))
+				c := w.startAcquire(newCall("c", "3"))
 				w.release(p.Token)
 				broken := errors.New("the connection is broken")
 				unblock(broken)
@@ -472,10 +472,10 @@ func TestHandOver_CallEndsBeforeItGetsItsGrant_GrantIsGivenBack(t *testing.T) {
 func TestHandOver_SlowCall_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b, unblock := w.blocked(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b, unblock := w.waitBlocked(newCall("b", "2"))
 		w.release(p.Token)
-		if hosts := w.grantedTo(); len(hosts) != 1 || hosts[0] != "b" {
+		if hosts := w.holders(); len(hosts) != 1 || hosts[0] != "b" {
 			t.Fatalf("holders = %v, want b", hosts)
 		}
 		w.sleep(10 * time.Second)
@@ -486,15 +486,15 @@ func TestHandOver_SlowCall_IsGranted(t *testing.T) {
 	})
 }
 
-func TestHandOver_RuleDoesNotGrantTheFirst_NobodyOvertakesIt(t *testing.T) {
+func TestHandOver_FirstWaiterNotGranted_NobodyOvertakesIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b, unblock := w.blocked(ask("b", "2"))
-		c := w.wait1(ask("c", "3"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b, unblock := w.waitBlocked(newCall("b", "2"))
+		c := w.startAcquire(newCall("c", "3"))
 		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) // b cannot be notified yet
 		w.release(p.Token)
-		if hosts := w.grantedTo(); len(hosts) != 0 {
+		if hosts := w.holders(); len(hosts) != 0 {
 			t.Fatalf("holders = %v before the first waiter was decided, want none", hosts)
 		}
 		unblock(nil)
@@ -508,13 +508,13 @@ func TestHandOver_RuleDoesNotGrantTheFirst_NobodyOvertakesIt(t *testing.T) {
 func TestHandOver_CallReachesMaxWait_IsAnsweredWithItsGrant(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Hour })
-		p := w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
 		w.sleep(DefaultMaxWait - time.Second)
 		w.tape.hold()
-		released := w.releasing(p.Token)
+		released := w.startRelease(p.Token)
 		w.sleep(2 * time.Second)
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		if err := <-released; err != nil {
 			t.Fatal(err)
 		}
@@ -525,13 +525,13 @@ func TestHandOver_CallReachesMaxWait_IsAnsweredWithItsGrant(t *testing.T) {
 func TestHandOver_RetryWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
 		w.tape.hold()
-		released := w.releasing(p.Token)
+		released := w.startRelease(p.Token)
 		w.sleep(time.Second)
-		repeat := w.wait1(ask("b", "2"))
-		w.tape.letGo()
+		repeat := w.startAcquire(newCall("b", "2"))
+		w.tape.releaseHeld()
 		if err := <-released; err != nil {
 			t.Fatal(err)
 		}
@@ -543,12 +543,12 @@ func TestHandOver_RetryWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.T
 }
 
 // The first call's connection is broken, and its retry has taken its place. The retry gets the grant.
-func TestHandOver_RetryHasTakenThePlace_IsGranted(t *testing.T) {
+func TestHandOver_RetryTookPlaceInQueue_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b, unblock := w.blocked(ask("b", "2"))
-		repeat := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b, unblock := w.waitBlocked(newCall("b", "2"))
+		repeat := w.startAcquire(newCall("b", "2"))
 		before := w.tape.entries()
 		w.release(p.Token)
 		repeat.wantGranted(t)
@@ -561,46 +561,46 @@ func TestHandOver_RetryHasTakenThePlace_IsGranted(t *testing.T) {
 }
 
 // The retry was decided before the grant was proposed, and takes the place before the first call gets the outcome.
-func TestHandOver_CallSupersededBeforeItGetsItsGrant_IsGrantedAndTheRetryDecidesAgain(t *testing.T) {
+func TestHandOver_CallSupersededBeforeReceivingGrant_IsGrantedAndRetryDecidesAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b, unblock := w.blocked(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b, unblock := w.waitBlocked(newCall("b", "2"))
 		w.release(p.Token)
-		repeat := w.joinByHand(ask("b", "2"))
+		repeat := w.joinByHand(newCall("b", "2"))
 		unblock(nil)
 		b.wantGranted(t)
-		if !repeat.decide.Load() || len(repeat.wake) == 0 {
+		if !repeat.recheck.Load() || len(repeat.wake) == 0 {
 			t.Fatal("the retry was not woken to decide again: it waits without a place in the queue")
 		}
 	})
 }
 
 // joinByHand puts a call into the queue as Acquire does. Nobody reads what is sent to the call.
-func (w *world) joinByHand(call *AcquireCall) *waiting {
-	me := &waiting{call: call, wake: make(chan struct{}, 1)}
+func (w *world) joinByHand(call *AcquireCall) *queuedCall {
+	me := &queuedCall{call: call, wake: make(chan struct{}, 1)}
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
 	if _, replaced := w.queue.Join(place, call.Request, nil, me, time.Now(), 0); replaced != nil {
 		replaced.superseded.Store(true)
-		replaced.poke()
+		replaced.signal()
 	}
 	return me
 }
 
 // When a call ends, either it gets the outcome of a grant or nothing is proposed for it.
-func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
+func TestHandOver_CallEnds_ReceivesGrantOrNoneIsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-		heavy := ask("a", "1")
+		heavy := newCall("a", "1")
 		heavy.Weight = 2
-		w.granted(heavy)
-		in, state := w.tenure.Load(), w.machine.State()
-		me := w.joinByHand(ask("b", "2"))
+		w.mustAcquire(heavy)
+		current, state := w.tenure.Load(), w.machine.State()
+		me := w.joinByHand(newCall("b", "2"))
 
-		if grants := w.handOver(in, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 1 || len(me.wake) != 1 {
+		if grants := w.handOver(current, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 1 || len(me.wake) != 1 {
 			t.Fatalf("handOver() made %d grants and woke the call %d times, want 1 and 1", len(grants), len(me.wake))
 		}
-		if w.entrust(in, &waiting{call: me.call}, fsm.Grant{}) != nil {
+		if w.assignGrant(current, &queuedCall{call: me.call}, fsm.Grant{}) != nil {
 			t.Fatal("assignGrant() recorded a second grant for one acquisition")
 		}
 		if w.withdraw(me) {
@@ -611,12 +611,12 @@ func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
 		}
 		w.leave(queue.Key{Semaphore: "job", Identity: me.call.Identity, RequestID: "2"}, nil)
 
-		gone := w.joinByHand(ask("c", "3"))
-		next := w.joinByHand(ask("d", "4"))
+		gone := w.joinByHand(newCall("c", "3"))
+		next := w.joinByHand(newCall("d", "4"))
 		if !w.withdraw(gone) {
 			t.Fatal("withdraw() = false even though no grant for c is in flight")
 		}
-		if grants := w.handOver(in, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 0 || len(next.wake) != 0 {
+		if grants := w.handOver(current, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 0 || len(next.wake) != 0 {
 			t.Fatalf("handOver() made %d grants, want none for an ended call and the waiter behind it", len(grants))
 		}
 		if offers := w.queue.Offer("job", 2, 0); len(offers) != 2 {
@@ -625,57 +625,57 @@ func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
 	})
 }
 
-func TestHandOver_CancelledWhileTheGrantIsInFlight_IsGivenBack(t *testing.T) {
+func TestHandOver_CancelledWhileGrantIsInFlight_GrantIsReturned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b, c := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("c", "3"))
 		w.tape.hold()
-		released := w.releasing(p.Token)
+		released := w.startRelease(p.Token)
 		cancelled := make(chan error, 1)
 		go func() {
-			_, err := w.Cancel(context.Background(), "job", ask("b", "2").Identity, "2")
+			_, err := w.Cancel(context.Background(), "job", newCall("b", "2").Identity, "2")
 			cancelled <- err
 		}()
 		synctest.Wait()
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		if err := errors.Join(<-released, <-cancelled); err != nil {
 			t.Fatal(err)
 		}
-		if b.waits() {
+		if b.isWaiting() {
 			t.Fatal("b is still waiting even though it was cancelled")
 		}
 		c.wantGranted(t)
-		_, err := w.TryAcquire(context.Background(), ask("b", "2"))
+		_, err := w.TryAcquire(context.Background(), newCall("b", "2"))
 		wantErr(t, err, ErrRequestEnded)
 	})
 }
 
-func TestHandOver_LeadershipEndsMeanwhile_RetryFindsItsPermit(t *testing.T) {
+func TestHandOver_LeadershipLostWithGrantInFlight_RetryFindsPermit(t *testing.T) {
 	for name, wait := range map[string]func(w *world) (*testWaiter, func(error)){
-		"the call is notified": func(w *world) (*testWaiter, func(error)) { return w.wait1(ask("b", "2")), func(error) {} },
-		"the call is stuck":    func(w *world) (*testWaiter, func(error)) { return w.blocked(ask("b", "2")) },
+		"the call is notified": func(w *world) (*testWaiter, func(error)) { return w.startAcquire(newCall("b", "2")), func(error) {} },
+		"the call is stuck":    func(w *world) (*testWaiter, func(error)) { return w.waitBlocked(newCall("b", "2")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
-				p := w.granted(ask("a", "1"))
+				p := w.mustAcquire(newCall("a", "1"))
 				b, unblock := wait(w)
 				w.tape.hold()
-				released := w.releasing(p.Token)
+				released := w.startRelease(p.Token)
 				w.demote()
-				lost := w.tape.lose()
+				lost := w.tape.failHeld()
 				wantErr(t, <-released, consensus.ErrUnknownOutcome)
 				unblock(nil)
-				if a, waits := b.err, b.waits(); waits || len(a) == 0 {
+				if a, waits := b.err, b.isWaiting(); waits || len(a) == 0 {
 					t.Fatalf("b waits: %v, want an error", waits)
 				}
 				w.promote(2)
-				w.tape.applyLater(lost) // the entry was in the log after all
-				if hosts := w.grantedTo(); len(hosts) != 1 || hosts[0] != "b" {
+				w.tape.applyHeld(lost) // the entry was in the log after all
+				if hosts := w.holders(); len(hosts) != 1 || hosts[0] != "b" {
 					t.Fatalf("holders = %v, want b", hosts)
 				}
-				if a := w.wait1(ask("b", "2")).answered(t); a.Outcome != semaphore.Refreshed || a.Waited != 0 {
+				if a := w.startAcquire(newCall("b", "2")).answered(t); a.Outcome != semaphore.Refreshed || a.Waited != 0 {
 					t.Fatalf("retry = %+v, want a refresh that counts from the retry's send time", a)
 				}
 			})

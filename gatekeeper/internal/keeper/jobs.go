@@ -67,15 +67,15 @@ func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, aut
 	if err != nil {
 		return fsm.JobResult{}, err
 	}
-	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: author, Reason: reason, At: time.Now()})
+	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelRequested, Author: author, Reason: reason, At: time.Now()})
 }
 
-// changeAtOnce is the largest number of tasks that one command changes. A command of this size keeps the state machine
+// changeBatchSize is the largest number of tasks that one command changes. A command of this size keeps the state machine
 // busy for about 20 ms. Changing all tasks of the largest job in one command would take 200 ms.
-const changeAtOnce = 10_000
+const changeBatchSize = 10_000
 
 // ChangeTasks retries failed tasks, or drops them. It sets the command's Job and At. If there are more than
-// changeAtOnce tasks, some may have been changed when it returns an error. Calling it again changes the rest.
+// changeBatchSize tasks, some may have been changed when it returns an error. Calling it again changes the rest.
 func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
 	if err != nil {
@@ -83,7 +83,7 @@ func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks
 	}
 	cmd.Job, cmd.At = j.Number, time.Now()
 	var all fsm.JobResult
-	for _, part := range parts(k.cfg.Machine.State(), j, cmd.Indexes, changeAtOnce) {
+	for _, part := range parts(k.cfg.Machine.State(), j, cmd.Indexes, changeBatchSize) {
 		cmd.Indexes = part
 		r, err := k.jobResult(ctx, j, cmd)
 		if err == nil && !r.Applied && r.Job.State == work.Cancelled {
@@ -99,18 +99,18 @@ func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks
 
 // parts splits the tasks of one call into parts of at most limit tasks. A call without indexes means all failed tasks;
 // if there are few, the only part has no indexes either.
-func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32 {
-	if len(indexes) == 0 && int(j.Failed) > most {
+func parts(state *fsm.State, j *work.Job, indexes []uint32, limit int) [][]uint32 {
+	if len(indexes) == 0 && int(j.Failed) > limit {
 		for t := range state.Tasks(j.Number, 0) {
 			if t.State == work.Failed {
 				indexes = append(indexes, t.Index)
 			}
 		}
 	}
-	if len(indexes) <= most {
+	if len(indexes) <= limit {
 		return [][]uint32{indexes}
 	}
-	return slices.Collect(slices.Chunk(indexes, most))
+	return slices.Collect(slices.Chunk(indexes, limit))
 }
 
 // DeleteJob removes a job that is over; otherwise it returns a *JobNotOverError. If submitted is not 0, it is the
@@ -174,9 +174,9 @@ func checkResult(state *fsm.State, cmd *fsm.Release) error {
 	case t == nil:
 		return nil
 	}
-	if j := state.JobOf(t.Job); uint64(len(cmd.Result)) > uint64(j.MaxResult) {
+	if j := state.JobByNumber(t.Job); uint64(len(cmd.Result)) > uint64(j.MaxResult) {
 		return &WorkLimitError{work.LimitError{
-			Limit: "max_result", Of: fmt.Sprintf("the result of task %d of job %q", t.Index, j.ID), Needed: uint64(len(cmd.Result)), Max: uint64(j.MaxResult),
+			Limit: "max_result", Quantity: fmt.Sprintf("the result of task %d of job %q", t.Index, j.ID), Needed: uint64(len(cmd.Result)), Max: uint64(j.MaxResult),
 		}}
 	}
 	return nil

@@ -35,9 +35,9 @@ func (w *world) submit(id string, change func(*fsm.SubmitJob), payloads ...strin
 	return r.Job
 }
 
-// works returns the call that a stream makes for a worker.
-func works(host string) *AcquireCall {
-	call := ask(host, "")
+// workerCall returns the call that a stream makes for a worker.
+func workerCall(host string) *AcquireCall {
+	call := newCall(host, "")
 	call.Worker, call.UntilAnswered = true, true
 	return call
 }
@@ -52,20 +52,20 @@ func (tw *testWaiter) wantTask(t *testing.T, payload string) Answer {
 }
 
 func TestAcquire_IdleWorker_BlocksNobody(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 1 })
-		first, second := w.wait1(works("w1")), w.wait1(works("w2"))
+		first, second := w.startAcquire(workerCall("w1")), w.startAcquire(workerCall("w2"))
 		time.Sleep(3 * DefaultMaxWait) // virtual: a worker's call has no time limit
-		p := w.granted(ask("a", "1"))
-		caller := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		caller := w.startAcquire(newCall("b", "2"))
 		w.submit("j", nil, "x", "y")
-		if !first.waits() || !caller.waits() {
+		if !first.isWaiting() || !caller.isWaiting() {
 			t.Fatal("a waiter was granted the permit that another caller holds")
 		}
-		w.denied(ask("c", "3"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("c", "3"), semaphore.NoFreePermit)
 		w.release(p.Token)
 		a := first.wantTask(t, "x")
-		if !second.waits() || !caller.waits() {
+		if !second.isWaiting() || !caller.isWaiting() {
 			t.Fatal("more than one waiter was granted")
 		}
 		w.release(a.Permit.Token)
@@ -77,13 +77,13 @@ func TestAcquire_IdleWorker_BlocksNobody(t *testing.T) {
 
 // A worker asks for each task under a different holder id, so the permit that it already holds is no reason to deny it
 // another one.
-func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestExplain_WorkerWithTasks_ExplainsItsNextTask(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		w.submit("j", nil, "x", "y")
-		slot := works("w1")
-		w.wait1(slot).wantTask(t, "x")
-		explained := func(want semaphore.Reason) {
+		slot := workerCall("w1")
+		w.startAcquire(slot).wantTask(t, "x")
+		wantReason := func(want semaphore.Reason) {
 			t.Helper()
 			req := slot.Request
 			req.Worker = false // an API caller may not know that the identity is a worker's
@@ -92,18 +92,18 @@ func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
 				t.Errorf("Explain() = %v, %+v, %v, want %v", d.Reason, steps, err, want)
 			}
 		}
-		explained(semaphore.NoReason)
-		w.wait1(works("w2")).wantTask(t, "y")
-		explained(semaphore.NoTask)
+		wantReason(semaphore.NoReason)
+		w.startAcquire(workerCall("w2")).wantTask(t, "y")
+		wantReason(semaphore.NoTask)
 	})
 }
 
-func TestRelease_ByAWorker_HandsOverTheNextTaskInTheSameEntry(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestRelease_ByWorker_HandsOverNextTaskInSameEntry(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", nil, "x", "y")
-		a := w.wait1(works("w1")).wantTask(t, "x")
-		next := w.wait1(works("w2"))
+		a := w.startAcquire(workerCall("w1")).wantTask(t, "x")
+		next := w.startAcquire(workerCall("w2"))
 		before := w.machine.State().Index()
 		w.release(a.Permit.Token)
 		next.wantTask(t, "y")
@@ -118,16 +118,16 @@ func TestRelease_ByAWorker_HandsOverTheNextTaskInTheSameEntry(t *testing.T) {
 
 // Idle workers get the first tasks in the entry that completes the submission. No more workers get one than there are
 // tasks.
-func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsTheSubmission(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestSubmit_IdleWorkers_GetFirstTasksInCompletingEntry(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		var workers []*testWaiter
 		for i := range 5 {
-			workers = append(workers, w.wait1(works(fmt.Sprint("w", i))))
+			workers = append(workers, w.startAcquire(workerCall(fmt.Sprint("w", i))))
 		}
 		j := w.submit("j", func(cmd *fsm.SubmitJob) { cmd.Digest = "" }, "x")
-		if !workers[0].waits() {
+		if !workers[0].isWaiting() {
 			t.Fatal("a worker got a task from an incomplete job")
 		}
 		before := w.machine.State().Index()
@@ -139,25 +139,25 @@ func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsTheSubmission(t *t
 		workers[0].wantTask(t, "x")
 		w.submit("k", nil, "y", "z")
 		workers[1].wantTask(t, "y")
-		if got := w.machine.State().Index(); got != before+2 || !workers[2].waits() {
-			t.Fatalf("two submissions and two grants took %d entries, want 2; the third worker waits: %v, want true", got-before, workers[2].waits())
+		if got := w.machine.State().Index(); got != before+2 || !workers[2].isWaiting() {
+			t.Fatalf("two submissions and two grants took %d entries, want 2; the third worker waits: %v, want true", got-before, workers[2].isWaiting())
 		}
 		w.release(p.Token)
 		workers[2].wantTask(t, "z")
-		if w.submit("k", nil, "y", "z"); !workers[3].waits() { // it was submitted before, so it has no new task
+		if w.submit("k", nil, "y", "z"); !workers[3].isWaiting() { // it was submitted before, so it has no new task
 			t.Fatal("a worker got a task from a repeated submission")
 		}
 	})
 }
 
-func TestAcquire_WorkerIsLost_TheTaskGoesToAnother(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestAcquire_WorkerIsLost_TaskGoesToAnother(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits, d.Duration = 2, 10*time.Second })
 		w.submit("j", nil, "x")
-		w.wait1(works("w1")).wantTask(t, "x")
-		other := w.wait1(works("w2"))
+		w.startAcquire(workerCall("w1")).wantTask(t, "x")
+		other := w.startAcquire(workerCall("w2"))
 		time.Sleep(9 * time.Second)
-		if !other.waits() {
+		if !other.isWaiting() {
 			t.Fatal("the task was handed out twice")
 		}
 		time.Sleep(10 * time.Second)
@@ -174,17 +174,17 @@ func TestAcquire_WorkerIsLost_TheTaskGoesToAnother(t *testing.T) {
 }
 
 func TestAcquire_WorkerThatIsNotAdmitted_GetsNoTask(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.submit("j", nil, "x")
-		a, err := w.Acquire(context.Background(), works("w1"), func(Place) error { return nil })
+		a, err := w.Acquire(context.Background(), workerCall("w1"), func(Place) error { return nil })
 		if err != nil || a.Denial == nil || a.Denial.Decision.Reason != semaphore.GroupMismatch {
 			t.Fatalf("Acquire() = %+v, %v; want a denial for the group", a, err)
 		}
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		w.pause(false, "")
-		worker := w.wait1(works("w1"))
-		if !worker.waits() {
+		worker := w.startAcquire(workerCall("w1"))
+		if !worker.isWaiting() {
 			t.Fatal("a task was handed out while the semaphore was paused")
 		}
 		w.resume()
@@ -193,14 +193,14 @@ func TestAcquire_WorkerThatIsNotAdmitted_GetsNoTask(t *testing.T) {
 }
 
 func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		waiting := w.wait1(works("w1"))
+		waiting := w.startAcquire(workerCall("w1"))
 		if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
 			t.Fatal(err)
 		}
 		w.submit("j", nil, "x")
-		for what, worker := range map[string]*testWaiter{"waited before the cordon": waiting, "came after the cordon": w.wait1(works("w2"))} {
+		for what, worker := range map[string]*testWaiter{"waited before the cordon": waiting, "came after the cordon": w.startAcquire(workerCall("w2"))} {
 			if a := worker.answered(t); a.Denial == nil || a.Denial.Decision.Reason != semaphore.Cordoned {
 				t.Fatalf("the worker that %s: Acquire() = %+v, want denied as cordoned", what, a)
 			}
@@ -212,34 +212,34 @@ func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
 }
 
 func TestAcquire_WorkerCallEnds_LeavesTheQueue(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		gone := w.wait1(works("w1"))
+		gone := w.startAcquire(workerCall("w1"))
 		gone.leave(t)
 		w.submit("j", nil, "x")
 		if n, _ := w.InQueue("job"); n != 0 {
 			t.Fatalf("%d calls are in the queue, want 0", n)
 		}
-		w.granted(ask("a", "1"))
+		w.mustAcquire(newCall("a", "1"))
 	})
 }
 
 func TestQueueLength_IdleWorkers_DoNotCount(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
-		w.wait1(works("w1"))
-		w.wait1(works("w2"))
+		w.mustAcquire(newCall("a", "1"))
+		w.startAcquire(workerCall("w1"))
+		w.startAcquire(workerCall("w2"))
 		want := func(when string, wants, denied int) {
 			t.Helper()
-			d := w.denied(ask("d", "4"), semaphore.NoFreePermit)
+			d := w.wantDenied(newCall("d", "4"), semaphore.NoFreePermit)
 			if all, workers := w.InQueue("job"); w.QueueLength("job") != wants || w.WaiterCount() != wants || d.QueueLength != denied || all < 2 || workers != 2 {
 				t.Fatalf("%s: QueueLength() = %d, WaiterCount() = %d, denial has %d; %d in the queue, %d of them workers",
 					when, w.QueueLength("job"), w.WaiterCount(), d.QueueLength, all, workers)
 			}
 		}
 		want("two idle workers", 0, 0)
-		b := w.wait1(ask("b", "2"))
+		b := w.startAcquire(newCall("b", "2"))
 		if len(b.places) != 1 || b.places[0].Place != 1 || b.places[0].QueueLength != 1 {
 			t.Fatalf("places behind idle workers = %+v, want only place 1 of 1", b.places)
 		}
@@ -250,25 +250,25 @@ func TestQueueLength_IdleWorkers_DoNotCount(t *testing.T) {
 }
 
 func TestCancelJob_HolderMustStop(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", nil, "x", "y")
-		a := w.wait1(works("w1")).wantTask(t, "x")
+		a := w.startAcquire(workerCall("w1")).wantTask(t, "x")
 		if _, err := w.CancelJob(context.Background(), "j", 0, "ann", "wrong input"); err != nil {
 			t.Fatal(err)
 		}
-		if r := w.refresh1(a.Permit.Token); r.Status != StatusStopping || r.Stop != semaphore.StopTaskCancelled || !strings.Contains(r.Message, "wrong input") {
+		if r := w.refreshOne(a.Permit.Token); r.Status != StatusStopping || r.Stop != semaphore.StopTaskCancelled || !strings.Contains(r.Message, "wrong input") {
 			t.Fatalf("refresh = %+v, want stopping because the job was cancelled", r)
 		}
 		w.release(a.Permit.Token)
-		if waiting := w.wait1(works("w2")); !waiting.waits() {
+		if waiting := w.startAcquire(workerCall("w2")); !waiting.isWaiting() {
 			t.Fatal("a task of a cancelled job was handed out")
 		}
 	})
 }
 
-func TestCancelAndDelete_OfAnEarlierSubmission_ChangeNothing(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestCancelAndDelete_EarlierSubmission_ChangeNothing(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		ctx := context.Background()
 		w.define("job", nil)
 		w.submit("j", nil, "x")
@@ -295,7 +295,7 @@ func TestCancelAndDelete_OfAnEarlierSubmission_ChangeNothing(t *testing.T) {
 }
 
 func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("late", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
 		w.submit("cut", func(c *fsm.SubmitJob) { c.Digest = "" }, "x")
@@ -332,10 +332,10 @@ func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
 
 // Once a job is retried, the time since it ended does not count toward its timeout.
 func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Hour }, "x")
-		end := fsm.Release{Token: w.wait1(works("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
+		end := fsm.Release{Token: w.startAcquire(workerCall("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
 		if _, err := w.Release(context.Background(), end, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
@@ -358,13 +358,13 @@ func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
 
 // A submission can remain incomplete while its submitter reacquires its permit.
 func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", nil)
-		call := askFor("mine", "submitter", "1")
-		p := w.granted(call)
+		call := newCallFor("mine", "submitter", "1")
+		p := w.mustAcquire(call)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Digest = p.Token, "" }, "x")
-		again := w.reacquired(askFor("mine", "submitter", "2"), p.Token)
+		again := w.reacquired(newCallFor("mine", "submitter", "2"), p.Token)
 		if j := w.machine.State().Job("j"); j.Submitter != again.Token {
 			t.Fatalf("job = %+v, want the new token as its submitter", j)
 		}
@@ -379,11 +379,11 @@ func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *te
 }
 
 func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Retention = time.Hour }, "x")
 		time.Sleep(2 * time.Hour)
-		w.release(w.wait1(works("w1")).wantTask(t, "x").Permit.Token)
+		w.release(w.startAcquire(workerCall("w1")).wantTask(t, "x").Permit.Token)
 		time.Sleep(59 * time.Minute)
 		w.demote()
 		w.promote(2) // the retention continues
@@ -400,14 +400,14 @@ func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
 }
 
 func TestTimers_JobRemoved_ItsSemaphoreIsRemovedToo(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{work.OwnLabel: "j"}) })
-		call := ask("submitter", "1")
+		call := newCall("submitter", "1")
 		call.Semaphore = "mine"
-		p := w.granted(call)
+		p := w.mustAcquire(call)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Spec.Own = p.Token, "mine" }, "x")
-		a := w.wait1(works("w1")).wantTask(t, "x")
+		a := w.startAcquire(workerCall("w1")).wantTask(t, "x")
 		w.release(a.Permit.Token)
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -418,12 +418,12 @@ func TestTimers_JobRemoved_ItsSemaphoreIsRemovedToo(t *testing.T) {
 }
 
 func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", nil)
-		call := ask("submitter", "1")
+		call := newCall("submitter", "1")
 		call.Semaphore = "mine"
-		p := w.granted(call)
+		p := w.mustAcquire(call)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Spec.Retention = p.Token, time.Hour }, "x")
 		if _, err := w.Cancel(context.Background(), "mine", p.Identity, "1"); err != nil {
 			t.Fatal(err)
@@ -442,12 +442,12 @@ func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
 }
 
 func TestTimers_JobRetriedAfterItsTimeout_GetsTheFullTimeoutAgain(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
 		w.demote()
 		w.promote(2)
-		a := w.wait1(works("w1")).wantTask(t, "x")
+		a := w.startAcquire(workerCall("w1")).wantTask(t, "x")
 		failed := fsm.Release{Token: a.Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
 		if _, err := w.Release(context.Background(), failed, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
@@ -481,17 +481,17 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inNewWorld(t, func(w *world) {
+			inUpgradedWorld(t, func(w *world) {
 				w.define("job", func(d *semaphore.Definition) { d.Permits, d.Duration = 2, 10*time.Second })
 				w.submit("j", nil, "x")
-				lost := w.wait1(works("w1")).wantTask(t, "x")
+				lost := w.startAcquire(workerCall("w1")).wantTask(t, "x")
 				time.Sleep(20 * time.Second)
-				w.granted(ask("a", "1"))
-				heavy := works("w2")
+				w.mustAcquire(newCall("a", "1"))
+				heavy := workerCall("w2")
 				heavy.Weight = 2
-				worker := w.wait1(heavy)
-				caller := w.wait1(ask("b", "2"))
-				if !worker.waits() || !caller.waits() {
+				worker := w.startAcquire(heavy)
+				caller := w.startAcquire(newCall("b", "2"))
+				if !worker.isWaiting() || !caller.isWaiting() {
 					t.Fatal("a caller overtook the worker, which is waiting for two permits")
 				}
 				if err := gone(w, lost.Permit.Token); err != nil {
@@ -499,7 +499,7 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 				}
 				synctest.Wait()
 				caller.wantGranted(t)
-				if !worker.waits() {
+				if !worker.isWaiting() {
 					t.Fatal("the worker is not waiting for the next task")
 				}
 			})
@@ -507,12 +507,12 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 	}
 }
 
-func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestChangeTasks_ManyTasks_IsSplit(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", nil, "a", "b", "c", "d", "e", "f")
 		for n := range 6 {
-			end := fsm.Release{Token: w.wait1(works("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
+			end := fsm.Release{Token: w.startAcquire(workerCall("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
 			if n == 2 {
 				end.Job, end.Failure = semaphore.JobDone, ""
 			}
@@ -522,15 +522,15 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 		}
 		s := w.machine.State()
 		for _, tc := range []struct {
-			most    int
+			limit   int
 			indexes []uint32
 			want    [][]uint32
 		}{
 			{5, nil, [][]uint32{nil}}, {4, nil, [][]uint32{{0, 1, 3, 4}, {5}}}, {2, nil, [][]uint32{{0, 1}, {3, 4}, {5}}},
 			{2, []uint32{5, 1}, [][]uint32{{5, 1}}}, {1, []uint32{5, 1}, [][]uint32{{5}, {1}}},
 		} {
-			if diff := cmp.Diff(tc.want, parts(s, s.Job("j"), tc.indexes, tc.most)); diff != "" {
-				t.Errorf("parts(%v, %d) (-want +got):\n%s", tc.indexes, tc.most, diff)
+			if diff := cmp.Diff(tc.want, parts(s, s.Job("j"), tc.indexes, tc.limit)); diff != "" {
+				t.Errorf("parts(%v, %d) (-want +got):\n%s", tc.indexes, tc.limit, diff)
 			}
 		}
 		r, err := w.ChangeTasks(context.Background(), "j", fsm.ChangeTasks{})
@@ -543,7 +543,7 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 // A waiter that is woken just as leadership ends may find that it has lost its place. A call that is never retried must
 // not be told to retry. Which event a waiter sees first is a matter of chance, so the test uses many waiters.
 func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		const rounds, workers = 20, 200
 		others := 0
@@ -551,7 +551,7 @@ func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 			failed := make(chan error, workers)
 			for i := range workers {
 				go func() {
-					_, err := w.Acquire(context.Background(), works(fmt.Sprint("w", i)), func(Place) error { return nil })
+					_, err := w.Acquire(context.Background(), workerCall(fmt.Sprint("w", i)), func(Place) error { return nil })
 					failed <- err
 				}()
 			}

@@ -32,7 +32,7 @@ type Leadership interface {
 	Confirm(ctx context.Context, term uint64, t time.Time) error
 	// ConfirmLater reports the same result by calling done, either before it returns or on another goroutine. done must
 	// not block.
-	ConfirmLater(term uint64, t time.Time, tell func(error))
+	ConfirmLater(term uint64, t time.Time, done func(error))
 	Leader() consensus.Leader
 }
 
@@ -80,14 +80,14 @@ type Keeper struct {
 	timers   *timers.Timers
 	missed   *missed.Listener
 	chores   *epoch.Room // the leader's periodic chores; its lock guards writes to tenure
-	queue    *queue.Queue[*waiting]
+	queue    *queue.Queue[*queuedCall]
 	patterns *matcher
 	seen     sightings
 	clocks   hostClocks
 	denials  denials.Memory
-	pending  pendings
+	pending  pendingGrants
 	notices  notices
-	news     *inbox
+	inbox    *inbox
 	streams  atomic.Uint64
 	tenure   atomic.Pointer[tenure]
 	// cancel ends the subscription to the machine.
@@ -96,7 +96,7 @@ type Keeper struct {
 	closed chan struct{}
 	// configuring is a semaphore with one slot: one call at a time reads, changes and commits the settings.
 	configuring chan struct{}
-	runs        sync.WaitGroup
+	wg          sync.WaitGroup
 }
 
 // tenure is one period of this server's leadership, starting with its promotion: the part of an epoch that calls need.
@@ -123,9 +123,9 @@ func New(cfg Config) *Keeper {
 	}
 	k := &Keeper{
 		cfg:      cfg,
-		queue:    queue.New[*waiting](),
+		queue:    queue.New[*queuedCall](),
 		patterns: newMatcher(),
-		news:     newInbox(),
+		inbox:    newInbox(),
 		closed:   make(chan struct{}),
 
 		configuring: make(chan struct{}, 1),
@@ -138,15 +138,15 @@ func New(cfg Config) *Keeper {
 	k.timers = timers.New(timers.Config{State: cfg.Machine.State, Propose: cfg.Proposer.Go})
 	k.missed = missed.New(missed.Config{
 		State: cfg.Machine.State, Propose: cfg.Proposer.Go,
-		Waits: func(sem string) bool { return k.QueueLength(sem) > 0 },
+		HasWaiters: func(sem string) bool { return k.QueueLength(sem) > 0 },
 	})
 	k.chores = epoch.NewRoom(cfg.Proposer.Go, func() {
 		k.tenure.Store(nil)
-		k.seen.forget()
+		k.seen.reset()
 	})
 	k.cancel = cfg.Machine.Subscribe(k.applied)
 	cfg.Proposer.Complete(k.complete)
-	k.runs.Add(1)
+	k.wg.Add(1)
 	go k.dispatch()
 	return k
 }
@@ -167,10 +167,10 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 		t := &tenure{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
 		k.queue.Gather(t.gathered)
 		k.tenure.Store(t)
-		k.news.wake()
+		k.inbox.wake()
 		var past history
-		chores.Every(sightEvery, func() { k.sight(chores) })
-		chores.Every(trimEvery, func() { k.housekeep(chores, &past) })
+		chores.Every(sightingInterval, func() { k.proposeSightings(chores) })
+		chores.Every(trimInterval, func() { k.housekeep(chores, &past) })
 	})
 }
 
@@ -201,7 +201,7 @@ func (k *Keeper) Close() {
 		k.clear()
 		k.cancel()
 		close(k.closed)
-		k.runs.Wait()
+		k.wg.Wait()
 	})
 }
 
@@ -250,7 +250,7 @@ func (k *Keeper) applied(a fsm.Applied) {
 	k.lessor.Applied(a)
 	k.timers.Applied(a)
 	k.missed.Applied(a)
-	k.news.add(a)
+	k.inbox.add(a)
 }
 
 // Read returns a state that reflects every answer that any server had given before the call.

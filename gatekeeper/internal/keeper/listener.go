@@ -44,13 +44,13 @@ func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 // permit on this server expires until then. After Refresh, the answer is in Results. Only Drop may be called
 // concurrently with other methods.
 type Frame struct {
-	listener  *Listener
-	received  time.Time
-	processed func() // lets permits expire again
-	visible   visibleTokens
-	renewal   *renewal
-	err       error // returned by Results
-	fault     any   // a panic, which Results raises again
+	listener   *Listener
+	received   time.Time
+	processed  func() // lets permits expire again
+	visible    visibleTokens
+	renewal    *renewal
+	err        error // returned by Results
+	panicValue any   // a panic, which Results raises again
 }
 
 // Receive records that a frame has arrived. Call it before any other work on the frame, because permits are extended
@@ -89,14 +89,14 @@ func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []Tok
 			ready()
 		})
 	}
-	if f.renewal == nil || !longer(f.renewal.before) {
+	if f.renewal == nil || !needsLengthening(f.renewal.before) {
 		confirm()
 		return
 	}
 	go func() { // lengthen takes up to a tenth of the duration
 		defer func() {
-			if fault := recover(); fault != nil {
-				f.fault = fault
+			if panicValue := recover(); panicValue != nil {
+				f.panicValue = panicValue
 				ready()
 			}
 		}()
@@ -109,8 +109,8 @@ func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []Tok
 // of tokens. After an error, the outcome is unknown for all of them. If Refresh panicked on another goroutine, Results
 // panics.
 func (f *Frame) Results() ([]TokenResult, error) {
-	if f.fault != nil {
-		panic(f.fault)
+	if f.panicValue != nil {
+		panic(f.panicValue)
 	}
 	switch {
 	case f.err != nil:
@@ -300,12 +300,12 @@ func (n *notices) push(r TokenResult) {
 }
 
 // superseded notifies the followers of a permit's old token.
-func (n *notices) superseded(old, now *semaphore.Permit) {
-	n.lost(old, TokenResult{SupersededBy: now.Token, Message: supersededText(now)})
+func (n *notices) superseded(old, current *semaphore.Permit) {
+	n.lost(old, TokenResult{SupersededBy: current.Token, Message: supersededText(current)})
 }
 
-func supersededText(now *semaphore.Permit) string {
-	return fmt.Sprintf("its identity has reacquired the permit and now holds it under token %d", now.Token)
+func supersededText(current *semaphore.Permit) string {
+	return fmt.Sprintf("its identity has reacquired the permit and now holds it under token %d", current.Token)
 }
 
 // lost notifies the followers of a permit that its token is no longer valid, and forgets them: a token never becomes

@@ -14,7 +14,7 @@ func TestListener_EndedPermits_AreNoLongerFollowed(t *testing.T) {
 		l := w.Listen()
 		defer l.Close()
 		for i := range 20 {
-			p := w.granted(ask("a", fmt.Sprint(i)))
+			p := w.mustAcquire(newCall("a", fmt.Sprint(i)))
 			if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: time.Minute}}); err != nil {
 				t.Fatal(err)
 			}

@@ -119,8 +119,8 @@ func (m *matcher) compileCordon(c *fsm.Cordon) (compiled compiledCordon) {
 	return compiled
 }
 
-// whyCordoned describes which cordons catch a caller, and until when. It returns the empty string if none does.
-func (m *matcher) whyCordoned(state *fsm.State, id semaphore.Identity) string {
+// describeCordons describes which cordons catch a caller, and until when. It returns the empty string if none does.
+func (m *matcher) describeCordons(state *fsm.State, id semaphore.Identity) string {
 	var sentences []string
 	for _, catching := range m.catching(state, id) {
 		c := state.Cordon(catching.ID)

@@ -28,9 +28,9 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 		"acquirer": {ID: "newer", GroupPattern: "nowhere", AcquirerPattern: `(?newer)dr`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inNewWorld(t, func(w *world) {
+			inUpgradedWorld(t, func(w *world) {
 				w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-				p := w.granted(ask("a", "1"))
+				p := w.mustAcquire(newCall("a", "1"))
 				l := w.follow(p.Token)
 				defer l.Close()
 				w.cordonUnchecked(c)
@@ -38,7 +38,7 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 					t.Fatalf("notice = %+v, want cordoned", n)
 				}
 				w.wantStatus(p.Token, StatusStopping)
-				d := w.denied(ask("b", "2"), semaphore.Cordoned)
+				d := w.wantDenied(newCall("b", "2"), semaphore.Cordoned)
 				if !strings.Contains(d.Message, `Cordon "newer" catches everybody, because this server cannot use its pattern`) {
 					t.Errorf("denial = %q, want it to name the cordon", d.Message)
 				}
@@ -50,14 +50,14 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.wantStatus(p.Token, StatusRefreshed)
-				w.granted(ask("b", "3"))
+				w.mustAcquire(newCall("b", "3"))
 			})
 		})
 	}
 }
 
-func TestCordon_Denial_NamesTheCordonItsAuthorAndItsEnd(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestCordon_Denial_NamesCordonAuthorAndEnd(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		if _, err := w.Cordon(context.Background(), fsm.SetCordon{
 			ID: "rack 7", GroupPattern: "prod", Reason: "new disks", Author: "alice@ops",
@@ -68,19 +68,19 @@ func TestCordon_Denial_NamesTheCordonItsAuthorAndItsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := `Cordon "rack 7" catches it until ` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + ": new disks, by alice@ops."
-		d := w.denied(ask("a", "1"), semaphore.Cordoned)
+		d := w.wantDenied(newCall("a", "1"), semaphore.Cordoned)
 		if !strings.HasSuffix(d.Message, " is cordoned. "+want) {
 			t.Errorf("denial = %q, want it to name the cordon, its author and its end", d.Message)
 		}
-		steps, _, summary, _, err := w.Explain(context.Background(), &ask("a", "1").Request)
+		steps, _, summary, _, err := w.Explain(context.Background(), &newCall("a", "1").Request)
 		if err != nil || summary != d.Message || steps[len(steps)-1].Text != d.Message {
 			t.Errorf("Explain() = %q, %+v, %v, want the text of the denial", summary, steps, err)
 		}
 	})
 }
 
-func TestDefinition_PatternThisServerCannotCompile_AdmitsNobodyAndSaysSo(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestDefinition_PatternThisServerCannotCompile_AdmitsNobodyAndReportsIt(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		sd := w.machine.State().Definition("job")
 		d := sd.Definition.Clone()
@@ -91,7 +91,7 @@ func TestDefinition_PatternThisServerCannotCompile_AdmitsNobodyAndSaysSo(t *test
 		if o.Err != nil {
 			t.Fatal(o.Err)
 		}
-		w.denied(ask("a", "1"), semaphore.GroupMismatch)
+		w.wantDenied(newCall("a", "1"), semaphore.GroupMismatch)
 		if why := w.Disabled(w.machine.State().Definition("job")); !strings.Contains(why, "this server cannot use it") {
 			t.Errorf("Disabled() = %q, want a pattern that this server cannot use", why)
 		}

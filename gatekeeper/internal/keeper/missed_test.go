@@ -19,19 +19,19 @@ func (w *world) wantMissed(kind fsm.Missed) {
 
 // Calls, denials, waiters and progress all count as activity on a semaphore.
 func TestMissed_CountsCallsDenialsWaitersAndProgress(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.ExpectEvery = time.Hour })
 		w.sleep(61 * time.Minute)
-		w.wantMissed(fsm.NobodyAsked)
-		if n := w.Missing(fsm.NobodyAsked); n != 1 {
+		w.wantMissed(fsm.NoRequests)
+		if n := w.Missing(fsm.NoRequests); n != 1 {
 			t.Fatalf("Missing() = %d, want 1", n)
 		}
 		if _, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}}, Ending{}); err != nil {
 			t.Fatal(err)
 		}
-		w.denied(ask("a", "1"), semaphore.Paused)
+		w.wantDenied(newCall("a", "1"), semaphore.Paused)
 		w.sleep(2 * time.Second)
-		w.wantMissed(fsm.AskedButDenied)
+		w.wantMissed(fsm.AllDenied)
 		if r, _ := w.Missed("job"); r.Reason != semaphore.Paused {
 			t.Fatalf("Missed() = %+v, want the reason paused", r)
 		}
@@ -39,9 +39,9 @@ func TestMissed_CountsCallsDenialsWaitersAndProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		p := w.granted(ask("a", "2"))
+		p := w.mustAcquire(newCall("a", "2"))
 		w.sleep(2 * time.Second)
-		w.wantMissed(fsm.Heard)
+		w.wantMissed(fsm.NothingMissed)
 		for range 62 * 3 { // a job whose last progress was an hour ago when it first reports
 			w.sleep(20 * time.Second)
 			r, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token, Reports: true, SinceProgress: time.Since(p.GrantedAt())}})
@@ -52,6 +52,6 @@ func TestMissed_CountsCallsDenialsWaitersAndProgress(t *testing.T) {
 		w.wantMissed(fsm.NoProgress)
 		w.release(p.Token)
 		w.sleep(2 * time.Second)
-		w.wantMissed(fsm.Heard)
+		w.wantMissed(fsm.NothingMissed)
 	})
 }

@@ -55,31 +55,31 @@ func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.Revi
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.RevisionResult{}, err
 	}
-	if err := k.defined(cmd.Names, &cmd.Expected); err != nil {
+	if err := k.checkDefined(cmd.Names, &cmd.Expected); err != nil {
 		return fsm.RevisionResult{}, err
 	}
 	cmd.At = now
-	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
-	return asExpected(do[fsm.RevisionResult](ctx, k, cmd))
+	k.clearUnsupported(&cmd.RequestHash, &cmd.RequestRevision)
+	return withConflict(do[fsm.RevisionResult](ctx, k, cmd))
 }
 
 // Resume ends pauses, all or none. It returns the same errors as Pause. The revision in its result is 0 if nothing was
 // paused. The command may name no semaphore: if it has a request id, the id is remembered, so that a retry does not
 // resume what has been paused since.
 func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
-	if err := k.defined(cmd.Names, &cmd.Expected); err != nil {
+	if err := k.checkDefined(cmd.Names, &cmd.Expected); err != nil {
 		return fsm.RevisionResult{}, err
 	}
 	if len(cmd.Names) == 0 && (cmd.RequestID == "" || k.cfg.Machine.State().FeatureLevel() < 3) {
 		return fsm.RevisionResult{}, nil
 	}
 	cmd.At = time.Now()
-	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
-	return asExpected(do[fsm.RevisionResult](ctx, k, cmd))
+	k.clearUnsupported(&cmd.RequestHash, &cmd.RequestRevision)
+	return withConflict(do[fsm.RevisionResult](ctx, k, cmd))
 }
 
-// asExpected returns a *ConflictError for a pause or a resume that did not find the expected state.
-func asExpected(r fsm.RevisionResult, err error) (fsm.RevisionResult, error) {
+// withConflict returns a *ConflictError for a pause or a resume that did not find the expected state.
+func withConflict(r fsm.RevisionResult, err error) (fsm.RevisionResult, error) {
 	if err == nil && r.Conflict != nil {
 		return r, &ConflictError{*r.Conflict}
 	}
@@ -97,7 +97,7 @@ func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm
 		return fsm.RevisionResult{}, err
 	}
 	cmd.At = now
-	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
+	k.clearUnsupported(&cmd.RequestHash, &cmd.RequestRevision)
 	return do[fsm.RevisionResult](ctx, k, cmd)
 }
 
@@ -122,7 +122,7 @@ func ValidCordon(cmd *fsm.SetCordon) error {
 // Uncordon ends a cordon. It returns a *NoSuchCordonError if no cordon has the id.
 func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
 	cmd.At = time.Now()
-	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
+	k.clearUnsupported(&cmd.RequestHash, &cmd.RequestRevision)
 	r, err := do[fsm.RevisionResult](ctx, k, cmd)
 	if err == nil && r.Revision == 0 {
 		return r, &NoSuchCordonError{ID: cmd.ID}
@@ -137,7 +137,7 @@ func (k *Keeper) WallClock() time.Time { return k.cfg.WallClock() }
 // them, and nothing is done. ForgetFirings sets the command's At.
 func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
 	cmd.At = time.Now()
-	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
+	k.clearUnsupported(&cmd.RequestHash, &cmd.RequestRevision)
 	return do[fsm.FiringsResult](ctx, k, cmd)
 }
 
@@ -156,7 +156,7 @@ func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 		}
 	}
 	cmd.At = time.Now()
-	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
+	k.clearUnsupported(&cmd.RequestHash, &cmd.RequestRevision)
 	return do[fsm.UndoResult](ctx, k, cmd)
 }
 
@@ -185,9 +185,9 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 	return k.drainLeft(state, p), true
 }
 
-// defined returns a *selector.NoDefinitionError for an undefined name, unless the state machine compares the names with
+// checkDefined returns a *selector.NoDefinitionError for an undefined name, unless the state machine compares the names with
 // the expected versions. While a member may not support that comparison, expected is cleared.
-func (k *Keeper) defined(names []string, expected *[]fsm.Expected) error {
+func (k *Keeper) checkDefined(names []string, expected *[]fsm.Expected) error {
 	state := k.cfg.Machine.State()
 	if state.FeatureLevel() < 3 {
 		*expected = nil
@@ -195,7 +195,7 @@ func (k *Keeper) defined(names []string, expected *[]fsm.Expected) error {
 	if len(*expected) > 0 {
 		return nil
 	}
-	return selector.Defined(state, names...)
+	return selector.CheckDefined(state, names...)
 }
 
 func validDrain(d time.Duration) error {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestOperate_RequestIDOfAnotherKindOfChange_IsRefused(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		ctx := context.Background()
 		r, err := w.Pause(ctx, fsm.Pause{Names: []string{"job"}, RequestID: "r"}, Ending{})

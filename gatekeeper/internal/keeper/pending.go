@@ -16,14 +16,14 @@ type requestKey struct {
 	requestID string
 }
 
-// pendings holds the grants that are being proposed, one record for each acquisition.
-type pendings struct {
+// pendingGrants holds the grants that are being proposed, one record for each acquisition.
+type pendingGrants struct {
 	mu      sync.Mutex // guards records, and the fields of each record that are marked so
-	records map[requestKey]*pending
+	records map[requestKey]*pendingGrant
 }
 
-// pending is a grant that is being proposed, or that has been proposed but has not reached a caller yet.
-type pending struct {
+// pendingGrant is a grant that is being proposed, or that has been proposed but has not reached a caller yet.
+type pendingGrant struct {
 	key    requestKey
 	tenure *tenure
 	cmd    fsm.Grant
@@ -38,7 +38,7 @@ type pending struct {
 
 // propose attaches to the grant that is being proposed under this key. If there is none, it proposes cmd and records
 // it. A request without an id gets a private record, to which no other call can attach.
-func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
+func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pendingGrant {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	if rec := k.pending.records[key]; rec != nil && key.requestID != "" {
@@ -52,44 +52,44 @@ func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 }
 
 // record creates the record of a grant for one call. The caller holds pendingGrants.mu.
-func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
-	rec := &pending{key: key, tenure: t, cmd: cmd, done: make(chan struct{}), calls: 1}
+func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pendingGrant {
+	rec := &pendingGrant{key: key, tenure: t, cmd: cmd, done: make(chan struct{}), calls: 1}
 	if key.requestID != "" {
 		if k.pending.records == nil {
-			k.pending.records = make(map[requestKey]*pending)
+			k.pending.records = make(map[requestKey]*pendingGrant)
 		}
 		k.pending.records[key] = rec
 	}
 	return rec
 }
 
-// entrust records a grant that the caller proposes on behalf of a waiting call. The waiting call then counts as one of
+// assignGrant records a grant that the caller proposes on behalf of a waiting call. The waiting call then counts as one of
 // the record's calls. It returns nil if the call has ended, or if a grant of its acquisition is already in flight. In
 // that case the caller must not propose the grant.
-func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
+func (k *Keeper) assignGrant(t *tenure, me *queuedCall, cmd fsm.Grant) *pendingGrant {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	key := keyOf(me.call)
 	if me.ended || k.pending.records[key] != nil {
 		return nil
 	}
-	me.entrusted = k.record(t, key, cmd)
-	return me.entrusted
+	me.assignedGrant = k.record(t, key, cmd)
+	return me.assignedGrant
 }
 
-// entrusted reports whether a grant has been proposed on behalf of a waiting call that has not taken it yet.
-func (k *Keeper) entrusted(me *waiting) bool {
+// hasAssignedGrant reports whether a grant has been proposed on behalf of a waiting call that has not taken it yet.
+func (k *Keeper) hasAssignedGrant(me *queuedCall) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
-	return me.entrusted != nil
+	return me.assignedGrant != nil
 }
 
 // withdraw records that a waiting call ends, and that nothing more may be proposed on its behalf. If a grant has
 // already been proposed, withdraw returns false, and the call must continue to get the outcome.
-func (k *Keeper) withdraw(me *waiting) bool {
+func (k *Keeper) withdraw(me *queuedCall) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
-	me.ended = me.entrusted == nil
+	me.ended = me.assignedGrant == nil
 	return me.ended
 }
 
@@ -98,30 +98,30 @@ func (k *Keeper) withdraw(me *waiting) bool {
 // Another call by the identity may still have received that grant: a call that found the permit in the state and is not
 // counted in the record. Nothing here knows about such a call. Its permit survives only because the lessor never
 // abandons a renewed permit, and a replay renews the permit before it answers.
-func (k *Keeper) giveUp(me *waiting) bool {
+func (k *Keeper) giveUp(me *queuedCall) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	me.ended = true
-	rec := me.entrusted
+	rec := me.assignedGrant
 	if rec == nil {
 		return false
 	}
-	me.entrusted = nil
+	me.assignedGrant = nil
 	k.drop(rec)
 	return true
 }
 
 // attach joins a grant that is being proposed: the grant made on behalf of the waiting call me, if me is not nil and
 // has one, or else the grant under this key. It returns nil if there is neither.
-func (k *Keeper) attach(key requestKey, me *waiting) *pending {
+func (k *Keeper) attach(key requestKey, me *queuedCall) *pendingGrant {
 	if key.requestID == "" && me == nil {
 		return nil
 	}
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
-	if me != nil && me.entrusted != nil {
-		rec := me.entrusted
-		me.entrusted = nil
+	if me != nil && me.assignedGrant != nil {
+		rec := me.assignedGrant
+		me.assignedGrant = nil
 		return rec // the call is already counted
 	}
 	rec := k.pending.records[key]
@@ -142,7 +142,7 @@ func (k *Keeper) proposed(key requestKey) bool {
 }
 
 // resolved records the outcome of a proposed grant.
-func (k *Keeper) resolved(rec *pending, o batcher.Outcome) {
+func (k *Keeper) resolved(rec *pendingGrant, o batcher.Outcome) {
 	rec.outcome = o
 	close(rec.done)
 	k.pending.mu.Lock()
@@ -153,7 +153,7 @@ func (k *Keeper) resolved(rec *pending, o batcher.Outcome) {
 }
 
 // answer records that a call receives the outcome, which must be known. The grant is never abandoned afterwards.
-func (k *Keeper) answer(rec *pending) {
+func (k *Keeper) answer(rec *pendingGrant) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	rec.calls--
@@ -162,14 +162,14 @@ func (k *Keeper) answer(rec *pending) {
 }
 
 // detach records that a call ended without the outcome. The last call to do so abandons the grant.
-func (k *Keeper) detach(rec *pending) {
+func (k *Keeper) detach(rec *pendingGrant) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	k.drop(rec)
 }
 
 // drop is detach for a caller that holds pendingGrants.mu.
-func (k *Keeper) drop(rec *pending) {
+func (k *Keeper) drop(rec *pendingGrant) {
 	rec.calls--
 	if rec.calls > 0 || rec.answered {
 		return
@@ -182,7 +182,7 @@ func (k *Keeper) drop(rec *pending) {
 }
 
 // abandon gives back a grant that no caller received. The caller holds pendingGrants.mu.
-func (k *Keeper) abandon(rec *pending) {
+func (k *Keeper) abandon(rec *pendingGrant) {
 	if rec.answered {
 		return
 	}
@@ -192,23 +192,23 @@ func (k *Keeper) abandon(rec *pending) {
 	}
 }
 
-func (k *Keeper) forget(rec *pending) {
+func (k *Keeper) forget(rec *pendingGrant) {
 	if k.pending.records[rec.key] == rec {
 		delete(k.pending.records, rec.key)
 	}
 }
 
-// asks reports whether the call asks for the proposed grant. It may not, because only the client prevents a request id
+// matches reports whether the call asks for the proposed grant. It may not, because only the client prevents a request id
 // from being used for two different requests.
-func (rec *pending) asks(call *AcquireCall) bool {
-	expected, same := rec.cmd.ExpectedRevision, call.ExpectedRevision
+func (rec *pendingGrant) matches(call *AcquireCall) bool {
+	expected, requested := rec.cmd.ExpectedRevision, call.ExpectedRevision
 	return rec.cmd.Weight == call.Weight && rec.cmd.Worker == call.Worker && rec.cmd.Firing.Equal(call.Firing) &&
-		(expected == same || expected != nil && same != nil && *expected == *same)
+		(expected == requested || expected != nil && requested != nil && *expected == *requested)
 }
 
 // waited returns how long a call had waited when its grant was handed to Raft. It returns false for a call that arrived
 // after that, which is a replay.
 func waited(received time.Time, o *batcher.Outcome) (time.Duration, bool) {
-	d := o.Handed.Sub(received)
+	d := o.ProposedAt.Sub(received)
 	return d, d >= 0
 }

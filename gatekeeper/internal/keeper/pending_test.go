@@ -21,15 +21,15 @@ func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_DoesNotGetThat
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		w.tape.hold()
-		light, heavy := ask("a", "1"), ask("a", "1")
+		light, heavy := newCall("a", "1"), newCall("a", "1")
 		heavy.Weight = 2
 		answers := make(chan Answer, 2)
 		for _, call := range []*AcquireCall{light, heavy} {
-			go func() { answers <- w.try(call) }()
+			go func() { answers <- w.tryAcquire(call) }()
 			synctest.Wait()
 		}
 		// The first entry is in flight with only the light grant.
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		first, second := <-answers, <-answers
 		if first.Outcome == semaphore.Denied {
 			first, second = second, first
@@ -48,7 +48,7 @@ func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDe
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		expected := w.machine.State().PermitRevision("job")
 		w.tape.hold()
-		other, cautious, careless := ask("b", "2"), ask("a", "1"), ask("a", "1")
+		other, cautious, careless := newCall("b", "2"), newCall("a", "1"), newCall("a", "1")
 		cautious.ExpectedRevision = &expected
 		errs := make(chan error, 3)
 		for _, call := range []*AcquireCall{other, cautious, careless} {
@@ -59,7 +59,7 @@ func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDe
 			}()
 			synctest.Wait()
 		}
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		var refused int
 		for range 3 {
 			if err := <-errs; errors.Is(err, ErrRevisionChanged) {
@@ -74,14 +74,14 @@ func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDe
 	})
 }
 
-// endsFirst ends a context before the outcome of a grant is delivered, and makes the outcome known before any call
+// cancelingProposer ends a context before the outcome of a grant is delivered, and makes the outcome known before any call
 // waits for it.
-type endsFirst struct {
+type cancelingProposer struct {
 	Proposer
 	end func()
 }
 
-func (p *endsFirst) Go(cmd fsm.Command, done func(batcher.Outcome)) {
+func (p *cancelingProposer) Go(cmd fsm.Command, done func(batcher.Outcome)) {
 	if _, ok := cmd.(fsm.Grant); !ok {
 		p.Proposer.Go(cmd, done)
 		return
@@ -100,12 +100,12 @@ func (p *endsFirst) Go(cmd fsm.Command, done func(batcher.Outcome)) {
 func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 100 })
-		proposer := &endsFirst{Proposer: w.cfg.Proposer}
+		proposer := &cancelingProposer{Proposer: w.cfg.Proposer}
 		w.cfg.Proposer = proposer
 		for range 50 {
 			ctx, cancel := context.WithCancel(context.Background())
 			proposer.end = cancel
-			call := ask("a", "")
+			call := newCall("a", "")
 			call.RequestID = time.Now().String()
 			call.Identity.HolderID = call.RequestID
 			if _, err := w.TryAcquire(ctx, call); !errors.Is(err, context.Canceled) {
@@ -126,8 +126,8 @@ func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
-				p := w.granted(ask("a", "1"))
-				me := &waiting{call: ask("b", "2"), wake: make(chan struct{}, 1)}
+				p := w.mustAcquire(newCall("a", "1"))
+				me := &queuedCall{call: newCall("b", "2"), wake: make(chan struct{}, 1)}
 				w.queue.Join(queue.Key{Semaphore: "job", Identity: me.call.Identity, RequestID: "2"}, me.call.Request, nil, me, time.Now(), 0)
 				w.release(p.Token) // this grants b, which has not received the outcome yet
 				granted := w.machine.State().Own("job", me.call.Identity)
@@ -135,7 +135,7 @@ func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 					t.Fatal("b was not granted")
 				}
 				if answered {
-					if a := w.try(ask("b", "")); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
+					if a := w.tryAcquire(newCall("b", "")); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
 						t.Fatalf("other call = %+v, want a refresh of the permit", a)
 					}
 				}
@@ -143,7 +143,7 @@ func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 					t.Fatal("b had no grant to give up")
 				}
 				synctest.Wait()
-				if w.live(granted.Token) != answered {
+				if w.isLive(granted.Token) != answered {
 					t.Errorf("the permit is live: %v, and a call was answered with it: %v; want both or neither", !answered, answered)
 				}
 			})

@@ -18,16 +18,16 @@ import (
 func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-		heavy := ask("a", "1")
+		heavy := newCall("a", "1")
 		heavy.Weight = 2
-		p := w.granted(heavy)
-		b := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(heavy)
+		b := w.startAcquire(newCall("b", "2"))
 		b.leave(t)
 		w.release(p.Token)
-		again := w.wait1(ask("b", "2"))
+		again := w.startAcquire(newCall("b", "2"))
 		again.wantGranted(t)
 		w.wantWaiters(0)
-		w.granted(ask("c", "3")) // the second permit is free, and nobody is waiting
+		w.mustAcquire(newCall("c", "3")) // the second permit is free, and nobody is waiting
 	})
 }
 
@@ -35,37 +35,37 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		first := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		first := w.startAcquire(newCall("b", "2"))
 		w.tape.hold()
-		w.releasing(p.Token) // the same entry grants the first call
+		w.startRelease(p.Token) // the same entry grants the first call
 
 		// The retry was decided before the grant was proposed, and joins only now.
-		call := ask("b", "2")
+		call := newCall("b", "2")
 		place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
-		second := &waiting{wake: make(chan struct{}, 1)}
+		second := &queuedCall{wake: make(chan struct{}, 1)}
 		w.queue.Join(place, call.Request, nil, second, time.Now(), 0)
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		first.wantGranted(t)
 		select {
 		case <-second.wake:
 		default:
 			t.Fatal("the retry was not woken: it waits without a place in the queue")
 		}
-		if !second.decide.Load() {
+		if !second.recheck.Load() {
 			t.Fatal("the retry was not told to decide again")
 		}
 	})
 }
 
-// decidesByOld returns old states before the current one, as if time had passed between the decision and joining the
+// staleMachine returns old states before the current one, as if time had passed between the decision and joining the
 // queue.
-type decidesByOld struct {
+type staleMachine struct {
 	Machine
 	old []*fsm.State
 }
 
-func (m *decidesByOld) State() *fsm.State {
+func (m *staleMachine) State() *fsm.State {
 	if len(m.old) == 0 {
 		return m.Machine.State()
 	}
@@ -77,13 +77,13 @@ func (m *decidesByOld) State() *fsm.State {
 func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
 		old := w.machine.State()
 		w.release(p.Token)
 		granted := b.wantGranted(t)
-		w.cfg.Machine = &decidesByOld{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // one for Keeper.asked and one for the decision
-		repeat := w.wait1(ask("b", "2"))
+		w.cfg.Machine = &staleMachine{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // one for Keeper.asked and one for the decision
+		repeat := w.startAcquire(newCall("b", "2"))
 		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
 			t.Fatalf("retry = %+v, want a refresh of its permit", a)
 		}
@@ -94,8 +94,8 @@ func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *test
 func TestAcquire_GrantNotAppended_PlaceIsKeptForARetry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b, c, d := w.wait1(ask("b", "2")), w.wait1(ask("c", "3")), w.wait1(ask("d", "4"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b, c, d := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("c", "3")), w.startAcquire(newCall("d", "4"))
 		w.batcher.Complete(func(cmds []fsm.Command) []batcher.Call { // like a batcher that is closing
 			return slices.DeleteFunc(w.complete(cmds), func(c batcher.Call) bool {
 				go c.Done(batcher.Outcome{Err: consensus.ErrNotAppended})
@@ -106,7 +106,7 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARetry(t *testing.T) {
 		wantErr(t, <-b.err, consensus.ErrNotAppended)
 		a := <-c.answer // an absent waiter delays nobody
 		w.batcher.Complete(w.complete)
-		again := w.wait1(ask("b", "2"))
+		again := w.startAcquire(newCall("b", "2"))
 		if place := again.places[0]; place.Place != 1 {
 			t.Fatalf("the retry has place %+v, want 1", place)
 		}
@@ -116,29 +116,29 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARetry(t *testing.T) {
 	})
 }
 
-func TestAcquire_WithoutRequestID_KeepsNoPlace(t *testing.T) {
+func TestAcquire_WithoutRequestID_DoesNotKeepPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-		heavy := ask("a", "1")
+		heavy := newCall("a", "1")
 		heavy.Weight = 2
-		p := w.granted(heavy)
-		b := w.wait1(ask("b", ""))
+		p := w.mustAcquire(heavy)
+		b := w.startAcquire(newCall("b", ""))
 		b.leave(t)
 		w.release(p.Token)
 		w.wantWaiters(0)
-		w.granted(ask("c", "3"))
+		w.mustAcquire(newCall("c", "3"))
 	})
 }
 
 func TestClose_EndsWaitingCalls(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
+		w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
 		defer b.cancel()
 		w.Close()
 		synctest.Wait()
-		if b.waits() {
+		if b.isWaiting() {
 			t.Fatal("a call is still waiting after Close")
 		}
 	})
@@ -160,7 +160,7 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 		default:
 			t.Error("Listen() opened a stream after Close")
 		}
-		_, err := w.TryAcquire(context.Background(), ask("a", ""))
+		_, err := w.TryAcquire(context.Background(), newCall("a", ""))
 		if _, ok := errors.AsType[*consensus.NotLeaderError](err); !ok {
 			t.Errorf("TryAcquire() after Close: got %v, want NotLeaderError", err)
 		}
@@ -168,12 +168,12 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 }
 
 // A call from an earlier term that ends late must not take away the place that its retry has in the current term.
-func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing.T) {
+func TestAcquire_CallFromEarlierTermEndsLate_RetryKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		blocked, failed := make(chan struct{}), make(chan error, 1)
-		call := ask("b", "2")
+		call := newCall("b", "2")
 		go func() {
 			_, err := w.Acquire(context.Background(), call, func(Place) error {
 				<-blocked // its connection is stalled
@@ -184,15 +184,15 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing
 		synctest.Wait()
 		w.demote()
 		w.promote(2)
-		again := w.wait1(ask("b", "2"))
+		again := w.startAcquire(newCall("b", "2"))
 		close(blocked)
-		var not *consensus.NotLeaderError
-		if err := <-failed; !errors.As(err, &not) {
+		var notLeader *consensus.NotLeaderError
+		if err := <-failed; !errors.As(err, &notLeader) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		w.release(p.Token)
-		if again.waits() {
+		if again.isWaiting() {
 			t.Fatal("the retry lost its place to a call from the previous term")
 		}
 		again.cancel()

@@ -11,9 +11,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// recovered returns the machine of a cluster that was recovered without its majority. The old cluster had granted "job"
+// recoveredMachine returns the machine of a cluster that was recovered without its majority. The old cluster had granted "job"
 // to host a, which could not be notified.
-func recovered(t *testing.T) func() *fsm.Machine {
+func recoveredMachine(t *testing.T) func() *fsm.Machine {
 	return func() *fsm.Machine {
 		old := fsm.New("old")
 		job := &semaphore.Definition{
@@ -23,7 +23,7 @@ func recovered(t *testing.T) func() *fsm.Machine {
 		}
 		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{
 			fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "job", Definition: job}}, At: time.Now()},
-			fsm.Grant{Semaphore: "job", Identity: ask("a", "").Identity, Weight: 1, DefinitionVersion: 1, At: time.Now()},
+			fsm.Grant{Semaphore: "job", Identity: newCall("a", "").Identity, Weight: 1, DefinitionVersion: 1, At: time.Now()},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -50,11 +50,11 @@ func recovered(t *testing.T) func() *fsm.Machine {
 
 const fullWait = semaphore.DefaultMaxDuration + semaphore.DefaultMaxDuration/100 // including grace
 
-func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(t *testing.T) {
-	inWorldOf(t, recovered(t), func(w *world) {
+func TestAcquire_AfterRecovery_GrantsNothingUntilEarlierPermitsHaveEnded(t *testing.T) {
+	inWorldWith(t, recoveredMachine(t), func(w *world) {
 		refused := func() {
 			t.Helper()
-			_, err := w.TryAcquire(context.Background(), ask("b", "rb"))
+			_, err := w.TryAcquire(context.Background(), newCall("b", "rb"))
 			wantErr(t, err, ErrRecovering)
 		}
 		refused()
@@ -76,19 +76,19 @@ func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(
 			t.Errorf("Recovering() reports %v after the full time", left)
 		}
 		before := w.machine.State().LastToken()
-		if p := w.granted(ask("b", "rb")); p.Token <= before {
+		if p := w.mustAcquire(newCall("b", "rb")); p.Token <= before {
 			t.Errorf("granted token %d, want a token above %d", p.Token, before)
 		}
 	})
 }
 
 // A waiter is not denied. Its first call after the full wait gets the permit.
-func TestAcquire_WaitingAfterARecovery_MustBeRetried(t *testing.T) {
-	inWorldOf(t, recovered(t), func(w *world) {
-		_, err := w.Acquire(context.Background(), ask("b", "rb"), func(Place) error { return nil })
+func TestAcquire_WaitingAfterRecovery_MustBeRetried(t *testing.T) {
+	inWorldWith(t, recoveredMachine(t), func(w *world) {
+		_, err := w.Acquire(context.Background(), newCall("b", "rb"), func(Place) error { return nil })
 		wantErr(t, err, ErrRecovering)
 		w.sleep(fullWait)
 		synctest.Wait()
-		w.granted(ask("b", "rb"))
+		w.mustAcquire(newCall("b", "rb"))
 	})
 }

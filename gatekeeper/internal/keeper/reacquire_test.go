@@ -14,7 +14,7 @@ import (
 // reacquired makes a call by an identity that already holds a permit, and returns the new permit.
 func (w *world) reacquired(call *AcquireCall, supersedes uint64) *semaphore.Permit {
 	w.t.Helper()
-	a := w.try(call)
+	a := w.tryAcquire(call)
 	if a.Outcome != semaphore.Reacquired || a.Superseded != supersedes || a.Permit.Token <= supersedes {
 		w.t.Fatalf("TryAcquire() by %s = %+v, want it to supersede token %d", call.Identity.Acquirer, a, supersedes)
 	}
@@ -36,21 +36,21 @@ func (w *world) cancel(host, requestID string) fsm.CancelResult {
 func (w *world) wantFreeAfter(d time.Duration) {
 	w.t.Helper()
 	w.sleep(d)
-	w.denied(ask("other", "1"), semaphore.NoFreePermit)
+	w.wantDenied(newCall("other", "1"), semaphore.NoFreePermit)
 	w.sleep(3 * semaphore.Grace(time.Minute))
-	w.granted(ask("other", "2"))
+	w.mustAcquire(newCall("other", "2"))
 }
 
 func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 	for name, requestID := range map[string]string{"another request id": "2", "no request id": ""} {
 		t.Run(name, func(t *testing.T) {
-			inNewWorld(t, func(w *world) {
+			inUpgradedWorld(t, func(w *world) {
 				w.define("job", nil)
-				first := w.granted(ask("a", "1"))
+				first := w.mustAcquire(newCall("a", "1"))
 				l := w.follow(first.Token)
 				defer l.Close()
 				w.sleep(10 * time.Second)
-				second := w.reacquired(ask("a", requestID), first.Token)
+				second := w.reacquired(newCall("a", requestID), first.Token)
 				if second.GrantedNanos != first.GrantedNanos || second.GrantedRevision != first.GrantedRevision {
 					t.Errorf("permit = %+v, want the time and the revision of the grant %+v", second, first)
 				}
@@ -66,11 +66,11 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				if err != nil || r.Released || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
 					t.Errorf("Release() of the old token = %+v, %v, want superseded", r, err)
 				}
-				if r := w.cancel("a", "1"); r.GaveBack != nil || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
+				if r := w.cancel("a", "1"); r.ReturnedPermit != nil || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
 					t.Errorf("Cancel() of the old request = %+v, want superseded", r)
 				}
 				var ended *RequestEndedError
-				if _, err := w.TryAcquire(context.Background(), ask("a", "1")); !errors.As(err, &ended) {
+				if _, err := w.TryAcquire(context.Background(), newCall("a", "1")); !errors.As(err, &ended) {
 					t.Errorf("retry of the old request: got %v, want RequestEndedError", err)
 				}
 				w.wantStatus(second.Token, StatusRefreshed)
@@ -81,7 +81,7 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 
 // The holder of the old token may not know yet that it is lost. However the new token ends, the slot cools until the
 // old one's deadline.
-func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
+func TestReacquire_NewTokenEnds_CoolsUntilOldDeadline(t *testing.T) {
 	for name, end := range map[string]func(w *world, p *semaphore.Permit){
 		"release": func(w *world, p *semaphore.Permit) { w.release(p.Token) },
 		"cancel":  func(w *world, _ *semaphore.Permit) { w.cancel("a", "2") },
@@ -96,13 +96,13 @@ func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inNewWorld(t, func(w *world) {
+			inUpgradedWorld(t, func(w *world) {
 				w.define("job", nil)
-				first := w.granted(ask("a", "1"))
+				first := w.mustAcquire(newCall("a", "1"))
 				w.sleep(20 * time.Second)
 				w.wantStatus(first.Token, StatusRefreshed) // relied on for a minute from here
 				w.sleep(10 * time.Second)
-				second := w.reacquired(ask("a", "2"), first.Token)
+				second := w.reacquired(newCall("a", "2"), first.Token)
 				left := 50 * time.Second
 				if name == "release in the next epoch" {
 					left = time.Minute
@@ -117,21 +117,21 @@ func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
 	}
 }
 
-func TestReacquire_ReplacesToken_ReleaseFreesAtOnce(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestReacquire_ReplacesToken_ReleaseFreesImmediately(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		first := w.granted(ask("a", "1"))
-		again := ask("a", "2")
+		first := w.mustAcquire(newCall("a", "1"))
+		again := newCall("a", "2")
 		again.ReplacesToken = first.Token
 		second := w.reacquired(again, first.Token)
 		w.release(second.Token)
-		w.granted(ask("b", "1"))
+		w.mustAcquire(newCall("b", "1"))
 	})
-	inNewWorld(t, func(w *world) { // a client vouches only for the token that it names
+	inUpgradedWorld(t, func(w *world) { // a client vouches only for the token that it names
 		w.define("job", nil)
-		first := w.granted(ask("a", "1"))
-		second := w.reacquired(ask("a", "2"), first.Token)
-		again := ask("a", "3")
+		first := w.mustAcquire(newCall("a", "1"))
+		second := w.reacquired(newCall("a", "2"), first.Token)
+		again := newCall("a", "3")
 		again.ReplacesToken = second.Token
 		third := w.reacquired(again, second.Token)
 		w.release(third.Token)
@@ -140,15 +140,15 @@ func TestReacquire_ReplacesToken_ReleaseFreesAtOnce(t *testing.T) {
 }
 
 func TestReacquire_WhileTheReleaseIsInFlight_IsAnsweredOnceItIsApplied(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		first := w.granted(ask("a", "1"))
+		first := w.mustAcquire(newCall("a", "1"))
 		w.tape.hold()
-		released := w.releasing(first.Token)
+		released := w.startRelease(first.Token)
 		answers := make(chan Answer, 1)
-		go w.answerTo(ask("a", "2"), answers)
+		go w.answerTo(newCall("a", "2"), answers)
 		synctest.Wait()
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		if err := <-released; err != nil {
 			t.Fatal(err)
 		}
@@ -156,17 +156,17 @@ func TestReacquire_WhileTheReleaseIsInFlight_IsAnsweredOnceItIsApplied(t *testin
 		if a.Outcome != semaphore.Granted || a.Permit.Token == first.Token {
 			t.Fatalf("acquire after the release = %+v, want a new permit", a)
 		}
-		w.denied(ask("b", "1"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("b", "1"), semaphore.NoFreePermit)
 	})
 }
 
 func TestReacquire_WithAFiring_IsDenied(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		first, again := ask("a", "1"), ask("a", "2")
+		first, again := newCall("a", "1"), newCall("a", "2")
 		first.Firing, again.Firing = &semaphore.Firing{Name: "f"}, &semaphore.Firing{Name: "f"}
-		p := w.granted(first)
-		d := w.denied(again, semaphore.FiringClaimed)
+		p := w.mustAcquire(first)
+		d := w.wantDenied(again, semaphore.FiringClaimed)
 		if d.Decision.Claim == nil || d.Decision.Claim.Winner != p.Identity || d.RetryAfter <= 0 {
 			t.Errorf("denial = %+v, want the claim of the permit that it holds", d)
 		}
@@ -174,11 +174,11 @@ func TestReacquire_WithAFiring_IsDenied(t *testing.T) {
 }
 
 func TestReacquire_MaxHoldAndMinHold_CountFromTheGrant(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold, d.MaxHold = 50*time.Second, 90*time.Second })
-		first := w.granted(ask("a", "1"))
+		first := w.mustAcquire(newCall("a", "1"))
 		w.sleep(40 * time.Second)
-		again := ask("a", "2")
+		again := newCall("a", "2")
 		again.ReplacesToken = first.Token
 		second := w.reacquired(again, first.Token)
 		w.sleep(49 * time.Second)
@@ -190,11 +190,11 @@ func TestReacquire_MaxHoldAndMinHold_CountFromTheGrant(t *testing.T) {
 
 // Cancelling a request that has already been granted does not shorten min_hold.
 func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
-		w.granted(ask("a", "1"))
+		w.mustAcquire(newCall("a", "1"))
 		w.sleep(10 * time.Second)
-		if r := w.cancel("a", "1"); r.GaveBack == nil {
+		if r := w.cancel("a", "1"); r.ReturnedPermit == nil {
 			t.Fatalf("Cancel() = %+v, want the grant given back", r)
 		}
 		w.wantFreeAfter(20 * time.Second)
@@ -202,9 +202,9 @@ func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
 }
 
 func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		other := semaphore.Identity{Group: "prod", Acquirer: "b"}
 		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{Identity: &other}); !errors.Is(err, ErrRefused) {
 			t.Errorf("Release() by another identity: got %v, want ErrRefused", err)
@@ -215,73 +215,73 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 			t.Errorf("Refresh() by another identity = %+v, %v, want lost", r, err)
 		}
 		w.sleep(32 * time.Second)
-		if w.live(p.Token) {
+		if w.isLive(p.Token) {
 			t.Error("the refresh by another identity moved the deadline")
 		}
 	})
 }
 
-// inWorldBetween is inWorld with a hook: the test can pass beforeEvent a function that runs once, after the next grant
+// inWorldWithHook is inWorld with a hook: the test can pass beforeEvent a function that runs once, after the next grant
 // has been published and before its event is delivered. The function runs in the first subscriber.
-func inWorldBetween(t *testing.T, test func(w *world, between func(func()))) {
+func inWorldWithHook(t *testing.T, test func(w *world, beforeEvent func(func()))) {
 	t.Helper()
-	var then func()
-	inWorldOf(t, func() *fsm.Machine {
+	var hook func()
+	inWorldWith(t, func() *fsm.Machine {
 		m := fsm.New("test")
 		m.Subscribe(func(a fsm.Applied) {
 			for i := range a.Events {
-				if do := then; a.Events[i].Kind == fsm.Granted && do != nil {
-					then = nil
+				if do := hook; a.Events[i].Kind == fsm.Granted && do != nil {
+					hook = nil
 					do()
 				}
 			}
 		})
 		return m
 	}, func(w *world) {
-		w.raise()
-		test(w, func(do func()) { then = do })
+		w.raiseFeatureLevel()
+		test(w, func(do func()) { hook = do })
 	})
 }
 
 func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
-	inWorldBetween(t, func(w *world, between func(func())) {
+	inWorldWithHook(t, func(w *world, beforeEvent func(func())) {
 		w.define("job", nil)
 		w.sleep(5 * time.Minute)
 		w.tape.hold()
 		ctx, cancel := context.WithCancel(context.Background())
 		failed := make(chan error)
 		go func() {
-			_, err := w.TryAcquire(ctx, ask("a", "1"))
+			_, err := w.TryAcquire(ctx, newCall("a", "1"))
 			failed <- err
 		}()
 		synctest.Wait()
 		cancel() // its caller disconnects before the entry is committed
 		<-failed
 		var token uint64
-		between(func() {
-			token = w.machine.State().Own("job", ask("a", "").Identity).Token
+		beforeEvent(func() {
+			token = w.machine.State().Own("job", newCall("a", "").Identity).Token
 			w.wantStatus(token, StatusRefreshed)
 		})
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		w.sleep(59 * time.Second)
-		if !w.live(token) {
+		if !w.isLive(token) {
 			t.Error("the permit ended even though a caller had received it")
 		}
 	})
 }
 
 func TestRefresh_BetweenTheGrantAndItsEvent_HoldBeginsNow(t *testing.T) {
-	inWorldBetween(t, func(w *world, between func(func())) {
+	inWorldWithHook(t, func(w *world, beforeEvent func(func())) {
 		w.define("job", func(d *semaphore.Definition) { d.MaxHold, d.MinHold = 2*time.Minute, time.Minute })
 		w.sleep(5 * time.Minute)
-		between(func() {
-			p := w.machine.State().Own("job", ask("a", "").Identity)
+		beforeEvent(func() {
+			p := w.machine.State().Own("job", newCall("a", "").Identity)
 			w.wantStatus(p.Token, StatusRefreshed)
 			if held := w.lessor.Held(p); held != 0 {
 				t.Errorf("Held() = %v, want 0", held)
 			}
 		})
-		w.granted(ask("a", "1"))
+		w.mustAcquire(newCall("a", "1"))
 	})
 }
 

@@ -46,10 +46,10 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphor
 
 // visibleTokens holds the tokens in a frame that its principal may see.
 type visibleTokens struct {
-	tenure *tenure // nil: all are visible, and none was looked up
-	tokens []TokenRefresh
-	asked  []TokenRefresh // all tokens in the frame; nil if tokens contains them all
-	hidden []bool         // by index in requested
+	tenure    *tenure // nil: all are visible, and none was looked up
+	tokens    []TokenRefresh
+	requested []TokenRefresh // all tokens in the frame; nil if tokens contains them all
+	hidden    []bool         // by index in requested
 }
 
 // visible omits other principals' tokens. It needs a state that reflects every answer given so far, so it fails if this
@@ -63,7 +63,7 @@ func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleT
 		return visibleTokens{}, err
 	}
 	state := k.cfg.Machine.State()
-	out := visibleTokens{tenure: t, asked: tokens, hidden: make([]bool, len(tokens))}
+	out := visibleTokens{tenure: t, requested: tokens, hidden: make([]bool, len(tokens))}
 	for i, t := range tokens {
 		if sem, id, known := ownerOf(state, t.Token); known && owner.Sees(sem, id) {
 			out.tokens = append(out.tokens, t)
@@ -76,13 +76,13 @@ func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleT
 
 // merge puts the results of the visible tokens back among the hidden ones.
 func (s *visibleTokens) merge(results []TokenResult) []TokenResult {
-	if len(results) == len(s.asked) || s.asked == nil {
+	if len(results) == len(s.requested) || s.requested == nil {
 		return results
 	}
-	all := make([]TokenResult, len(s.asked))
-	for i, t := range s.asked {
+	all := make([]TokenResult, len(s.requested))
+	for i, t := range s.requested {
 		if s.hidden[i] {
-			all[i] = TokenResult{Token: t.Token, Status: StatusLost, Message: NeverWas(t.Token)}
+			all[i] = TokenResult{Token: t.Token, Status: StatusLost, Message: UnknownTokenMessage(t.Token)}
 		} else {
 			all[i], results = results[0], results[1:]
 		}
@@ -115,7 +115,7 @@ func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func
 	}
 	r := &renewal{k: k, tenure: t, received: frame.Received, tokens: tokens, refreshes: make([]lessor.Refresh, len(tokens))}
 	for i, token := range tokens {
-		r.refreshes[i] = lessor.Refresh{Token: token.Token, States: token.Duration}
+		r.refreshes[i] = lessor.Refresh{Token: token.Token, ClientDuration: token.Duration}
 	}
 	r.before, r.seen = k.lessor.Renew(t.term, frame, r.refreshes, k.admit, make([]lessor.Verdict, 0, len(tokens)))
 	processed()
@@ -153,7 +153,7 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 		r.Status, r.Message = StatusLost, "the permit with this token belongs to another identity"
 	case after.Status == lessor.Refused:
 		r.Status, r.Stop = StatusStopping, after.Decision.Stop
-		r.Message = k.whyStop(k.cfg.Machine.State(), after.Permit, r.Stop)
+		r.Message = k.stopMessage(k.cfg.Machine.State(), after.Permit, r.Stop)
 	case after.Status == lessor.Ended:
 		r.Status = StatusLost
 		r.Message, r.SupersededBy = whyLost(k.cfg.Machine.State(), token)
@@ -162,7 +162,7 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 		if after.Decision.Stop != semaphore.NotStopping {
 			state := k.cfg.Machine.State()
 			r.Stop = after.Decision.Stop
-			r.Message, r.DrainLeft = k.whyStop(state, after.Permit, r.Stop), k.drainLeft(state, after.Permit)
+			r.Message, r.DrainLeft = k.stopMessage(state, after.Permit, r.Stop), k.drainLeft(state, after.Permit)
 		}
 	}
 	return r
@@ -176,7 +176,7 @@ func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 			return supersededText(now), now.Token
 		}
 	}
-	return gone(state, "", token), 0
+	return describeEnd(state, "", token), 0
 }
 
 // shorten commits the shorter durations that clients have sent. It does not wait for the outcome.
@@ -202,7 +202,7 @@ const waitDivisor = 10
 // lengthen commits the longer durations of edited definitions, so that the answer may use them. If a duration cannot be
 // committed in time, the answer uses the one that was in force.
 func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
-	if !longer(verdicts) {
+	if !needsLengthening(verdicts) {
 		return
 	}
 	type committed struct{ i int }
@@ -243,7 +243,7 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	}
 }
 
-// longer reports whether any duration must be lengthened, which is rare.
-func longer(verdicts []lessor.Verdict) bool {
+// needsLengthening reports whether any duration must be lengthened, which is rare.
+func needsLengthening(verdicts []lessor.Verdict) bool {
 	return slices.ContainsFunc(verdicts, func(v lessor.Verdict) bool { return v.Lengthen != 0 })
 }

@@ -8,15 +8,15 @@ import (
 )
 
 // The log may be slow. A refresh needs the log only to lengthen the duration, and must not be held up by it.
-func TestRefresh_LongerDurationIsSlowToCommit_IsAnsweredWithTheOldOneInTime(t *testing.T) {
+func TestRefresh_LongerDurationIsSlowToCommit_IsAnsweredInTimeWithOldOne(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Minute })
 		w.tape.hold()
-		defer w.tape.letGo()
+		defer w.tape.releaseHeld()
 		answered := make(chan TokenResult, 1)
-		go func() { answered <- w.refresh1(p.Token) }()
+		go func() { answered <- w.refreshOne(p.Token) }()
 		w.sleep(3 * time.Second)
 		select {
 		case r := <-answered:

@@ -146,9 +146,9 @@ func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, 
 	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
 		if call != nil {
 			call.cancelled.Store(true)
-			call.poke()
+			call.signal()
 		}
-		k.news.touch(sem)
+		k.inbox.touch(sem)
 	}
 	for {
 		if _, err := k.leading(); err != nil { // checked before the state is read, as in Release

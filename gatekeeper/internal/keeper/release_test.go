@@ -23,13 +23,13 @@ func TestRelease_JobWasCutShort_FiringFollowsItsDefinition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				if tc.raised {
-					w.raise()
+					w.raiseFeatureLevel()
 				}
 				w.define("job", func(d *semaphore.Definition) { d.FiringOnLoss = tc.onLoss })
 				firing := &semaphore.Firing{Name: "nightly", Due: time.Now().UTC()}
-				call := ask("a", "1")
+				call := newCall("a", "1")
 				call.Firing = firing
-				p := w.granted(call)
+				p := w.mustAcquire(call)
 				if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobCutShort}, semaphore.Owner{}); err != nil || !r.Released {
 					t.Fatalf("Release() = %+v, %v", r, err)
 				}

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// remember sets the bounds of the request memory.
-func (w *world) remember(bounds fsm.RequestBounds) {
+// setRequestBounds sets the bounds of the request memory.
+func (w *world) setRequestBounds(bounds fsm.RequestBounds) {
 	w.t.Helper()
 	settings := w.machine.State().Settings()
 	settings.Requests = bounds
@@ -21,15 +21,15 @@ func (w *world) remember(bounds fsm.RequestBounds) {
 }
 
 func (w *world) remembered(id string) bool {
-	return w.machine.State().Request("job", ask("a", id).Identity, id) != nil
+	return w.machine.State().Request("job", newCall("a", id).Identity, id) != nil
 }
 
 func TestHousekeep_Requests_AreForgottenAfterTheirLifetime(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.remember(fsm.RequestBounds{Kept: 1})
+		w.setRequestBounds(fsm.RequestBounds{Kept: 1})
 		for i := range 3 {
-			w.release(w.granted(ask("a", fmt.Sprint(i))).Token)
+			w.release(w.mustAcquire(newCall("a", fmt.Sprint(i))).Token)
 		}
 		w.sleep(10 * time.Minute)
 		for i := range 3 {
@@ -37,8 +37,8 @@ func TestHousekeep_Requests_AreForgottenAfterTheirLifetime(t *testing.T) {
 				t.Fatalf("request %d was forgotten before its lifetime had elapsed", i)
 			}
 		}
-		w.release(w.granted(ask("a", "later")).Token)
-		w.sleep(2 * trimEvery)
+		w.release(w.mustAcquire(newCall("a", "later")).Token)
+		w.sleep(2 * trimInterval)
 		for i := range 3 {
 			if w.remembered(fmt.Sprint(i)) {
 				t.Errorf("request %d is still remembered", i)
@@ -52,11 +52,11 @@ func TestHousekeep_Requests_AreForgottenAfterTheirLifetime(t *testing.T) {
 
 // A new leader does not know the age of the revisions it inherits.
 func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.remember(fsm.RequestBounds{Kept: 1})
-		w.release(w.granted(ask("a", "1")).Token)
-		w.release(w.granted(ask("a", "2")).Token)
+		w.setRequestBounds(fsm.RequestBounds{Kept: 1})
+		w.release(w.mustAcquire(newCall("a", "1")).Token)
+		w.release(w.mustAcquire(newCall("a", "2")).Token)
 		w.sleep(9 * time.Minute)
 		w.demote()
 		w.promote(w.term + 1)
@@ -72,11 +72,11 @@ func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
 }
 
 func TestHousekeep_ManyRequests_AreForgottenInSmallSteps(t *testing.T) {
-	inNewWorld(t, func(w *world) {
-		w.remember(fsm.RequestBounds{Kept: 1})
+	inUpgradedWorld(t, func(w *world) {
+		w.setRequestBounds(fsm.RequestBounds{Kept: 1})
 		const many = 2*fsm.MaxTrimmed + 100
 		for i := range many {
-			if o := w.batcher.Do(context.Background(), fsm.Cancel{Semaphore: fmt.Sprint("gone", i%3), Identity: ask("a", "").Identity, RequestID: fmt.Sprint(i)}); o.Err != nil {
+			if o := w.batcher.Do(context.Background(), fsm.Cancel{Semaphore: fmt.Sprint("gone", i%3), Identity: newCall("a", "").Identity, RequestID: fmt.Sprint(i)}); o.Err != nil {
 				t.Fatal(o.Err)
 			}
 		}
@@ -87,25 +87,25 @@ func TestHousekeep_ManyRequests_AreForgottenInSmallSteps(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_RequestThatWasForgotten_IsTooOld(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestTryAcquire_ForgottenRequest_IsTooOld(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.remember(fsm.RequestBounds{Kept: 1})
-		drawn := w.machine.State().Revision()
+		w.setRequestBounds(fsm.RequestBounds{Kept: 1})
+		startRevision := w.machine.State().Revision()
 		call := func() *AcquireCall {
-			c := ask("a", "1")
-			c.RequestRevision = drawn
+			c := newCall("a", "1")
+			c.RequestRevision = startRevision
 			return c
 		}
-		w.release(w.granted(call()).Token)
-		w.release(w.granted(ask("a", "2")).Token)
+		w.release(w.mustAcquire(call()).Token)
+		w.release(w.mustAcquire(newCall("a", "2")).Token)
 		w.sleep(12 * time.Minute)
 		entries := w.tape.entries()
 		_, err := w.TryAcquire(context.Background(), call())
 		wantErr(t, err, ErrRequestTooOld)
 		_, err = w.Acquire(context.Background(), call(), func(Place) error { return nil })
 		wantErr(t, err, ErrRequestTooOld)
-		r := w.together(call())
+		r := w.tryTogether(call())
 		wantErr(t, r.errs[0], ErrRequestTooOld)
 		if n := w.tape.entries(); n != entries {
 			t.Errorf("%d entries were written, want none", n-entries)
@@ -115,12 +115,12 @@ func TestTryAcquire_RequestThatWasForgotten_IsTooOld(t *testing.T) {
 
 // While a member may not support request revisions, none is written to the log, and no request is refused because of
 // one.
-func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsLeftOut(t *testing.T) {
+func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsOmitted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		call := ask("a", "1")
+		call := newCall("a", "1")
 		call.RequestRevision = 1
-		w.granted(call)
+		w.mustAcquire(call)
 		if g, ok := w.tape.lastEntry()[0].(fsm.Grant); !ok || g.RequestRevision != 0 {
 			t.Errorf("last entry = %+v, want a grant without RequestRevision", w.tape.lastEntry())
 		}
@@ -130,30 +130,30 @@ func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsLeftOut(t *testing.T) {
 // A waiting call is known not to have been granted. It does not become too old, however long it waits, and its answer
 // carries the revision up to which that is known.
 func TestAcquire_WaitOutlastsTheRequestMemory_IsGranted(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-		w.remember(fsm.RequestBounds{Kept: 1})
-		held := w.granted(ask("holder", "h"))
+		w.setRequestBounds(fsm.RequestBounds{Kept: 1})
+		held := w.mustAcquire(newCall("holder", "h"))
 		call := func(revision uint64) *AcquireCall {
-			c := ask("patient", "w")
+			c := newCall("patient", "w")
 			c.Weight, c.RequestRevision = 2, revision
 			return c
 		}
-		drawn := w.machine.State().Revision()
-		revision := drawn
+		startRevision := w.machine.State().Revision()
+		revision := startRevision
 		for range 30 {
 			// Requests that are cancelled in the meantime are remembered, and forgotten after a while.
-			if _, err := w.Cancel(context.Background(), "job", ask("other", "").Identity, fmt.Sprint("c", w.machine.State().Revision())); err != nil {
+			if _, err := w.Cancel(context.Background(), "job", newCall("other", "").Identity, fmt.Sprint("c", w.machine.State().Revision())); err != nil {
 				t.Fatal(err)
 			}
-			w.renewForTest(held.Token)
+			w.renewOnly(held.Token)
 			a, err := w.Acquire(context.Background(), call(revision), func(Place) error { return nil })
 			if err != nil || a.Repeat == nil || a.RepeatRevision < revision {
 				t.Fatalf("Acquire() = %+v, %v, want a request to retry from revision %d or later", a, err, revision)
 			}
 			revision = a.RepeatRevision
 		}
-		if w.machine.State().TooOld("job", drawn) == nil {
+		if w.machine.State().TooOld("job", startRevision) == nil {
 			t.Fatal("no request was forgotten in the meantime")
 		}
 		w.release(held.Token)

@@ -11,11 +11,11 @@ import (
 )
 
 // Two operators each change a setting. The first call is cancelled while its command is in flight.
-func TestConfigure_CallEndsBeforeItsCommand_IsNotOverwrittenByTheNext(t *testing.T) {
+func TestConfigure_CallCancelledInFlight_NextCallDoesNotOverwriteIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.tape.hold()
-		gone, leave := context.WithCancel(context.Background())
-		defer leave()
+		firstCtx, cancelFirst := context.WithCancel(context.Background())
+		defer cancelFirst()
 		errs := make(chan error, 2)
 		set := func(ctx context.Context, change func(*fsm.Settings)) {
 			_, _, _, err := w.Configure(ctx, "a", "", func(s fsm.Settings) (fsm.Settings, error) {
@@ -24,13 +24,13 @@ func TestConfigure_CallEndsBeforeItsCommand_IsNotOverwrittenByTheNext(t *testing
 			})
 			errs <- err
 		}
-		go set(gone, func(s *fsm.Settings) { s.MaxDuration = 6 * time.Hour })
+		go set(firstCtx, func(s *fsm.Settings) { s.MaxDuration = 6 * time.Hour })
 		synctest.Wait()
-		leave()
+		cancelFirst()
 		synctest.Wait()
 		go set(context.Background(), func(s *fsm.Settings) { s.JournalTotal = 7 })
 		synctest.Wait()
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		for range 2 {
 			if err := <-errs; err != nil && !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
@@ -42,7 +42,7 @@ func TestConfigure_CallEndsBeforeItsCommand_IsNotOverwrittenByTheNext(t *testing
 	})
 }
 
-func TestConfigure_CallEndsWhileAnotherChangesSettings_ChangesNothing(t *testing.T) {
+func TestConfigure_CallCancelledDuringAnotherCall_ChangesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.Keeper
 		k.configuring <- struct{}{} // as a concurrent call does

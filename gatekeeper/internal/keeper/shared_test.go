@@ -10,10 +10,10 @@ import (
 // Without a holder id, two processes on the same host share a permit. The duration stated by one says nothing about the
 // other. The next leader knows only the replicated duration, so it is kept until the other process no longer relies on
 // it.
-func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillReliesOnTheLonger(t *testing.T) {
-	for name, other := range map[string]func(w *world, token uint64){
+func TestRefresh_ShorterDuration_IsNotReplicatedWhileAnotherProcessReliesOnLonger(t *testing.T) {
+	for name, otherProcess := range map[string]func(w *world, token uint64){
 		"through a replay": func(w *world, token uint64) {
-			if a := w.try(ask("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {
+			if a := w.tryAcquire(newCall("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {
 				t.Fatalf("TryAcquire() by the other process = %+v", a)
 			}
 		},
@@ -34,23 +34,23 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillReliesOnTheLonger
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
-				p := w.granted(ask("a", "1"))
-				believed := time.Now().Add(time.Minute)
-				other(w, p.Token)
+				p := w.mustAcquire(newCall("a", "1"))
+				reliedUntil := time.Now().Add(time.Minute)
+				otherProcess(w, p.Token)
 
 				w.define("job", func(d *semaphore.Definition) { d.Duration = time.Second })
 				l := w.Listen()
 				defer l.Close()
-				for _, states := range []time.Duration{time.Minute, time.Second} {
-					if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: states}}); err != nil {
+				for _, stated := range []time.Duration{time.Minute, time.Second} {
+					if _, err := refreshOn(l.Receive(), []TokenRefresh{{Token: p.Token, Duration: stated}}); err != nil {
 						t.Fatal(err)
 					}
 					w.sleep(time.Millisecond)
 				}
 				w.demote()
 				w.promote(w.term + 1)
-				w.sleep(time.Until(believed))
-				if !w.live(p.Token) {
+				w.sleep(time.Until(reliedUntil))
+				if !w.isLive(p.Token) {
 					t.Fatal("the permit ended while a process could still rely on it")
 				}
 			})
@@ -58,11 +58,11 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillReliesOnTheLonger
 	}
 }
 
-func TestRefresh_ShorterDurationOnceNoOtherProcessReliesOnTheLonger_IsReplicated(t *testing.T) {
+func TestRefresh_ShorterDuration_IsReplicatedOnceNoOtherProcessReliesOnLonger(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		w.try(ask("a", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		w.tryAcquire(newCall("a", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 20 * time.Second })
 		l := w.Listen()
 		defer l.Close()

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// sightEvery is the minimum interval between proposals of sightings.
-	sightEvery = time.Second
-	// sightAgain is how old a sighting may be before it is renewed. Sightings show which callers exist, not when each
+	// sightingInterval is the minimum interval between proposals of sightings.
+	sightingInterval = time.Second
+	// sightingTTL is how old a sighting may be before it is renewed. Sightings show which callers exist, not when each
 	// last asked.
-	sightAgain = 10 * time.Minute
+	sightingTTL = 10 * time.Minute
 	// maxSightings limits the sightings in one command, and those waiting to be proposed. Sightings that do not fit are
 	// recorded on the caller's next call.
 	maxSightings = 1000
@@ -32,22 +32,22 @@ type sightings struct {
 
 type caller struct{ group, acquirer string }
 
-// saw records that a caller asked. The common case, a caller seen recently, takes a read lock and one lookup.
-func (s *sightings) saw(state *fsm.State, id semaphore.Identity, now time.Time) {
+// record records that a caller asked. The common case, a caller seen recently, takes a read lock and one lookup.
+func (s *sightings) record(state *fsm.State, id semaphore.Identity, now time.Time) {
 	c := caller{id.Group, id.Acquirer}
 	s.mu.RLock()
-	at, known := s.renewed[c]
+	at, cached := s.renewed[c]
 	s.mu.RUnlock()
-	if known && now.Sub(at) < sightAgain {
+	if cached && now.Sub(at) < sightingTTL {
 		return
 	}
 	at = now
-	if old, ok := state.Sighting(c.group, c.acquirer); ok && now.Sub(old.At) < sightAgain {
+	if old, ok := state.Sighting(c.group, c.acquirer); ok && now.Sub(old.At) < sightingTTL {
 		at = old.At // another leader recorded it
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if again, ok := s.renewed[c]; ok && now.Sub(again) < sightAgain {
+	if renewedAt, ok := s.renewed[c]; ok && now.Sub(renewedAt) < sightingTTL {
 		return
 	}
 	if at.Equal(now) {
@@ -70,8 +70,8 @@ func (s *sightings) take() []fsm.Sighting {
 	return waiting
 }
 
-// lost makes sure that sightings that could not be proposed are recorded on the caller's next call.
-func (s *sightings) lost(list []fsm.Sighting) {
+// invalidate makes sure that sightings that could not be proposed are recorded on the caller's next call.
+func (s *sightings) invalidate(list []fsm.Sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range list {
@@ -79,29 +79,29 @@ func (s *sightings) lost(list []fsm.Sighting) {
 	}
 }
 
-// forget clears the cache, so that the next epoch starts from the state. Outcomes of this epoch's proposals are never
+// reset clears the cache, so that the next epoch starts from the state. Outcomes of this epoch's proposals are never
 // delivered to the next one.
-func (s *sightings) forget() {
+func (s *sightings) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.renewed = nil
 }
 
-// sight proposes the recorded sightings. The same caller is recorded again only after minutes, so an idle cluster
+// proposeSightings proposes the recorded sightings. The same caller is recorded again only after minutes, so an idle cluster
 // writes nothing.
-func (k *Keeper) sight(e *epoch.Epoch) {
+func (k *Keeper) proposeSightings(e *epoch.Epoch) {
 	list := k.seen.take()
 	if len(list) == 0 {
 		return
 	}
 	cmd := fsm.Sight{Term: e.Term, Sightings: list}
 	if fsm.Level(cmd) > k.cfg.Machine.State().FeatureLevel() {
-		k.seen.lost(list)
+		k.seen.invalidate(list)
 		return
 	}
 	e.Propose(func(_ int, err error) {
 		if err != nil {
-			k.seen.lost(list)
+			k.seen.invalidate(list)
 		}
 	}, cmd)
 }

@@ -19,13 +19,13 @@ func (w *world) wantSeen(group, acquirer string, want bool) {
 }
 
 func TestSightings_NewCallersGrantedOrDenied_AreRecordedWithinASecond(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
-		w.granted(ask("a", ""))
-		w.denied(ask("b", ""), semaphore.NoFreePermit)
-		w.denied(as(semaphore.Identity{Group: "dr", Acquirer: "c"}, ""), semaphore.GroupMismatch)
-		w.wait1(ask("d", "1")).cancel()
-		w.sleep(sightEvery)
+		w.mustAcquire(newCall("a", ""))
+		w.wantDenied(newCall("b", ""), semaphore.NoFreePermit)
+		w.wantDenied(askAs(semaphore.Identity{Group: "dr", Acquirer: "c"}, ""), semaphore.GroupMismatch)
+		w.startAcquire(newCall("d", "1")).cancel()
+		w.sleep(sightingInterval)
 		for _, acquirer := range []string{"a", "b", "d"} {
 			w.wantSeen("prod", acquirer, true)
 		}
@@ -36,22 +36,22 @@ func TestSightings_NewCallersGrantedOrDenied_AreRecordedWithinASecond(t *testing
 	})
 }
 
-func TestSightings_KnownCaller_IsNotWrittenAgainSoon(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestSightings_KnownCaller_IsNotRewrittenUntilTTL(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
-		w.try(ask("a", ""))
-		w.sleep(sightEvery)
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(sightingInterval)
 		before := w.tape.entries()
 		for range 50 {
 			w.sleep(10 * time.Second)
-			w.try(ask("a", ""))
+			w.tryAcquire(newCall("a", ""))
 		}
 		if n := w.tape.entries() - before; n != 0 {
 			t.Fatalf("denying a known caller wrote %d entries, want none", n)
 		}
-		w.sleep(sightAgain)
-		w.try(ask("a", ""))
-		w.sleep(sightEvery)
+		w.sleep(sightingTTL)
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(sightingInterval)
 		if n := w.tape.entries() - before; n != 1 {
 			t.Fatalf("%d entries renewed the sighting, want 1", n)
 		}
@@ -61,14 +61,14 @@ func TestSightings_KnownCaller_IsNotWrittenAgainSoon(t *testing.T) {
 	})
 }
 
-func TestSightings_AfterFailOver_KnownSightingsAreNotWrittenAgain(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestSightings_AfterFailover_KnownSightingsAreNotRewritten(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
-		w.try(ask("a", ""))
-		w.sleep(sightEvery)
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(sightingInterval)
 		// Another leader renews the sighting while this one still has the old time cached.
 		w.demote()
-		w.sleep(2 * sightAgain)
+		w.sleep(2 * sightingTTL)
 		w.term++
 		w.tape.setTerm(w.term)
 		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{
@@ -80,8 +80,8 @@ func TestSightings_AfterFailOver_KnownSightingsAreNotWrittenAgain(t *testing.T) 
 		w.tape.Append(entry)
 		w.promote(w.term + 1)
 		before := w.tape.entries()
-		w.try(ask("a", ""))
-		w.sleep(2 * sightEvery)
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(2 * sightingInterval)
 		if n := w.tape.entries() - before; n != 0 {
 			t.Fatalf("%d entries for callers already in the state, want none", n)
 		}
@@ -89,47 +89,47 @@ func TestSightings_AfterFailOver_KnownSightingsAreNotWrittenAgain(t *testing.T) 
 }
 
 func TestSightings_NotAppended_AreRecordedAgain(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
-		w.tape.refuseAll(consensus.ErrNotAppended)
-		w.try(ask("a", ""))
-		w.sleep(sightEvery)
-		w.tape.refuseAll(nil)
-		w.sleep(sightEvery)
+		w.tape.refuseAppends(consensus.ErrNotAppended)
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(sightingInterval)
+		w.tape.refuseAppends(nil)
+		w.sleep(sightingInterval)
 		w.wantSeen("prod", "a", false)
-		w.try(ask("a", ""))
-		w.sleep(sightEvery)
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(sightingInterval)
 		w.wantSeen("prod", "a", true)
 	})
 }
 
 // The outcome of proposed sightings is unknown when their epoch ends. The next epoch must not assume that they were
 // recorded.
-func TestSightings_LostWithTheirEpoch_AreRecordedAgain(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestSightings_EpochEndsBeforeOutcome_AreRecordedAgain(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
-		w.try(ask("a", ""))
+		w.tryAcquire(newCall("a", ""))
 		w.tape.hold()
-		w.sleep(sightEvery)
+		w.sleep(sightingInterval)
 		w.demote()
-		w.tape.lose()
+		w.tape.failHeld()
 		w.promote(w.term + 1)
 		w.wantSeen("prod", "a", false)
-		w.try(ask("a", ""))
-		w.sleep(sightEvery)
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(sightingInterval)
 		w.wantSeen("prod", "a", true)
 	})
 }
 
-func TestSightings_LevelNotInForce_NothingIsProposed(t *testing.T) {
+func TestSightings_FeatureLevelTooLow_NothingIsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
-		w.try(ask("a", ""))
-		w.sleep(10 * sightEvery)
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(10 * sightingInterval)
 		w.wantSeen("prod", "a", false)
-		w.raise()
-		w.try(ask("a", ""))
-		w.sleep(sightEvery)
+		w.raiseFeatureLevel()
+		w.tryAcquire(newCall("a", ""))
+		w.sleep(sightingInterval)
 		w.wantSeen("prod", "a", true)
 	})
 }
@@ -139,7 +139,7 @@ func TestSightings_ManyCallers_AreBounded(t *testing.T) {
 		var s sightings
 		state := fsm.New("test").State()
 		for i := range maxSeen + maxSightings {
-			s.saw(state, semaphore.Identity{Group: "prod", Acquirer: fmt.Sprint(i)}, time.Now())
+			s.record(state, semaphore.Identity{Group: "prod", Acquirer: fmt.Sprint(i)}, time.Now())
 			if i%maxSightings == 0 {
 				s.take()
 			}
@@ -157,8 +157,8 @@ func TestSightings_KnownCaller_AllocatesNothing(t *testing.T) {
 	var s sightings
 	state, now := fsm.New("test").State(), time.Now()
 	id := semaphore.Identity{Group: "prod", Acquirer: "a"}
-	s.saw(state, id, now)
-	if n := testing.AllocsPerRun(1000, func() { s.saw(state, id, now) }); n != 0 {
+	s.record(state, id, now)
+	if n := testing.AllocsPerRun(1000, func() { s.record(state, id, now) }); n != 0 {
 		t.Fatalf("recording a known caller made %v allocations, want 0", n)
 	}
 }
@@ -169,13 +169,13 @@ func BenchmarkSightings_KnownCaller(b *testing.B) {
 	ids := make([]semaphore.Identity, 10_000)
 	for i := range ids {
 		ids[i] = semaphore.Identity{Group: "prod", Acquirer: fmt.Sprint("host-", i)}
-		s.saw(state, ids[i], now)
+		s.record(state, ids[i], now)
 		s.take()
 	}
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for i := 0; pb.Next(); i++ {
-			s.saw(state, ids[i%len(ids)], now)
+			s.record(state, ids[i%len(ids)], now)
 		}
 	})
 }

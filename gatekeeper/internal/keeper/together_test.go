@@ -19,7 +19,7 @@ type togetherResult struct {
 	errs   map[int]error
 }
 
-func (w *world) together(calls ...*AcquireCall) togetherResult {
+func (w *world) tryTogether(calls ...*AcquireCall) togetherResult {
 	r := togetherResult{denied: make(map[int]Answer), errs: make(map[int]error)}
 	w.TryAcquireTogether(context.Background(), calls, func(i int, a Answer, err error) {
 		if err != nil {
@@ -36,28 +36,28 @@ func (w *world) together(calls ...*AcquireCall) togetherResult {
 	return r
 }
 
-func askFor(sem, host, requestID string) *AcquireCall {
-	c := ask(host, requestID)
+func newCallFor(sem, host, requestID string) *AcquireCall {
+	c := newCall(host, requestID)
 	c.Semaphore = sem
 	return c
 }
 
-func TestTogether_Denials_ShareOneConfirmAndMatchSingleCalls(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestTogether_Denials_ShareOneConfirmationAndMatchSingleCalls(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("cpu", func(d *semaphore.Definition) { d.Permits = 2 })
-		w.granted(ask("holder", "1"))
-		w.granted(askFor("cpu", "holder", "1"))
-		heavy := askFor("cpu", "d", "1")
+		w.mustAcquire(newCall("holder", "1"))
+		w.mustAcquire(newCallFor("cpu", "holder", "1"))
+		heavy := newCallFor("cpu", "d", "1")
 		heavy.Weight = 3
-		calls := []*AcquireCall{ask("a", "1"), askFor("cpu", "b", "1"), askFor("none", "c", "1"), heavy, ask("e", "")}
+		calls := []*AcquireCall{newCall("a", "1"), newCallFor("cpu", "b", "1"), newCallFor("none", "c", "1"), heavy, newCall("e", "")}
 		var confirmed []time.Time
 		w.lead.set(func(_ context.Context, _ uint64, at time.Time) error {
 			confirmed = append(confirmed, at)
 			return nil
 		})
 		calls[2].Received = calls[2].Received.Add(-time.Millisecond)
-		r := w.together(calls...)
+		r := w.tryTogether(calls...)
 		if len(confirmed) != 1 || !confirmed[0].Equal(calls[0].Received) {
 			t.Errorf("confirmed for %v, want once, for the latest call, %v", confirmed, calls[0].Received)
 		}
@@ -66,7 +66,7 @@ func TestTogether_Denials_ShareOneConfirmAndMatchSingleCalls(t *testing.T) {
 		}
 		w.lead.set(nil)
 		for i, a := range r.denied {
-			if diff := cmp.Diff(w.try(calls[i]), a, cmp.Comparer(func(a, b *semaphore.Permit) bool { return a == b })); diff != "" {
+			if diff := cmp.Diff(w.tryAcquire(calls[i]), a, cmp.Comparer(func(a, b *semaphore.Permit) bool { return a == b })); diff != "" {
 				t.Errorf("call %d: answer when made alone (-) and together (+):\n%s", i, diff)
 			}
 		}
@@ -74,35 +74,35 @@ func TestTogether_Denials_ShareOneConfirmAndMatchSingleCalls(t *testing.T) {
 }
 
 // Calls that may change something are left to TryAcquire.
-func TestTogether_GrantsAndReplaysStayOpen_ErrorsDoNot(t *testing.T) {
-	inNewWorld(t, func(w *world) {
+func TestTogether_GrantsAndReplays_AreLeftToTryAcquire(t *testing.T) {
+	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("slow", nil)
-		p := w.granted(ask("gone", "ended"))
+		p := w.mustAcquire(newCall("gone", "ended"))
 		w.release(p.Token)
-		w.granted(ask("holder", "1"))
+		w.mustAcquire(newCall("holder", "1"))
 		w.tape.hold()
-		go func() { _, _ = w.TryAcquire(context.Background(), askFor("slow", "first", "1")) }()
+		go func() { _, _ = w.TryAcquire(context.Background(), newCallFor("slow", "first", "1")) }()
 		synctest.Wait()
-		expects, revision := ask("a", "2"), uint64(1)
-		expects.ExpectedRevision = &revision
-		r := w.together(ask("holder", "1"), ask("gone", "ended"), askFor("slow", "first", "1"), expects, ask("a", "3"))
+		withRevision, revision := newCall("a", "2"), uint64(1)
+		withRevision.ExpectedRevision = &revision
+		r := w.tryTogether(newCall("holder", "1"), newCall("gone", "ended"), newCallFor("slow", "first", "1"), withRevision, newCall("a", "3"))
 		if diff := cmp.Diff([]int{0, 2}, r.open); diff != "" || len(r.denied) != 1 || len(r.errs) != 2 {
 			t.Errorf("TryAcquireTogether() left calls %v open, denied %v, failed with %v; want calls 0 and 2 open, 1 denied and 2 failed", r.open, r.denied, r.errs)
 		}
 		wantErr(t, r.errs[1], ErrRequestEnded)
 		wantErr(t, r.errs[3], ErrRevisionChanged)
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		synctest.Wait()
 	})
 }
 
-func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
+func TestTogether_LeadershipNotConfirmed_DeniesNobody(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("holder", "1"))
+		w.mustAcquire(newCall("holder", "1"))
 		w.lead.fail()
-		r := w.together(ask("a", "1"), ask("b", "1"))
+		r := w.tryTogether(newCall("a", "1"), newCall("b", "1"))
 		if len(r.denied) != 0 || len(r.errs) != 2 {
 			t.Fatalf("TryAcquireTogether() denied %v, failed with %v; want two errors", r.denied, r.errs)
 		}
@@ -114,9 +114,9 @@ func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
 			return nil
 		})
 		for range 2 { // deposed during the call, then before it
-			r = w.together(ask("a", "1"))
-			var deposed *consensus.NotLeaderError
-			if len(r.open) != 0 || !asError(r.errs[0], &deposed) {
+			r = w.tryTogether(newCall("a", "1"))
+			var notLeader *consensus.NotLeaderError
+			if len(r.open) != 0 || !asError(r.errs[0], &notLeader) {
 				t.Errorf("TryAcquireTogether() left calls %v open, denied %v, failed with %v; want NotLeaderError", r.open, r.denied, r.errs)
 			}
 		}

@@ -10,16 +10,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// trimEvery is how often the leader looks for firings and requests to forget.
-const trimEvery = time.Minute
+// trimInterval is how often the leader looks for firings and requests to forget.
+const trimInterval = time.Minute
 
 // housekeep forgets old firings and requests. It reads an immutable state and blocks nothing. If a proposal fails, the
 // next run, a minute later, finds the same entries.
 func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 	state := k.cfg.Machine.State()
-	e.Propose(nil, trims(e.Term, state, past)...)
+	e.Propose(nil, trimCommands(e.Term, state, past)...)
 	for name := range state.ClaimedSemaphores() {
-		if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), k.cfg.WallClock()); ok {
+		if cmd, ok := forgettable(retentionFor(state, name), slices.Collect(state.Claims(name)), k.cfg.WallClock()); ok {
 			cmd.Term = e.Term
 			if fsm.Level(cmd) > state.FeatureLevel() {
 				cmd.Firings = nil // this may leave nothing to forget; the command is then a no-op
@@ -29,9 +29,9 @@ func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 	}
 }
 
-// keeping returns the definition that determines how long a semaphore's firings are remembered. Firings of a deleted
+// retentionFor returns the definition that determines how long a semaphore's firings are remembered. Firings of a deleted
 // definition are kept for the default time, because they apply again if the name is redefined.
-func keeping(state *fsm.State, name string) *semaphore.Definition {
+func retentionFor(state *fsm.State, name string) *semaphore.Definition {
 	if sd := state.Definition(name); sd != nil {
 		return sd.Definition
 	}

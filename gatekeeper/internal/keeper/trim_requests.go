@@ -16,9 +16,9 @@ type moment struct {
 	revision uint64
 }
 
-// before records the current revision of the state, and returns the newest revision that is at least a lifetime old. It
+// revisionOlderThan records the current revision of the state, and returns the newest revision that is at least a lifetime old. It
 // returns 0 until this server has been the leader for that long.
-func (h *history) before(revision uint64, lifetime time.Duration) uint64 {
+func (h *history) revisionOlderThan(revision uint64, lifetime time.Duration) uint64 {
 	now := time.Now()
 	*h = append(*h, moment{now, revision})
 	old := 0
@@ -32,9 +32,9 @@ func (h *history) before(revision uint64, lifetime time.Duration) uint64 {
 	return (*h)[0].revision
 }
 
-// trims returns the commands that forget requests older than their lifetime.
-func trims(term uint64, state *fsm.State, past *history) (cmds []fsm.Command) {
-	upTo := past.before(state.Revision(), state.Settings().Requests.OrDefault().Lifetime)
+// trimCommands returns the commands that forget requests older than their lifetime.
+func trimCommands(term uint64, state *fsm.State, past *history) (cmds []fsm.Command) {
+	upTo := past.revisionOlderThan(state.Revision(), state.Settings().Requests.OrDefault().Lifetime)
 	if upTo == 0 || state.FeatureLevel() < 3 {
 		return nil
 	}

@@ -9,20 +9,20 @@ import (
 )
 
 // Short-lived definitions must not leave their firings behind forever.
-func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenEventually(t *testing.T) {
+func TestHousekeep_FiringsOfDeletedDefinition_AreEventuallyForgotten(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		for i := range 3 {
-			call := ask("a", fmt.Sprint(i))
+			call := newCall("a", fmt.Sprint(i))
 			call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(time.Duration(i) * time.Second).UTC()}
-			w.release(w.granted(call).Token)
+			w.release(w.mustAcquire(call).Token)
 		}
 		w.delete("job")
 		w.sleep(time.Hour)
 		if n := w.machine.State().ClaimCount("job"); n != 3 {
 			t.Fatalf("%d firings are remembered an hour after they ran, want 3", n)
 		}
-		w.sleep(semaphore.DefaultFiringRetention + trimEvery)
+		w.sleep(semaphore.DefaultFiringRetention + trimInterval)
 		if n := w.machine.State().ClaimCount("job"); n != 0 {
 			t.Fatalf("%d firings are remembered, want none", n)
 		}
@@ -31,15 +31,15 @@ func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenEventually(t *testing
 
 // A firing without a due time is remembered up to limits on count and age. Until it is forgotten, a retry does not run
 // it again.
-func TestHousekeep_FiringWithoutDueTime_IsKeptForItsRetention(t *testing.T) {
+func TestHousekeep_FiringWithoutDueTime_IsKeptForRetentionPeriod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		call := ask("a", "1")
+		call := newCall("a", "1")
 		call.Firing = &semaphore.Firing{Name: "import-42"}
-		w.release(w.granted(call).Token)
+		w.release(w.mustAcquire(call).Token)
 		w.sleep(10 * time.Minute)
-		again := ask("b", "2")
-		again.Firing = call.Firing
-		w.denied(again, semaphore.FiringDone)
+		retry := newCall("b", "2")
+		retry.Firing = call.Firing
+		w.wantDenied(retry, semaphore.FiringDone)
 	})
 }

@@ -32,11 +32,11 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	v := Verification{Revision: state.Revision()}
 	p := state.Permit(token)
 	if p == nil {
-		v.Message = gone(state, sem, token)
+		v.Message = describeEnd(state, sem, token)
 		return v, nil
 	}
 	if sem != "" && p.Semaphore != sem {
-		v.Message = elsewhere(p.Semaphore, sem, token)
+		v.Message = wrongSemaphore(p.Semaphore, sem, token)
 		return v, nil
 	}
 	v.Valid, v.Permit = p.State == semaphore.Live, p
@@ -47,26 +47,26 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 		v.Message = fmt.Sprintf("the permit with token %d has ended: it was %s, and its slot is cooling", token, p.Ended)
 	default:
 		if d := k.admit(state, p, k.lessor.Overheld(p)); d.Outcome == semaphore.Denied {
-			shown := *p
-			shown.Stop = d.Stop
-			v.Permit, v.Message = &shown, k.whyStop(state, p, d.Stop)
+			stopping := *p
+			stopping.Stop = d.Stop
+			v.Permit, v.Message = &stopping, k.stopMessage(state, p, d.Stop)
 		}
 	}
 	return v, nil
 }
 
-// gone describes how a permit that no longer occupies a slot ended, as far as the request memory or the journal shows.
-func gone(state *fsm.State, sem string, token uint64) string {
+// describeEnd describes how a permit that no longer occupies a slot ended, as far as the request memory or the journal shows.
+func describeEnd(state *fsm.State, sem string, token uint64) string {
 	ended := state.EndedPermit(token)
 	switch {
 	case ended != nil && sem != "" && ended.Semaphore != sem:
-		return elsewhere(ended.Semaphore, sem, token)
+		return wrongSemaphore(ended.Semaphore, sem, token)
 	case token > state.LastToken():
 		return fmt.Sprintf("no permit was ever granted with token %d", token)
 	case ended != nil:
 		sem = ended.Semaphore // searching one semaphore's journal is faster than searching all of them
 	}
-	if entry := endInJournal(state, sem, token); entry != nil {
+	if entry := findEnd(state, sem, token); entry != nil {
 		p, end := entry.Permit, entry.Kind.End()
 		if ended != nil {
 			end = ended.Outcome
@@ -80,17 +80,17 @@ func gone(state *fsm.State, sem string, token uint64) string {
 	if ended != nil {
 		return fmt.Sprintf("the permit with token %d of %q has ended: it was %s", token, sem, ended.Outcome)
 	}
-	return NeverWas(token)
+	return UnknownTokenMessage(token)
 }
 
-// NeverWas returns the message for a token that is unknown or that the caller must not know about.
-func NeverWas(token uint64) string {
+// UnknownTokenMessage returns the message for a token that is unknown or that the caller must not know about.
+func UnknownTokenMessage(token uint64) string {
 	return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
 }
 
-// endInJournal returns the journal entry that records how the permit with the given token ended, or nil. An empty sem
+// findEnd returns the journal entry that records how the permit with the given token ended, or nil. An empty sem
 // matches any semaphore.
-func endInJournal(state *fsm.State, sem string, token uint64) *fsm.JournalEntry {
+func findEnd(state *fsm.State, sem string, token uint64) *fsm.JournalEntry {
 	for entry := range state.JournalBackward(sem, 0) {
 		if entry.Permit != nil && entry.Permit.Token == token && entry.Kind.End() != semaphore.NotEnded {
 			return entry
@@ -99,6 +99,6 @@ func endInJournal(state *fsm.State, sem string, token uint64) *fsm.JournalEntry 
 	return nil
 }
 
-func elsewhere(has, asked string, token uint64) string {
-	return fmt.Sprintf("token %d belongs to semaphore %q, not to %q", token, has, asked)
+func wrongSemaphore(actual, requested string, token uint64) string {
+	return fmt.Sprintf("token %d belongs to semaphore %q, not to %q", token, actual, requested)
 }

@@ -30,10 +30,10 @@ func (w *world) wantInvalid(sem string, token uint64, message string) Verificati
 	return v
 }
 
-func TestVerify_LivePermit_IsValidAndMovesNoDeadline(t *testing.T) {
+func TestVerify_LivePermit_IsValidAndExtendsNoDeadline(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		for range 9 {
 			w.sleep(time.Second)
 			for _, sem := range []string{"job", ""} {
@@ -47,10 +47,10 @@ func TestVerify_LivePermit_IsValidAndMovesNoDeadline(t *testing.T) {
 	})
 }
 
-func TestVerify_PermitEnded_SaysHow(t *testing.T) {
+func TestVerify_PermitEnded_ReportsHow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
@@ -63,15 +63,15 @@ func TestVerify_PermitEnded_SaysHow(t *testing.T) {
 }
 
 // The journal outlasts the request memory.
-func TestVerify_EndedAndItsRequestForgotten_SaysHowFromTheJournal(t *testing.T) {
+func TestVerify_PermitEndedAndRequestForgotten_ReportsEndFromJournal(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.raise()
+		w.raiseFeatureLevel()
 		w.define("job", nil)
-		w.remember(fsm.RequestBounds{Kept: 1})
-		call := ask("a", "1")
-		p := w.granted(call)
+		w.setRequestBounds(fsm.RequestBounds{Kept: 1})
+		call := newCall("a", "1")
+		p := w.mustAcquire(call)
 		w.release(p.Token)
-		w.release(w.granted(ask("b", "2")).Token)
+		w.release(w.mustAcquire(newCall("b", "2")).Token)
 		w.batcher.Do(context.Background(), fsm.Trim{Term: w.machine.State().Term(), UpTo: w.machine.State().Revision(), Names: []string{"job"}})
 		if w.machine.State().EndedPermit(p.Token) != nil {
 			t.Fatal("the request is still remembered")
@@ -89,7 +89,7 @@ func TestVerify_EndedAndItsRequestForgotten_SaysHowFromTheJournal(t *testing.T) 
 func TestVerify_OtherSemaphore_IsNotValidAndRevealsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		if v := w.wantInvalid("other", p.Token, `belongs to semaphore "job", not to "other"`); v.Permit != nil {
 			t.Errorf("Verify() returned the permit %+v of another semaphore", v.Permit)
 		}
@@ -97,7 +97,7 @@ func TestVerify_OtherSemaphore_IsNotValidAndRevealsNothing(t *testing.T) {
 }
 
 // A permit whose holder must stop keeps its slot until it ends. Resources with stricter requirements can check Stop.
-func TestVerify_HolderMustStop_IsValidAndSaysWhy(t *testing.T) {
+func TestVerify_HolderMustStop_IsValidAndReturnsReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop func(*world, *semaphore.Permit)
 		want semaphore.StopCause
@@ -121,7 +121,7 @@ func TestVerify_HolderMustStop_IsValidAndSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", func(d *semaphore.Definition) { d.MaxHold = 70 * time.Second })
-				p := w.granted(ask("a", "1"))
+				p := w.mustAcquire(newCall("a", "1"))
 				c.stop(w, p)
 				v := w.verify("job", p.Token)
 				if !v.Valid || v.Permit.Stop != c.want || !strings.Contains(v.Message, c.text) {
@@ -135,10 +135,10 @@ func TestVerify_HolderMustStop_IsValidAndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestVerify_HeldOrCooling_HasNoHolder(t *testing.T) {
+func TestVerify_HeldOrCooling_IsNotValid(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.OnExpiry, d.Duration = semaphore.OnExpiryHold, 10*time.Second })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(20 * time.Second)
 		if v := w.wantInvalid("job", p.Token, "held for an operator"); v.Permit.State != semaphore.Held {
 			t.Errorf("permit = %+v, want held", v.Permit)
@@ -146,7 +146,7 @@ func TestVerify_HeldOrCooling_HasNoHolder(t *testing.T) {
 	})
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = time.Minute })
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
@@ -156,10 +156,10 @@ func TestVerify_HeldOrCooling_HasNoHolder(t *testing.T) {
 	})
 }
 
-func TestVerify_WithoutConfirmedLeadership_SaysNothing(t *testing.T) {
+func TestVerify_LeadershipNotConfirmed_ReturnsError(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.lead.fail()
 		v, err := w.Verify(context.Background(), "job", p.Token)
 		wantErr(t, err, consensus.ErrNotConfirmed)
@@ -176,10 +176,10 @@ func TestVerify_WithoutConfirmedLeadership_SaysNothing(t *testing.T) {
 }
 
 // Verify reflects everything acknowledged before the call, in particular a grant made after this token was released.
-func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
+func TestVerify_AfterAcknowledgedRelease_IsNotValid(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.tape.hold()
 		released := make(chan fsm.ReleaseResult, 1)
 		go func() {
@@ -190,11 +190,11 @@ func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
 		if v := w.verify("job", p.Token); !v.Valid {
 			t.Fatalf("Verify() = %+v, want valid, because the release has not been acknowledged yet", v)
 		}
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		if r := <-released; !r.Released {
 			t.Fatalf("Release() = %+v, want Released", r)
 		}
 		w.wantInvalid("job", p.Token, "released")
-		w.granted(ask("b", "2"))
+		w.mustAcquire(newCall("b", "2"))
 	})
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// waiting is a call in the queue.
-type waiting struct {
+// queuedCall is a call in the queue.
+type queuedCall struct {
 	call *AcquireCall
 	wake chan struct{}
-	// decide requests a new decision even though it is not this call's turn, because the outcome may have changed.
-	decide atomic.Bool
+	// recheck requests a new decision even though it is not this call's turn, because the outcome may have changed.
+	recheck atomic.Bool
 	// superseded is set when another call for the same acquisition has taken over the place.
 	superseded atomic.Bool
 	// cancelled is set when the acquisition was cancelled.
 	cancelled atomic.Bool
 
-	// entrusted is a grant that a handover proposed on the call's behalf and whose outcome the call has not yet
+	// assignedGrant is a grant that a handover proposed on the call's behalf and whose outcome the call has not yet
 	// received. ended is set when the call has ended; no grant is proposed on its behalf after that. Both are guarded
 	// by pendings.mu.
-	entrusted *pending
-	ended     bool
+	assignedGrant *pendingGrant
+	ended         bool
 }
 
-func (w *waiting) poke() {
+func (w *queuedCall) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -52,21 +52,21 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	if level := k.cfg.Machine.State().FeatureLevel(); call.Worker && level < 4 {
 		return Answer{}, &FeatureLevelError{Needed: 4, InForce: level}
 	}
-	k.asked(call)
+	k.noteRequest(call)
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: k.placeID(call)}
 	queued := func() bool { return k.ahead(call.Semaphore, &place) || !k.gathered(t) }
 	r := k.settle(ctx, t, call, turn{queued: queued, waits: true})
 	if r.next != queueUp {
-		if settled(r.err) {
+		if isSettled(r.err) {
 			k.leave(place, nil) // an earlier call may hold a place
 		}
-		return k.counted(call, r)
+		return k.noteAnswer(call, r)
 	}
 
-	me := &waiting{call: call, wake: make(chan struct{}, 1)}
+	me := &queuedCall{call: call, wake: make(chan struct{}, 1)}
 	join := k.queue.Join
 	if call.OnePerAcquirer {
-		join = k.queue.JoinAlone
+		join = k.queue.JoinExclusive
 	}
 	w, replaced := join(place, call.Request, call.Metadata, me, time.Now(), call.WaitedBefore)
 	if w == nil {
@@ -74,17 +74,17 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		if d := r.answer.Denial; d != nil && (d.Decision.Reason == semaphore.NoFreePermit || d.Decision.Reason == semaphore.Paused) {
 			d.Message += fmt.Sprintf(" Another acquire by %q in group %q is already waiting.", call.Identity.Acquirer, call.Identity.Group)
 		}
-		return k.counted(call, r)
+		return k.noteAnswer(call, r)
 	}
 	if replaced != nil {
 		replaced.superseded.Store(true)
-		replaced.poke()
+		replaced.signal()
 	}
 	// The decision may no longer hold: a caller ahead may have been granted a permit and left before this call joined
 	// the queue.
-	me.decide.Store(true)
-	me.poke()
-	k.news.touch(call.Semaphore)
+	me.recheck.Store(true)
+	me.signal()
+	k.inbox.touch(call.Semaphore)
 	call.placed()
 	r = k.wait(ctx, t, call, w, me, progress)
 	if k.giveUp(me) {
@@ -98,39 +98,39 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		k.queue.Detach(w, me, time.Now())
 		k.queue.Return(w) // in case it was being proposed
 	}
-	k.news.touch(call.Semaphore)
-	return k.counted(call, r)
+	k.inbox.touch(call.Semaphore)
+	return k.noteAnswer(call, r)
 }
 
-// settled reports whether an acquisition is over: it was answered, or failed with an error that every retry would
+// isSettled reports whether an acquisition is over: it was answered, or failed with an error that every retry would
 // return. After any other error, the acquisition can be retried and keeps its place.
-func settled(err error) bool {
+func isSettled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
 }
 
 // leave removes an acquisition that is over from the queue. If another call for the acquisition is waiting there, it
 // decides again and gets the same result.
-func (k *Keeper) leave(place queue.Key, me *waiting) {
+func (k *Keeper) leave(place queue.Key, me *queuedCall) {
 	other, known := k.queue.Leave(place)
 	if other != nil && other != me {
-		other.decide.Store(true)
-		other.poke()
+		other.recheck.Store(true)
+		other.signal()
 	}
 	if known {
-		k.news.touch(place.Semaphore)
+		k.inbox.touch(place.Semaphore)
 	}
 }
 
 // wait keeps the call in the queue until it has an answer.
-func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error) round {
+func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queue.Waiter[*queuedCall], me *queuedCall, progress func(Place) error) round {
 	limit := time.NewTimer(k.cfg.MaxWait)
 	defer limit.Stop()
 	if call.UntilAnswered {
 		limit.Stop()
 	}
 	var sent Place
-	for over := false; ; {
+	for done := false; ; {
 		if now := k.placeOf(w); now != sent && (now.Place > 0 || call.Worker) {
 			sent = now
 			if err := progress(now); err != nil {
@@ -140,7 +140,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 		select {
 		case <-me.wake:
 		case <-limit.C:
-			over = true
+			done = true
 		case <-t.done:
 			return failed(k.notLeader()).leaving(true)
 		case <-k.closed:
@@ -150,33 +150,33 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 		if err := ctx.Err(); err != nil {
 			return failed(err)
 		}
-		k.freshen(call)
+		k.keepFresh(call)
 		offered := k.queue.Offered(w)
-		stands := !me.cancelled.Load() && !me.superseded.Load()
-		if k.entrusted(me) || stands && (offered || me.decide.Swap(false)) {
+		active := !me.cancelled.Load() && !me.superseded.Load()
+		if k.hasAssignedGrant(me) || active && (offered || me.recheck.Swap(false)) {
 			r := k.settle(ctx, t, call, turn{queued: func() bool { return !offered }, waits: true, me: me})
 			if r.next != queueUp {
 				// If ctx has ended, the grant that the call gave up is abandoned, and the acquisition ends with it.
-				return r.leaving(r.left || settled(r.err) || ctx.Err() != nil)
+				return r.leaving(r.left || isSettled(r.err) || ctx.Err() != nil)
 			}
 			if offered {
 				k.queue.Return(w)
-				k.news.touch(call.Semaphore)
+				k.inbox.touch(call.Semaphore)
 			}
 		}
-		cancels, superseded := me.cancelled.Load(), me.superseded.Load()
-		over = over || !k.queue.Has(w) // another call for this acquisition has left the queue
+		isCancelled, superseded := me.cancelled.Load(), me.superseded.Load()
+		done = done || !k.queue.Has(w) // another call for this acquisition has left the queue
 		switch {
-		case !cancels && !superseded && !over:
+		case !isCancelled && !superseded && !done:
 		case !k.withdraw(me): // it is woken again with the outcome of its grant
-		case cancels:
+		case isCancelled:
 			return failed(&RequestEndedError{cancelled(call)}).leaving(true)
 		case superseded:
 			return failed(ErrSuperseded)
 		case call.UntilAnswered: // its place was lost when this server lost leadership
 			return failed(k.notLeader()).leaving(true)
 		default:
-			return round{answer: Answer{Repeat: &sent, RepeatRevision: call.knownSince()}}
+			return round{answer: Answer{Repeat: &sent, RepeatRevision: call.notGrantedAsOf()}}
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (k *Keeper) placeID(call *AcquireCall) string {
 // gathered reports whether the grace period for waiters to rejoin after a promotion has ended.
 func (k *Keeper) gathered(t *tenure) bool { return !time.Now().Before(t.gathered) }
 
-func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
+func (k *Keeper) placeOf(w *queue.Waiter[*queuedCall]) Place {
 	place, length := k.queue.Place(w, k.tasks(w.Semaphore))
 	sent := Place{Place: place, QueueLength: length}
 	if sd := k.cfg.Machine.State().Definition(w.Semaphore); sd != nil {
@@ -211,7 +211,7 @@ func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, 
 	for i, s := range snapshot {
 		waiters[i] = Waiter{
 			Semaphore: s.Semaphore, Identity: s.Identity, Weight: s.Weight,
-			Place: s.Place, Waiting: now.Sub(s.Joined), RequestID: shownID(s.RequestID), Worker: s.Worker, Cursor: s.Cursor,
+			Place: s.Place, Waiting: now.Sub(s.Joined), RequestID: visibleID(s.RequestID), Worker: s.Worker, Cursor: s.Cursor,
 		}
 	}
 	return waiters
@@ -234,8 +234,8 @@ func (k *Keeper) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return k.queue.FirstWorker(sem)
 }
 
-// nobodyIn reports whether the queue of a semaphore is empty.
-func (k *Keeper) nobodyIn(sem string) bool {
+// queueEmpty reports whether the queue of a semaphore is empty.
+func (k *Keeper) queueEmpty(sem string) bool {
 	all, _ := k.queue.Len(sem)
 	return all == 0
 }
@@ -243,7 +243,7 @@ func (k *Keeper) nobodyIn(sem string) bool {
 // WaiterCount returns the sum of QueueLength over all semaphores.
 func (k *Keeper) WaiterCount() int { return k.queue.Total(k.tasks) }
 
-func shownID(id string) string {
+func visibleID(id string) string {
 	if id != "" && id[0] == 0 {
 		return ""
 	}

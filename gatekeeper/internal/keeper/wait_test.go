@@ -20,7 +20,7 @@ type testWaiter struct {
 	cancel context.CancelFunc
 }
 
-func (w *world) wait1(call *AcquireCall) *testWaiter {
+func (w *world) startAcquire(call *AcquireCall) *testWaiter {
 	ctx, cancel := context.WithCancel(context.Background())
 	tw := &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1), cancel: cancel}
 	call.Received = time.Now()
@@ -39,7 +39,7 @@ func (w *world) wait1(call *AcquireCall) *testWaiter {
 	return tw
 }
 
-func (tw *testWaiter) waits() bool { return len(tw.answer) == 0 && len(tw.err) == 0 }
+func (tw *testWaiter) isWaiting() bool { return len(tw.answer) == 0 && len(tw.err) == 0 }
 
 func (w *world) release(token uint64) {
 	w.t.Helper()
@@ -49,23 +49,23 @@ func (w *world) release(token uint64) {
 	synctest.Wait()
 }
 
-func TestAcquire_FirstComeFirstServed_InTheCommitOfTheRelease(t *testing.T) {
+func TestAcquire_FirstInQueue_IsGrantedInSameEntryAsRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		before := w.tape.entries()
-		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		b, c := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("c", "3"))
 		if w.tape.entries() != before {
 			t.Fatal("waiting wrote a log entry")
 		}
 		if got := w.Waiters(func(string) bool { return true }, queue.Cursor{}, 10); len(got) != 2 || got[1].Place != 2 || got[1].Identity.Acquirer != "c" {
 			t.Fatalf("Waiters() = %+v, want b and c", got)
 		}
-		w.denied(ask("d", "4"), semaphore.NoFreePermit)
+		w.wantDenied(newCall("d", "4"), semaphore.NoFreePermit)
 		w.release(p.Token)
 		a := <-b.answer
-		if a.Outcome != semaphore.Granted || !c.waits() {
-			t.Fatalf("Acquire() by b = %+v, c waits: %v; want granted, true", a, c.waits())
+		if a.Outcome != semaphore.Granted || !c.isWaiting() {
+			t.Fatalf("Acquire() by b = %+v, c waits: %v; want granted, true", a, c.isWaiting())
 		}
 		if n := w.tape.entries() - before; n != 1 {
 			t.Fatalf("the release and the grant took %d entries, want 1", n)
@@ -75,11 +75,11 @@ func TestAcquire_FirstComeFirstServed_InTheCommitOfTheRelease(t *testing.T) {
 	})
 }
 
-func TestAcquire_Waited_ExcludesTheHandOver(t *testing.T) {
+func TestAcquire_Waited_ExcludesHandover(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
 		w.sleep(20 * time.Second)
 		w.release(p.Token)
 		if a := <-b.answer; a.Waited < 20*time.Second || a.Waited > 20*time.Second+time.Millisecond {
@@ -91,11 +91,11 @@ func TestAcquire_Waited_ExcludesTheHandOver(t *testing.T) {
 func TestAcquire_HolderExpires_WaiterIsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
+		w.mustAcquire(newCall("a", "1"))
 		w.sleep(30 * time.Second)
-		b := w.wait1(ask("b", "2"))
+		b := w.startAcquire(newCall("b", "2"))
 		w.sleep(31 * time.Second)
-		if b.waits() {
+		if b.isWaiting() {
 			t.Fatal("the waiter is still waiting")
 		}
 	})
@@ -104,23 +104,23 @@ func TestAcquire_HolderExpires_WaiterIsGranted(t *testing.T) {
 func TestAcquire_LightCaller_DoesNotOvertakeHeavyWaiter(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
-		p := w.granted(ask("a", "1"))
-		w.granted(ask("z", "9"))
-		heavy := ask("b", "2")
+		p := w.mustAcquire(newCall("a", "1"))
+		w.mustAcquire(newCall("z", "9"))
+		heavy := newCall("b", "2")
 		heavy.Weight = 2
-		b := w.wait1(heavy)
-		w.denied(ask("c", "3"), semaphore.NoFreePermit) // one permit is free, but a waiter is ahead
-		c := w.wait1(ask("c", "4"))
-		if !c.waits() {
+		b := w.startAcquire(heavy)
+		w.wantDenied(newCall("c", "3"), semaphore.NoFreePermit) // one permit is free, but a waiter is ahead
+		c := w.startAcquire(newCall("c", "4"))
+		if !c.isWaiting() {
 			t.Fatal("a light waiter overtook a heavy one")
 		}
 		w.release(p.Token)
-		if b.waits() || !c.waits() {
+		if b.isWaiting() || !c.isWaiting() {
 			t.Fatal("the heavy waiter was not served first")
 		}
-		tooHeavy := ask("d", "5")
+		tooHeavy := newCall("d", "5")
 		tooHeavy.Weight = 4
-		w.denied(tooHeavy, semaphore.WeightExceedsPermits)
+		w.wantDenied(tooHeavy, semaphore.WeightExceedsPermits)
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		if a := <-c.answer; a.Denial.Decision.Reason != semaphore.WeightExceedsPermits {
 			t.Fatalf("Acquire() by c = %+v, want a denial because of its weight", a)
@@ -130,21 +130,21 @@ func TestAcquire_LightCaller_DoesNotOvertakeHeavyWaiter(t *testing.T) {
 
 // A denial caused by a waiter reports a queue length of at least 1, even if the queue is empty by the time it is
 // returned.
-func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testing.T) {
+func TestTryAcquire_QueueEmptiesBeforeAnswer_ReportsWaiter(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
-		w.granted(ask("a", "1"))
-		both := ask("b", "2")
-		both.Weight = 2
-		b := w.wait1(both)
+		w.mustAcquire(newCall("a", "1"))
+		heavy := newCall("b", "2")
+		heavy.Weight = 2
+		b := w.startAcquire(heavy)
 		w.lead.set(func(context.Context, uint64, time.Time) error {
 			w.lead.set(nil)
-			w.Cancel(context.Background(), "job", both.Identity, both.RequestID)
+			w.Cancel(context.Background(), "job", heavy.Identity, heavy.RequestID)
 			return nil
 		})
-		d := w.denied(ask("c", "3"), semaphore.NoFreePermit)
+		d := w.wantDenied(newCall("c", "3"), semaphore.NoFreePermit)
 		synctest.Wait()
-		if b.waits() {
+		if b.isWaiting() {
 			t.Fatal("the waiter is still waiting")
 		}
 		if d.QueueLength != 1 || d.HolderCount != 1 {
@@ -153,11 +153,11 @@ func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testin
 	})
 }
 
-func TestAcquire_EditShutsTheWaiterOut_IsDenied(t *testing.T) {
+func TestAcquire_EditShutsOutWaiter_IsDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
+		w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "a" })
 		if a := <-b.answer; a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
 			t.Fatalf("Acquire() by b = %+v, want a denial because of the acquirer pattern", a)
@@ -168,21 +168,21 @@ func TestAcquire_EditShutsTheWaiterOut_IsDenied(t *testing.T) {
 func TestAcquire_MorePermits_WaiterIsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
+		w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		b.wantGranted(t)
 	})
 }
 
-func TestAcquire_CallReachesMaxWait_PlaceIsKeptForARetry(t *testing.T) {
+func TestAcquire_CallReachesMaxWait_PlaceIsKeptForRetry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		l := w.Listen()
 		defer l.Close()
-		b := w.wait1(ask("b", "2"))
-		c := w.wait1(ask("c", "3"))
+		b := w.startAcquire(newCall("b", "2"))
+		c := w.startAcquire(newCall("c", "3"))
 		for range 3 {
 			w.sleep(20 * time.Second)
 			w.wantStatus(p.Token, StatusRefreshed)
@@ -191,21 +191,21 @@ func TestAcquire_CallReachesMaxWait_PlaceIsKeptForARetry(t *testing.T) {
 			t.Fatalf("Acquire() by b = %+v, want a request to retry", a)
 		}
 		<-c.answer
-		c = w.wait1(ask("c", "3"))
-		b = w.wait1(ask("b", "2"))
+		c = w.startAcquire(newCall("c", "3"))
+		b = w.startAcquire(newCall("b", "2"))
 		w.release(p.Token)
-		if b.waits() || !c.waits() {
+		if b.isWaiting() || !c.isWaiting() {
 			t.Fatal("the place was not kept")
 		}
 		c.leave(t)
 	})
 }
 
-func TestAcquire_AbsentWaiter_DelaysNobody(t *testing.T) {
+func TestAcquire_DisconnectedWaiter_DelaysNobody(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b, c := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("c", "3"))
 		b.cancel()
 		wantErr(t, <-b.err, context.Canceled)
 		w.release(p.Token)
@@ -218,9 +218,9 @@ func TestAcquire_AbsentWaiter_DelaysNobody(t *testing.T) {
 func TestAcquire_Cancelled_LeavesTheQueue(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
-		if _, err := w.Cancel(context.Background(), "job", ask("b", "2").Identity, "2"); err != nil {
+		w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
+		if _, err := w.Cancel(context.Background(), "job", newCall("b", "2").Identity, "2"); err != nil {
 			t.Fatal(err)
 		}
 		wantErr(t, <-b.err, ErrRequestEnded)
@@ -228,68 +228,68 @@ func TestAcquire_Cancelled_LeavesTheQueue(t *testing.T) {
 	})
 }
 
-func TestAcquire_SecondCallOfTheSameRequest_TakesThePlace(t *testing.T) {
+func TestAcquire_SecondCallForSameRequest_TakesOverPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		first := w.wait1(ask("b", "2"))
-		second := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		first := w.startAcquire(newCall("b", "2"))
+		second := w.startAcquire(newCall("b", "2"))
 		wantErr(t, <-first.err, ErrSuperseded)
 		w.release(p.Token)
 		second.wantGranted(t)
 	})
 }
 
-func TestAcquire_LeadershipEnds_CallsEndAndQueueAgainByAge(t *testing.T) {
+func TestAcquire_LeadershipLost_QueueIsRebuiltByAge(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.cfg.Gather = 300 * time.Millisecond
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
-		b := w.wait1(ask("b", "2"))
+		p := w.mustAcquire(newCall("a", "1"))
+		b := w.startAcquire(newCall("b", "2"))
 		w.demote()
-		var not *consensus.NotLeaderError
-		if err := <-b.err; !asError(err, &not) {
+		var notLeader *consensus.NotLeaderError
+		if err := <-b.err; !asError(err, &notLeader) {
 			t.Fatal(err)
 		}
 		w.promote(2)
-		young, old := ask("c", "3"), ask("b", "2")
+		young, old := newCall("c", "3"), newCall("b", "2")
 		old.WaitedBefore = time.Minute
-		c, b := w.wait1(young), w.wait1(old)
+		c, b := w.startAcquire(young), w.startAcquire(old)
 		w.release(p.Token)
 		w.sleep(time.Second)
-		if b.waits() || !c.waits() {
+		if b.isWaiting() || !c.isWaiting() {
 			t.Fatal("the queue was not rebuilt by age")
 		}
 		c.leave(t)
 	})
 }
 
-func TestTryAcquire_WhileTheQueueGathers_IsAnsweredAtOnce(t *testing.T) {
+func TestTryAcquire_WhileQueueIsRebuilt_IsAnsweredImmediately(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.cfg.Gather = 300 * time.Millisecond
 		w.define("job", nil)
 		w.define("other", nil)
 		w.demote()
 		w.promote(2)
-		w.granted(ask("a", "1")) // no waiter has rejoined yet
-		b := w.wait1(&AcquireCall{Request: semaphore.Request{Semaphore: "other", Identity: ask("b", "2").Identity, Weight: 1}, RequestID: "2"})
-		if !b.waits() {
+		w.mustAcquire(newCall("a", "1")) // no waiter has rejoined yet
+		b := w.startAcquire(&AcquireCall{Request: semaphore.Request{Semaphore: "other", Identity: newCall("b", "2").Identity, Weight: 1}, RequestID: "2"})
+		if !b.isWaiting() {
 			t.Fatal("a waiter was offered a permit before the queues were rebuilt")
 		}
-		call := ask("c", "3")
+		call := newCall("c", "3")
 		call.Semaphore = "other"
-		w.denied(call, semaphore.NoFreePermit) // a waiter has rejoined
+		w.wantDenied(call, semaphore.NoFreePermit) // a waiter has rejoined
 		w.sleep(300 * time.Millisecond)
 		b.wantGranted(t)
 	})
 }
 
-func TestAcquire_ConnectionEndsWhileTheGrantIsInFlight_IsAbandoned(t *testing.T) {
+func TestAcquire_DisconnectedWhileGrantIsInFlight_GrantIsAbandoned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
+		w.mustAcquire(newCall("a", "1"))
 		w.sleep(30 * time.Second)
-		c := w.wait1(ask("c", "3"))
+		c := w.startAcquire(newCall("c", "3"))
 		w.tape.hold()
 		w.sleep(31 * time.Second)
 		// The expiry is applied, the grant to c is proposed and held back, and then c leaves.
@@ -297,35 +297,35 @@ func TestAcquire_ConnectionEndsWhileTheGrantIsInFlight_IsAbandoned(t *testing.T)
 		expiry := w.tape.held
 		w.tape.held = nil
 		w.tape.mu.Unlock()
-		w.tape.applyLater(expiry)
+		w.tape.applyHeld(expiry)
 		c.leave(t)
-		w.tape.letGo()
-		w.granted(ask("d", "4"))
+		w.tape.releaseHeld()
+		w.mustAcquire(newCall("d", "4"))
 	})
 }
 
 // --- durations ---
 
-func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
+func TestRefresh_LongerDuration_IsCommittedBeforeItIsReturned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Minute })
 		w.tape.hold()
 		answered := make(chan TokenResult, 1)
-		go func() { answered <- w.refresh1(p.Token) }()
+		go func() { answered <- w.refreshOne(p.Token) }()
 		synctest.Wait()
 		if len(answered) != 0 {
 			t.Fatal("the longer duration was returned before it was committed")
 		}
-		w.tape.letGo()
+		w.tape.releaseHeld()
 		if r := <-answered; r.Duration != 10*time.Minute {
 			t.Fatalf("refresh = %+v, want 10m", r)
 		}
 		w.demote()
 		w.promote(2)
 		w.sleep(9 * time.Minute)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("the next leader did not know about the longer duration")
 		}
 	})
@@ -333,15 +333,15 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
 
 // The holder may rely on the old, longer duration until it states the shorter one. The next leader must therefore still
 // use the longer duration.
-func TestRefresh_ShorterDuration_AppliesOnlyOnceTheHolderStatesIt(t *testing.T) {
+func TestRefresh_ShorterDuration_TakesEffectOnceHolderStatesIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
 		l := w.Listen()
 		defer l.Close()
-		frame := func(states time.Duration) TokenResult {
-			r := w.refreshStating(l, p.Token, states)
+		frame := func(stated time.Duration) TokenResult {
+			r := w.refreshStating(l, p.Token, stated)
 			w.sleep(time.Millisecond)
 			return r
 		}
@@ -358,52 +358,52 @@ func TestRefresh_ShorterDuration_AppliesOnlyOnceTheHolderStatesIt(t *testing.T) 
 			t.Fatal("the duration was not shortened although the holder had stated the shorter one")
 		}
 		w.sleep(20 * time.Second)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("a deadline moved to an earlier time")
 		}
 	})
 }
 
-func TestPromotion_AfterAnUnstatedShortening_CountsTheLongerDuration(t *testing.T) {
+func TestPromotion_ShorterDurationNotYetStated_UsesLongerDuration(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Second })
 		w.wantStatus(p.Token, StatusRefreshed)
 		w.demote()
 		w.promote(2)
 		w.sleep(59 * time.Second)
-		if !w.live(p.Token) {
+		if !w.isLive(p.Token) {
 			t.Fatal("the new leader ended a permit that its holder could still rely on")
 		}
 	})
 }
 
-func TestRefresh_ShorteningInFlight_NothingLongerIsAnswered(t *testing.T) {
+func TestRefresh_ShorterDurationInFlight_ReturnsNothingLonger(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
 		l := w.Listen()
 		defer l.Close()
-		frame := func(states time.Duration) TokenResult { return w.refreshStating(l, p.Token, states) }
+		frame := func(stated time.Duration) TokenResult { return w.refreshStating(l, p.Token, stated) }
 		frame(time.Minute)
 		w.tape.hold()
 		frame(10 * time.Second) // states the shorter duration; the entry is held back
 		synctest.Wait()
-		shorten := w.tape.lose()
+		shorten := w.tape.failHeld()
 		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Minute })
 		if r := frame(10 * time.Second); r.Duration != 10*time.Second {
 			t.Fatalf("refresh = %+v, want 10s while a shorter duration may still be applied", r)
 		}
-		w.tape.applyLater(shorten)
+		w.tape.applyHeld(shorten)
 	})
 }
 
-func TestRefresh_Unary_NeverShortens(t *testing.T) {
+func TestRefresh_Unary_NeverShortensDuration(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		p := w.granted(ask("a", "1"))
+		p := w.mustAcquire(newCall("a", "1"))
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
 		for range 3 {
 			r, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token, Duration: 10 * time.Second}})

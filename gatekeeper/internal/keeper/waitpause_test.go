@@ -33,11 +33,11 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 	for _, stop := range []bool{false, true} {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
-			p := w.granted(ask("a", "1"))
-			b := w.wait1(ask("b", "2"))
+			p := w.mustAcquire(newCall("a", "1"))
+			b := w.startAcquire(newCall("b", "2"))
 			w.pause(stop, "the disks")
-			c := w.wait1(ask("c", "3")) // joins during the pause
-			if !b.waits() || !c.waits() {
+			c := w.startAcquire(newCall("c", "3")) // joins during the pause
+			if !b.isWaiting() || !c.isWaiting() {
 				t.Fatal("the pause ended a wait")
 			}
 			for _, tw := range []*testWaiter{b, c} {
@@ -45,15 +45,15 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 					t.Fatalf("place = %+v, want it to include the pause", last)
 				}
 			}
-			w.denied(ask("d", "4"), semaphore.Paused) // a caller that does not wait is denied
+			w.wantDenied(newCall("d", "4"), semaphore.Paused) // a caller that does not wait is denied
 			w.release(p.Token)
 			before := w.tape.entries()
 			w.sleep(30 * time.Second)
-			if !b.waits() || !c.waits() || w.tape.entries() != before {
+			if !b.isWaiting() || !c.isWaiting() || w.tape.entries() != before {
 				t.Fatal("a permit was offered during the pause")
 			}
 			w.resume()
-			if b.waits() || !c.waits() {
+			if b.isWaiting() || !c.isWaiting() {
 				t.Fatal("the first waiter was not granted a permit when the pause ended")
 			}
 			if last := c.places[len(c.places)-1]; last.Pause != nil {
@@ -65,11 +65,11 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 	}
 }
 
-func TestAcquire_PauseLongerThanACall_PlaceIsKept(t *testing.T) {
+func TestAcquire_PauseOutlastsCall_PlaceIsKept(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.pause(false, "r")
-		b, c := w.wait1(ask("b", "2")), w.wait1(ask("c", "3"))
+		b, c := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("c", "3"))
 		for range 3 {
 			w.sleep(DefaultMaxWait)
 			for _, tw := range []*testWaiter{b, c} {
@@ -78,10 +78,10 @@ func TestAcquire_PauseLongerThanACall_PlaceIsKept(t *testing.T) {
 				}
 			}
 			w.sleep(queue.Linger - time.Second)
-			c, b = w.wait1(ask("c", "3")), w.wait1(ask("b", "2"))
+			c, b = w.startAcquire(newCall("c", "3")), w.startAcquire(newCall("b", "2"))
 		}
 		w.resume()
-		if b.waits() || !c.waits() {
+		if b.isWaiting() || !c.isWaiting() {
 			t.Fatal("the order was not kept")
 		}
 		c.leave(t)
@@ -91,18 +91,18 @@ func TestAcquire_PauseLongerThanACall_PlaceIsKept(t *testing.T) {
 func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
-		w.granted(ask("a", "1"))
-		leaves := func(name, id string) *AcquireCall {
-			call := ask(name, id)
+		w.mustAcquire(newCall("a", "1"))
+		leavingCall := func(name, id string) *AcquireCall {
+			call := newCall(name, id)
 			call.LeaveOnPause = true
 			return call
 		}
-		b := w.wait1(leaves("b", "2"))
-		if !b.waits() {
+		b := w.startAcquire(leavingCall("b", "2"))
+		if !b.isWaiting() {
 			t.Fatal("b is not waiting for a permit")
 		}
 		w.pause(false, "r")
-		c := w.wait1(leaves("c", "3"))
+		c := w.startAcquire(leavingCall("c", "3"))
 		for _, tw := range []*testWaiter{b, c} {
 			if a := <-tw.answer; a.Denial == nil || a.Denial.Decision.Reason != semaphore.Paused || a.Denial.Pause == nil {
 				t.Fatalf("Acquire() = %+v, want denied as paused", a)
@@ -117,30 +117,30 @@ func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.pause(false, "the disks")
-		ofHost := func(id, firing string) *AcquireCall {
-			call := ask("h"+id, id)
+		callFromHost := func(id, firing string) *AcquireCall {
+			call := newCall("h"+id, id)
 			call.Identity.Acquirer, call.Identity.HolderID, call.OnePerAcquirer = "host", id, true
 			if firing != "" {
 				call.Firing = &semaphore.Firing{Name: firing}
 			}
 			return call
 		}
-		first := w.wait1(ofHost("1", ""))
+		first := w.startAcquire(callFromHost("1", ""))
 		for _, id := range []string{"2", "3"} {
-			next := w.wait1(ofHost(id, ""))
+			next := w.startAcquire(callFromHost(id, ""))
 			if a := <-next.answer; a.Denial == nil || a.Denial.Decision.Reason != semaphore.Paused || !strings.Contains(a.Denial.Message, `"host"`) {
 				t.Fatalf("Acquire() = %+v, want denied as paused", a)
 			}
 		}
-		fires := w.wait1(ofHost("4", "f"))
-		if !first.waits() || !fires.waits() || w.WaiterCount() != 2 {
+		withFiring := w.startAcquire(callFromHost("4", "f"))
+		if !first.isWaiting() || !withFiring.isWaiting() || w.WaiterCount() != 2 {
 			t.Fatalf("WaiterCount() = %d, want 2: the first call and the one with a firing", w.WaiterCount())
 		}
 		w.resume()
 		w.release((<-first.answer).Permit.Token)
-		w.release((<-fires.answer).Permit.Token)
-		again := w.granted(ofHost("5", ""))
-		if next := w.wait1(ofHost("6", "")); !next.waits() {
+		w.release((<-withFiring.answer).Permit.Token)
+		again := w.mustAcquire(callFromHost("5", ""))
+		if next := w.startAcquire(callFromHost("6", "")); !next.isWaiting() {
 			t.Errorf("a call was denied although no other call is waiting: %+v", (<-next.answer).Denial)
 		} else {
 			w.release(again.Token)
@@ -149,7 +149,7 @@ func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 	})
 }
 
-func TestAcquire_PausedAndDeniedForAnotherReason_EndsTheWait(t *testing.T) {
+func TestAcquire_PausedAndDeniedForAnotherReason_EndsWait(t *testing.T) {
 	for _, test := range []struct {
 		want semaphore.Reason
 		do   func(*world) error
@@ -171,8 +171,8 @@ func TestAcquire_PausedAndDeniedForAnotherReason_EndsTheWait(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
 			w.pause(true, "r")
-			b := w.wait1(ask("b", "2"))
-			if !b.waits() {
+			b := w.startAcquire(newCall("b", "2"))
+			if !b.isWaiting() {
 				t.Fatal("the pause ended the wait")
 			}
 			if err := test.do(w); err != nil {
@@ -185,19 +185,19 @@ func TestAcquire_PausedAndDeniedForAnotherReason_EndsTheWait(t *testing.T) {
 	}
 }
 
-func TestAcquire_GrantOvertakenByAPause_KeepsWaiting(t *testing.T) {
+func TestAcquire_PauseAppliedBeforeGrant_KeepsWaiting(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
-		b := w.wait1(ask("b", "2")) // its grant is in flight
+		b := w.startAcquire(newCall("b", "2")) // its grant is in flight
 		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.Pause{Names: []string{"job"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, end := consensus.NewPending()
-		w.tape.applyLater([]*heldEntry{{entry: entry, end: end}}) // the pause is applied first
-		w.tape.letGo()
-		if !b.waits() {
+		w.tape.applyHeld([]*heldEntry{{entry: entry, end: end}}) // the pause is applied first
+		w.tape.releaseHeld()
+		if !b.isWaiting() {
 			t.Fatal("the pause ended the wait")
 		}
 		w.resume()

@@ -36,19 +36,19 @@ type world struct {
 // inWorld runs a test in a synctest bubble, with this server as the leader in term 1.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
-	inWorldOf(t, func() *fsm.Machine { return fsm.New("test") }, test)
+	inWorldWith(t, func() *fsm.Machine { return fsm.New("test") }, test)
 }
 
-// inWorldOf is like inWorld, but with an existing state machine.
-func inWorldOf(t *testing.T, lived func() *fsm.Machine, test func(w *world)) {
+// inWorldWith is like inWorld, but with an existing state machine.
+func inWorldWith(t *testing.T, newMachine func() *fsm.Machine, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		machine := lived()
+		machine := newMachine()
 		w := &world{t: t, machine: machine, tape: &tape{machine: machine, index: machine.State().Index()}, lead: &leadership{}}
 		w.batcher = batcher.New(w.tape, func() uint32 { return machine.State().FeatureLevel() })
 		w.Keeper = New(Config{
 			Machine: machine, Leadership: w.lead, Proposer: w.batcher,
-			Metrics: silent{}, Logger: slog.New(slog.DiscardHandler), Gather: time.Nanosecond,
+			Metrics: nopMetrics{}, Logger: slog.New(slog.DiscardHandler), Gather: time.Nanosecond,
 		})
 		w.promote(1)
 		defer func() {
@@ -60,17 +60,17 @@ func inWorldOf(t *testing.T, lived func() *fsm.Machine, test func(w *world)) {
 	})
 }
 
-// inNewWorld is like inWorld, but at the newest feature level.
-func inNewWorld(t *testing.T, test func(w *world)) {
+// inUpgradedWorld is like inWorld, but at the newest feature level.
+func inUpgradedWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	inWorld(t, func(w *world) {
-		w.raise()
+		w.raiseFeatureLevel()
 		test(w)
 	})
 }
 
-// raise enables commands of every feature level, as the leader does once every member supports them.
-func (w *world) raise() {
+// raiseFeatureLevel enables commands of every feature level, as the leader does once every member supports them.
+func (w *world) raiseFeatureLevel() {
 	w.t.Helper()
 	if o := w.batcher.Do(context.Background(), fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel}); o.Err != nil {
 		w.t.Fatal(o.Err)
@@ -127,8 +127,8 @@ func (w *world) delete(name string) {
 	}
 }
 
-// ask returns a call for "job" by a host in group "prod".
-func ask(host, requestID string) *AcquireCall {
+// newCall returns a call for "job" by a host in group "prod".
+func newCall(host, requestID string) *AcquireCall {
 	return &AcquireCall{
 		Request: semaphore.Request{
 			Semaphore: "job", Identity: semaphore.Identity{Group: "prod", Acquirer: host}, Weight: 1,
@@ -138,7 +138,7 @@ func ask(host, requestID string) *AcquireCall {
 	}
 }
 
-func (w *world) try(call *AcquireCall) Answer {
+func (w *world) tryAcquire(call *AcquireCall) Answer {
 	w.t.Helper()
 	call.Received = time.Now()
 	a, err := w.TryAcquire(context.Background(), call)
@@ -148,25 +148,25 @@ func (w *world) try(call *AcquireCall) Answer {
 	return a
 }
 
-func (w *world) granted(call *AcquireCall) *semaphore.Permit {
+func (w *world) mustAcquire(call *AcquireCall) *semaphore.Permit {
 	w.t.Helper()
-	a := w.try(call)
+	a := w.tryAcquire(call)
 	if a.Outcome != semaphore.Granted {
 		w.t.Fatalf("TryAcquire() by %s = %v, want granted: %+v", call.Identity.Acquirer, a.Outcome, a.Denial)
 	}
 	return a.Permit
 }
 
-func (w *world) denied(call *AcquireCall, want semaphore.Reason) *Denial {
+func (w *world) wantDenied(call *AcquireCall, want semaphore.Reason) *Denial {
 	w.t.Helper()
-	a := w.try(call)
+	a := w.tryAcquire(call)
 	if a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != want {
 		w.t.Fatalf("TryAcquire() by %s = %v %+v, want denied for %v", call.Identity.Acquirer, a.Outcome, a.Denial, want)
 	}
 	return a.Denial
 }
 
-func (w *world) refresh1(token uint64) TokenResult {
+func (w *world) refreshOne(token uint64) TokenResult {
 	w.t.Helper()
 	results, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: token}})
 	if err != nil {
@@ -177,10 +177,10 @@ func (w *world) refresh1(token uint64) TokenResult {
 
 // refreshOn refreshes on a stream and waits for the results.
 func refreshOn(f *Frame, tokens []TokenRefresh) ([]TokenResult, error) {
-	return refreshWithin(context.Background(), f, tokens)
+	return refreshWithContext(context.Background(), f, tokens)
 }
 
-func refreshWithin(ctx context.Context, f *Frame, tokens []TokenRefresh) ([]TokenResult, error) {
+func refreshWithContext(ctx context.Context, f *Frame, tokens []TokenRefresh) ([]TokenResult, error) {
 	ready := make(chan struct{})
 	f.Refresh(ctx, semaphore.Owner{}, tokens, func() { close(ready) })
 	select {
@@ -192,9 +192,9 @@ func refreshWithin(ctx context.Context, f *Frame, tokens []TokenRefresh) ([]Toke
 }
 
 // refreshStating refreshes one token on a stream, and states the duration that its client relies on.
-func (w *world) refreshStating(l *Listener, token uint64, states time.Duration) TokenResult {
+func (w *world) refreshStating(l *Listener, token uint64, stated time.Duration) TokenResult {
 	w.t.Helper()
-	r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: states}})
+	r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: stated}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -203,14 +203,14 @@ func (w *world) refreshStating(l *Listener, token uint64, states time.Duration) 
 
 func (w *world) wantStatus(token uint64, want Status) TokenResult {
 	w.t.Helper()
-	r := w.refresh1(token)
+	r := w.refreshOne(token)
 	if r.Status != want {
 		w.t.Fatalf("refresh of token %d = %+v, want status %d", token, r, want)
 	}
 	return r
 }
 
-func (w *world) live(token uint64) bool {
+func (w *world) isLive(token uint64) bool {
 	p := w.machine.State().Permit(token)
 	return p != nil && p.State == semaphore.Live
 }
@@ -225,14 +225,14 @@ func (w *world) sleep(d time.Duration) {
 type tape struct {
 	machine *fsm.Machine
 
-	mu     sync.Mutex // guards all below
-	term   uint64
-	index  uint64
-	holds  bool
-	held   []*heldEntry
-	refuse error
-	count  int
-	last   []byte // the last entry applied
+	mu      sync.Mutex // guards all below
+	term    uint64
+	index   uint64
+	holding bool
+	held    []*heldEntry
+	refuse  error
+	count   int
+	last    []byte // the last entry applied
 }
 
 type heldEntry struct {
@@ -249,7 +249,7 @@ func (t *tape) Append(entry []byte) *consensus.Pending {
 		return p
 	}
 	h := &heldEntry{entry: entry, end: end}
-	if t.holds {
+	if t.holding {
 		t.held = append(t.held, h)
 		return p
 	}
@@ -276,14 +276,14 @@ func (t *tape) setTerm(term uint64) {
 func (t *tape) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.holds = true
+	t.holding = true
 }
 
-// letGo applies the entries that were held back, in the current term.
-func (t *tape) letGo() {
+// releaseHeld applies the entries that were held back, in the current term.
+func (t *tape) releaseHeld() {
 	t.mu.Lock()
 	held := t.held
-	t.held, t.holds = nil, false
+	t.held, t.holding = nil, false
 	for _, h := range held {
 		t.apply(h)
 	}
@@ -291,12 +291,12 @@ func (t *tape) letGo() {
 	synctest.Wait()
 }
 
-// lose fails the held entries with an unknown outcome, and returns them so that the test can apply them later, as
+// failHeld fails the held entries with an unknown outcome, and returns them so that the test can apply them later, as
 // another leader would.
-func (t *tape) lose() []*heldEntry {
+func (t *tape) failHeld() []*heldEntry {
 	t.mu.Lock()
 	held := t.held
-	t.held, t.holds = nil, false
+	t.held, t.holding = nil, false
 	t.mu.Unlock()
 	for _, h := range held {
 		h.end(consensus.Appended{Err: consensus.ErrUnknownOutcome})
@@ -305,7 +305,7 @@ func (t *tape) lose() []*heldEntry {
 	return held
 }
 
-func (t *tape) applyLater(held []*heldEntry) {
+func (t *tape) applyHeld(held []*heldEntry) {
 	t.mu.Lock()
 	for _, h := range held {
 		t.apply(h)
@@ -314,7 +314,7 @@ func (t *tape) applyLater(held []*heldEntry) {
 	synctest.Wait()
 }
 
-func (t *tape) refuseAll(err error) {
+func (t *tape) refuseAppends(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.refuse = err
@@ -339,15 +339,15 @@ func (t *tape) lastEntry() []fsm.Command {
 
 // leadership always confirms, unless the test sets a different function.
 type leadership struct {
-	mu      sync.Mutex // guards both
-	confirm func(ctx context.Context, term uint64, t time.Time) error
-	asked   int
+	mu            sync.Mutex // guards both
+	confirm       func(ctx context.Context, term uint64, t time.Time) error
+	confirmations int
 }
 
 func (l *leadership) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	l.mu.Lock()
 	confirm := l.confirm
-	l.asked++
+	l.confirmations++
 	l.mu.Unlock()
 	if confirm == nil {
 		return nil
@@ -355,8 +355,8 @@ func (l *leadership) Confirm(ctx context.Context, term uint64, t time.Time) erro
 	return confirm(ctx, term, t)
 }
 
-func (l *leadership) ConfirmLater(term uint64, t time.Time, tell func(error)) {
-	go func() { tell(l.Confirm(context.Background(), term, t)) }()
+func (l *leadership) ConfirmLater(term uint64, t time.Time, done func(error)) {
+	go func() { done(l.Confirm(context.Background(), term, t)) }()
 }
 
 func (l *leadership) Leader() consensus.Leader { return consensus.Leader{ID: "gk2", Term: 7} }
@@ -371,10 +371,10 @@ func (l *leadership) fail() {
 	l.set(func(context.Context, uint64, time.Time) error { return consensus.ErrNotConfirmed })
 }
 
-type silent struct{}
+type nopMetrics struct{}
 
-func (silent) Decided(semaphore.Outcome, semaphore.Reason) {}
-func (silent) Refreshed(Status)                            {}
+func (nopMetrics) Decided(semaphore.Outcome, semaphore.Reason) {}
+func (nopMetrics) Refreshed(Status)                            {}
 
 func wantErr(t *testing.T, err, want error) {
 	t.Helper()
@@ -385,8 +385,8 @@ func wantErr(t *testing.T, err, want error) {
 
 func asError[E error](err error, target *E) bool { return errors.As(err, target) }
 
-// renewForTest performs the first half of a refresh, for tests that act halfway through one.
-func (w *world) renewForTest(token uint64) {
+// renewOnly performs the first half of a refresh, for tests that act halfway through one.
+func (w *world) renewOnly(token uint64) {
 	in := w.tenure.Load()
 	w.lessor.Renew(in.term, lessor.Frame{Received: time.Now()}, []lessor.Refresh{{Token: token}}, w.admit, nil)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // An edit that does not change max_hold must cost nothing, no matter how many holders the semaphore has.
-func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
+func BenchmarkApplied_EditSemaphoreWithManyHolders(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			x := newBench(b)

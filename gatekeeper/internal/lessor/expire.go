@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// brief is the longest lifetime of permits whose leases are created immediately after a promotion. All other leases
-	// are created with rests between chunks: at most longestRest each, and at most half of brief in total.
-	brief       = 20 * time.Second
-	longestRest = 5 * time.Millisecond
+	// shortLifetime is the longest lifetime of permits whose leases are created immediately after a promotion. All other leases
+	// are created with rests between chunks: at most maxRest each, and at most half of brief in total.
+	shortLifetime = 20 * time.Second
+	maxRest       = 5 * time.Millisecond
 )
 
 // collect takes at most one chunk of due leases off the heap, and returns the time until the next one is due.
-func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Duration) {
+func (l *Lessor) collect() (due []uint64, overheld []*semaphore.Permit, next time.Duration) {
 	now := l.now()
 	state := l.cfg.State()
-	for len(l.due) > 0 && len(due)+len(over) < epoch.Chunk {
+	for len(l.due) > 0 && len(due)+len(overheld) < epoch.Chunk {
 		if wait := l.due[0].at.sub(now); wait > 0 {
-			return due, over, wait
+			return due, overheld, wait
 		}
 		le := heap.Pop(&l.due).(*lease) //nolint:forcetypeassert // the heap contains only leases
-		if le.overAt != 0 && le.overAt <= now {
-			le.overAt = 0
+		if le.maxHoldAt != 0 && le.maxHoldAt <= now {
+			le.maxHoldAt = 0
 			if p := state.Permit(le.token); p != nil && p.State == semaphore.Live {
-				over = append(over, p)
+				overheld = append(overheld, p)
 			}
 		}
 		if le.deadline > now && !le.abandoned {
@@ -39,12 +39,12 @@ func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Du
 		}
 		due = append(due, le.token)
 	}
-	return due, over, time.Hour
+	return due, overheld, time.Hour
 }
 
 // end reports permits that have been held for too long, and proposes to end those that are due.
-func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
-	for _, p := range over {
+func (l *Lessor) end(e *epoch.Epoch, due []uint64, overheld []*semaphore.Permit) {
+	for _, p := range overheld {
 		l.cfg.Overheld(p)
 	}
 	if len(due) == 0 {
@@ -53,14 +53,14 @@ func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
 	// The fence: frames received before this moment extend their deadlines first.
 	l.intake.fence()
 
-	var ends []fsm.Command
+	var cmds []fsm.Command
 	var tokens []uint64
-	e.During(func() { ends, tokens = l.settle(e.Term, due) })
-	l.propose(e, ends, tokens)
+	e.IfCurrent(func() { cmds, tokens = l.markDue(e.Term, due) })
+	l.propose(e, cmds, tokens)
 }
 
-// settle marks the leases that are still due. It returns the commands that end their permits, and the permits' tokens.
-func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens []uint64) {
+// markDue marks the leases that are still due. It returns the commands that end their permits, and the permits' tokens.
+func (l *Lessor) markDue(term uint64, due []uint64) (cmds []fsm.Command, tokens []uint64) {
 	now, at := l.now(), time.Now()
 	state := l.cfg.State()
 	for _, token := range due {
@@ -80,19 +80,19 @@ func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens [
 			l.reschedule(le)
 			continue
 		}
-		l.marked(le)
+		l.setMark(le)
 		tokens = append(tokens, token)
 		if le.abandoned {
-			ends = append(ends, fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)})
+			cmds = append(cmds, fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)})
 			continue
 		}
-		ends = append(ends, ending(state, p, term, now.sub(le.since), at))
+		cmds = append(cmds, endCommand(state, p, term, now.sub(le.since), at))
 	}
-	return ends, tokens
+	return cmds, tokens
 }
 
-// ending returns the command that ends a permit whose deadline has passed.
-func ending(state *fsm.State, p *semaphore.Permit, term uint64, held time.Duration, at time.Time) fsm.Command {
+// endCommand returns the command that ends a permit whose deadline has passed.
+func endCommand(state *fsm.State, p *semaphore.Permit, term uint64, held time.Duration, at time.Time) fsm.Command {
 	if p.State == semaphore.Cooling {
 		return fsm.EndCooling{Token: p.Token, Term: term}
 	}
@@ -105,7 +105,7 @@ func ending(state *fsm.State, p *semaphore.Permit, term uint64, held time.Durati
 
 // propose proposes to end permits whose leases are marked. It removes the marks of those whose commands definitely did
 // not reach the log.
-func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
+func (l *Lessor) propose(e *epoch.Epoch, cmds []fsm.Command, tokens []uint64) {
 	e.Propose(func(i int, err error) {
 		le := l.leases[tokens[i]]
 		if le == nil || le.mark == nil {
@@ -113,16 +113,16 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 		}
 		// If the command was applied but the lease still exists, the permit was no longer in the state that the command
 		// expected. Check again.
-		again := le.next()
+		retryAt := le.next()
 		if errors.Is(err, consensus.ErrNotAppended) {
-			again = l.now().add(epoch.RetryAfter)
+			retryAt = l.now().add(epoch.RetryAfter)
 		} else if err != nil {
 			return // the command may still be applied, so the mark remains for the rest of the epoch
 		}
 		le.resolve()
-		l.schedule(le, again)
+		l.schedule(le, retryAt)
 		l.Wake()
-	}, ends...)
+	}, cmds...)
 }
 
 // adopt creates the leases of the permits that existed at the promotion. It skips permits that have ended since. If the
@@ -143,13 +143,13 @@ func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 		}
 		l.lookup(p, now)
 	}
-	isBrief := func(p *semaphore.Permit) bool { return lifetime(p) <= brief }
-	if !epoch.Walk(e, 0, epoch.Where(state.Permits(0), isBrief), visit) {
+	isShortLived := func(p *semaphore.Permit) bool { return lifetime(p) <= shortLifetime }
+	if !epoch.Walk(e, 0, epoch.Filter(state.Permits(0), isShortLived), visit) {
 		return
 	}
-	rest := brief / 2 / time.Duration(state.PermitCount()/epoch.Chunk+1)
-	others := epoch.Where(state.Permits(0), func(p *semaphore.Permit) bool { return !isBrief(p) })
-	epoch.Walk(e, min(rest, longestRest), others, visit)
+	rest := shortLifetime / 2 / time.Duration(state.PermitCount()/epoch.Chunk+1)
+	others := epoch.Filter(state.Permits(0), func(p *semaphore.Permit) bool { return !isShortLived(p) })
+	epoch.Walk(e, min(rest, maxRest), others, visit)
 }
 
 // rearm recomputes the max_hold deadlines of the holders of a semaphore after its max_hold was edited.
@@ -158,7 +158,7 @@ func (l *Lessor) rearm(e *epoch.Epoch, sem string, state *fsm.State) {
 		now := l.cfg.State()
 		le, p := l.leases[old.Token], now.Permit(old.Token)
 		if le != nil && p != nil && p.State == semaphore.Live {
-			le.overAt = overAt(now, p, le.since)
+			le.maxHoldAt = maxHoldAt(now, p, le.since)
 			l.reschedule(le)
 		}
 	})

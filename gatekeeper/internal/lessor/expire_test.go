@@ -15,7 +15,7 @@ import (
 
 // The state is published before its events are delivered. A deadline that passes in the meantime belongs to the live
 // permit and does not apply to the cooling that has just begun.
-func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
+func TestMarkDue_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
 		b.promote(1)
@@ -23,13 +23,13 @@ func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 		b.fill(1)
 		token := b.State().LastToken()
 
-		b.late.Store(true)
+		b.delayed.Store(true)
 		time.Sleep(time.Minute) // only the grace period is left
 		synctest.Wait()
 		b.Do(fsm.Release{Token: token, Cooling: time.Minute})
 		time.Sleep(5 * time.Second) // by now the deadline has passed
 		synctest.Wait()
-		b.hear()
+		b.deliverDelayed()
 		time.Sleep(50 * time.Second)
 		synctest.Wait()
 		if p := b.State().Permit(token); p == nil || p.State != semaphore.Cooling {
@@ -44,7 +44,7 @@ func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 }
 
 // A permit is released before its lease is created, and the walk sees it cooling before the lessor gets the event.
-func TestAdopt_CoolingBeganAfterPromotion_LastsItsFullTime(t *testing.T) {
+func TestAdopt_CoolingBeganAfterPromotion_LastsFullTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
 		b.fill(3 * epoch.Chunk)
@@ -56,11 +56,11 @@ func TestAdopt_CoolingBeganAfterPromotion_LastsItsFullTime(t *testing.T) {
 		if b.hasLease(last) {
 			t.Fatal("the permit already has a lease")
 		}
-		b.late.Store(true)
+		b.delayed.Store(true)
 		b.Do(fsm.Release{Token: last, Cooling: time.Second})
-		time.Sleep(4 * longestRest) // the walk has finished
+		time.Sleep(4 * maxRest) // the walk has finished
 		synctest.Wait()
-		b.hear()
+		b.deliverDelayed()
 		if p := b.State().Permit(last); p == nil || p.State != semaphore.Cooling {
 			t.Fatalf("20 ms after its release the slot is %+v, want cooling for a second", p)
 		}
@@ -87,10 +87,10 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}
-		if v := renewed(b.Lessor, 1, second, admit); v.Status != Renewed {
+		if v := renewOne(b.Lessor, 1, second, admit); v.Status != Renewed {
 			t.Fatalf("Renew() = %+v, want Renewed", v)
 		}
-		b.Become(nil)
+		b.SetOutcome(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if p := b.State().Permit(first); p != nil {
@@ -108,16 +108,16 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 // slowBench is a bench whose lessor can be made to receive events late.
 type slowBench struct {
 	*bench
-	late   atomic.Bool
-	unsaid []fsm.Applied
+	delayed       atomic.Bool
+	delayedEvents []fsm.Applied
 }
 
 func newSlowBench(t testing.TB) *slowBench {
 	b := &slowBench{bench: &bench{World: epochtest.New(t)}}
 	b.Lessor = New(Config{State: b.State, Propose: b.World.Propose, Overheld: func(*semaphore.Permit) {}})
 	b.Machine.Subscribe(func(a fsm.Applied) {
-		if b.late.Load() {
-			b.unsaid = append(b.unsaid, a)
+		if b.delayed.Load() {
+			b.delayedEvents = append(b.delayedEvents, a)
 			return
 		}
 		b.Applied(a)
@@ -125,12 +125,12 @@ func newSlowBench(t testing.TB) *slowBench {
 	return b
 }
 
-// hear delivers the outstanding events to the lessor.
-func (b *slowBench) hear() {
-	for _, a := range b.unsaid {
+// deliverDelayed delivers the outstanding events to the lessor.
+func (b *slowBench) deliverDelayed() {
+	for _, a := range b.delayedEvents {
 		b.Applied(a)
 	}
-	b.unsaid = nil
-	b.late.Store(false)
+	b.delayedEvents = nil
+	b.delayed.Store(false)
 	synctest.Wait()
 }

@@ -5,8 +5,8 @@ import "sync"
 // intake counts the frames that have been received but whose deadlines have not been extended yet. Waiting for the
 // frames that are currently open does not delay later ones.
 type intake struct {
-	mu  sync.Mutex // guards now, and the fields of every generation
-	now *generation
+	mu      sync.Mutex // guards now, and the fields of every generation
+	current *generation
 }
 
 // generation counts the frames received between two fences.
@@ -21,7 +21,7 @@ func newGeneration() *generation { return &generation{empty: make(chan struct{})
 // enter opens the intake for one frame. leave closes it, and does nothing when called again.
 func (in *intake) enter() (leave func()) {
 	in.mu.Lock()
-	g := in.now
+	g := in.current
 	g.open++
 	in.mu.Unlock()
 	left := false
@@ -31,7 +31,7 @@ func (in *intake) enter() (leave func()) {
 		if !left {
 			left = true
 			g.open--
-			g.settle()
+			g.closeIfEmpty()
 		}
 	}
 }
@@ -39,15 +39,15 @@ func (in *intake) enter() (leave func()) {
 // fence waits until all frames received before the call have left.
 func (in *intake) fence() {
 	in.mu.Lock()
-	g := in.now
-	in.now = newGeneration()
+	g := in.current
+	in.current = newGeneration()
 	g.sealed = true
-	g.settle()
+	g.closeIfEmpty()
 	in.mu.Unlock()
 	<-g.empty
 }
 
-func (g *generation) settle() {
+func (g *generation) closeIfEmpty() {
 	if g.sealed && g.open == 0 {
 		close(g.empty)
 	}

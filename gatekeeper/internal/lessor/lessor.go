@@ -49,19 +49,19 @@ type lease struct {
 	deadline moment
 	// since is when the permit was first held, as far as this epoch knows: the grant or the promotion.
 	since moment
-	// overAt is when max_hold runs out. It is zero without max_hold, and once the holder has been notified.
-	overAt moment
-	// plain is the last judgement without an objection to the permit. It is valid until its rules change.
-	plain judgement
+	// maxHoldAt is when max_hold runs out. It is zero without max_hold, and once the holder has been notified.
+	maxHoldAt moment
+	// lastAdmitted is the last judgement without an objection to the permit. It is valid until its rules change.
+	lastAdmitted judgement
 	// shortening is the shorter duration being committed, or zero. Until the outcome is known, no response may exceed
 	// it.
 	shortening time.Duration
 	// stream and received belong to the newest frame that renewed the lease; see durations.
 	stream   uint64
 	received moment
-	// others is an upper bound on the time at which a response was last sent outside that stream. It is zero if none
+	// otherResponse is an upper bound on the time at which a response was last sent outside that stream. It is zero if none
 	// has been sent since the grant.
-	others moment
+	otherResponse moment
 	// mark is set while a proposal to end the permit is pending, and closed when the proposal is resolved.
 	mark chan struct{}
 	// at and index are the lease's position in the heap. at is never later than the next deadline of the lease.
@@ -78,7 +78,7 @@ type lease struct {
 
 // New returns a Lessor for a server that is not the leader.
 func New(cfg Config) *Lessor {
-	l := &Lessor{cfg: cfg, base: newBase(), intake: intake{now: newGeneration()}}
+	l := &Lessor{cfg: cfg, base: newBase(), intake: intake{current: newGeneration()}}
 	l.Room = epoch.NewRoom(cfg.Propose, l.forget)
 	return l
 }
@@ -91,11 +91,11 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 		l.leases, l.owed = make(map[uint64]*lease), make(map[uint64]moment)
 		l.Go(func() { l.adopt(e, state) })
 		e.Run(func() (func(), time.Duration) {
-			due, over, next := l.collect()
-			if len(due)+len(over) == 0 {
+			due, overheld, next := l.collect()
+			if len(due)+len(overheld) == 0 {
 				return nil, next
 			}
-			return func() { l.end(e, due, over) }, 0
+			return func() { l.end(e, due, overheld) }, 0
 		})
 	})
 }
@@ -125,11 +125,11 @@ func (l *Lessor) Applied(a fsm.Applied) {
 	}
 	now := l.now()
 	for i := range a.Events {
-		l.take(&a.Events[i], a.State, now)
+		l.handleEvent(&a.Events[i], a.State, now)
 	}
 }
 
-func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
+func (l *Lessor) handleEvent(e *fsm.Event, state *fsm.State, now moment) {
 	switch e.Kind {
 	case fsm.Granted:
 		// The lease may already exist, if a refresh saw the new state before this event. Its deadline is kept.
@@ -168,15 +168,15 @@ func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
 		owed = max(owed, old.deadline)
 	}
 	l.owed[le.token] = owed
-	le.overAt = overAt(state, e.Permit, le.since)
+	le.maxHoldAt = maxHoldAt(state, e.Permit, le.since)
 	le.extend(old.deadline)
 	l.reschedule(le)
 	l.drop(old.token)
 }
 
 // put creates the lease of a permit whose duration counts from the given moment.
-func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
-	le := &lease{token: p.Token, since: then, deadline: then.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
+func (l *Lessor) put(p *semaphore.Permit, start moment) *lease {
+	le := &lease{token: p.Token, since: start, deadline: start.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
 	if p.Owes {
 		l.owed[p.Token] = le.deadline
 	}
@@ -191,19 +191,19 @@ func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {
-		begun := l.begun(p)
-		le = l.put(p, begun)
+		startTime := l.startTime(p)
+		le = l.put(p, startTime)
 		if p.Token <= l.lastToken {
-			le.others = begun
+			le.otherResponse = startTime
 		}
-		le.overAt = overAt(state, p, begun)
+		le.maxHoldAt = maxHoldAt(state, p, startTime)
 		l.reschedule(le)
 	}
 	return le
 }
 
-// begun returns the moment from which the duration of a permit without a lease counts, or a later moment.
-func (l *Lessor) begun(p *semaphore.Permit) moment {
+// startTime returns the moment from which the duration of a permit without a lease counts, or a later moment.
+func (l *Lessor) startTime(p *semaphore.Permit) moment {
 	if p.Token > l.lastToken {
 		return l.now()
 	}
@@ -257,16 +257,16 @@ func (le *lease) Before(other *lease) bool { return le.at < other.at }
 func (le *lease) Moved(index int) { le.index = int32(index) } //nolint:gosec // there are fewer than 2^31 leases
 
 func (le *lease) next() moment {
-	if le.overAt != 0 {
-		return min(le.overAt, le.deadline)
+	if le.maxHoldAt != 0 {
+		return min(le.maxHoldAt, le.deadline)
 	}
 	return le.deadline
 }
 
 func (le *lease) extend(deadline moment) { le.deadline = max(le.deadline, deadline) }
 
-// marked marks the lease, because the caller is about to propose its end.
-func (l *Lessor) marked(le *lease) {
+// setMark marks the lease, because the caller is about to propose its end.
+func (l *Lessor) setMark(le *lease) {
 	le.mark = make(chan struct{})
 	l.marks++
 }
@@ -281,8 +281,8 @@ func (le *lease) resolve() {
 // lifetime returns the minimum time from the start of a permit until its end is proposed.
 func lifetime(p *semaphore.Permit) time.Duration { return p.Duration + semaphore.Grace(p.Duration) }
 
-// overAt returns when a permit held since the given moment exceeds max_hold, or zero if its definition sets no limit.
-func overAt(state *fsm.State, p *semaphore.Permit, since moment) moment {
+// maxHoldAt returns when a permit held since the given moment exceeds max_hold, or zero if its definition sets no limit.
+func maxHoldAt(state *fsm.State, p *semaphore.Permit, since moment) moment {
 	if p.State != semaphore.Live {
 		return 0
 	}

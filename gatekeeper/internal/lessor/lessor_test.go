@@ -45,8 +45,8 @@ func (b *bench) fill(n int) {
 	}
 }
 
-// renewed returns the verdict on refreshing one permit with a unary call.
-func renewed(l *Lessor, term, token uint64, admit Admit) Verdict {
+// renewOne returns the verdict on refreshing one permit with a unary call.
+func renewOne(l *Lessor, term, token uint64, admit Admit) Verdict {
 	verdicts, _ := l.Renew(term, Frame{Received: time.Now()}, []Refresh{{Token: token}}, admit, nil)
 	return verdicts[0]
 }
@@ -66,11 +66,11 @@ func TestPromote_ManyPermits_AllGetLeasesAndExpire(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		b.promote(1)
 		defer b.Close()
-		time.Sleep(brief / 2)
+		time.Sleep(shortLifetime / 2)
 		if n := b.Len(); n != 3*epoch.Chunk+7 {
 			t.Fatalf("%d leases, want one per permit", n)
 		}
-		time.Sleep(60*time.Second - brief/2)
+		time.Sleep(60*time.Second - shortLifetime/2)
 		synctest.Wait()
 		if n := b.State().PermitCount(); n != 3*epoch.Chunk+7 {
 			t.Fatalf("%d permits remain before the grace period is over, want all", n)
@@ -93,8 +93,8 @@ func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 		b.Grant("pool", "brief")
 		b.promote(1)
 		defer b.Close()
-		if n, has := b.Len(), b.hasLease(3*epoch.Chunk+1); !has || n == 3*epoch.Chunk+1 {
-			t.Fatalf("%d leases immediately after the promotion, one for the short permit: %t", n, has)
+		if n, hasShort := b.Len(), b.hasLease(3*epoch.Chunk+1); !hasShort || n == 3*epoch.Chunk+1 {
+			t.Fatalf("%d leases immediately after the promotion, one for the short permit: %t", n, hasShort)
 		}
 		time.Sleep(time.Second + semaphore.Grace(time.Second))
 		synctest.Wait()
@@ -105,7 +105,7 @@ func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 }
 
 // A longer duration is sent once it is committed. After that, the holder may rely on it.
-func TestApplied_LongerDurationBeforeTheLease_CountsFromTheEvent(t *testing.T) {
+func TestApplied_LongerDurationBeforeLease_CountsFromEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(3 * epoch.Chunk)
@@ -115,7 +115,7 @@ func TestApplied_LongerDurationBeforeTheLease_CountsFromTheEvent(t *testing.T) {
 		if b.hasLease(last) {
 			t.Fatal("the permit already has a lease")
 		}
-		time.Sleep(longestRest / 2)
+		time.Sleep(maxRest / 2)
 		b.Do(fsm.Extend{Token: last, Duration: 2 * time.Minute})
 		want := 2*time.Minute + semaphore.Grace(2*time.Minute)
 		if d, ok := b.Remaining(b.State().Permit(last)); !ok || d != want {
@@ -124,7 +124,7 @@ func TestApplied_LongerDurationBeforeTheLease_CountsFromTheEvent(t *testing.T) {
 	})
 }
 
-func TestRemaining_BeforeTheLeaseIsMade_CountsFromThePromotion(t *testing.T) {
+func TestRemaining_BeforeLeaseIsCreated_CountsFromPromotion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(1)
@@ -176,14 +176,14 @@ func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 		l.Promote(1, time.Now(), state)
 		synctest.Wait()
 		l.Abandon(1, token)
-		v := renewed(l, 1, token, admitAll)
+		v := renewOne(l, 1, token, admitAll)
 		if v.Status != Marked {
 			t.Fatalf("Renew() = %+v, want Marked", v)
 		}
 		l.Demote(1)
 		l.Promote(2, time.Now(), state)
 		<-v.Resolved
-		if v := renewed(l, 2, token, admitAll); v.Status != Renewed {
+		if v := renewOne(l, 2, token, admitAll); v.Status != Renewed {
 			t.Errorf("the mark is still set in the next epoch: %+v", v)
 		}
 	})
@@ -191,7 +191,7 @@ func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 
 func TestIntake_Fence_WaitsOnlyForEarlierFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := intake{now: newGeneration()}
+		in := intake{current: newGeneration()}
 		before := in.enter()
 		passed := make(chan struct{})
 		go func() {

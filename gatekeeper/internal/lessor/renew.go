@@ -29,8 +29,8 @@ const (
 // Refresh is a request to keep one permit alive.
 type Refresh struct {
 	Token uint64
-	// States is the duration that the client uses from this frame on, or 0 if it states none.
-	States time.Duration
+	// ClientDuration is the duration that the client uses from this frame on, or 0 if it states none.
+	ClientDuration time.Duration
 }
 
 // Frame is the source of a refresh.
@@ -88,7 +88,7 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 		if v.Status == Renewed {
 			le.extend(now.add(lifetime(v.Permit)))
 			le.renewed, le.abandoned = true, false
-			le.durations(&v, frame.Stream, received, r.States, now, l.owed[le.token])
+			le.durations(&v, frame.Stream, received, r.ClientDuration, now, l.owed[le.token])
 		}
 		verdicts = append(verdicts, v)
 	}
@@ -133,14 +133,14 @@ func (j *judgement) duration() time.Duration {
 	return j.definition.Duration
 }
 
-// tooLong reports whether held exceeds the definition's max_hold.
-func (j *judgement) tooLong(held time.Duration) bool {
+// exceedsMaxHold reports whether held exceeds the definition's max_hold.
+func (j *judgement) exceedsMaxHold(held time.Duration) bool {
 	return j.definition != nil && j.definition.MaxHold != 0 && held >= j.definition.MaxHold
 }
 
 // isValid reports whether the judgement is still valid for a permit.
 func (j *judgement) isValid(p *semaphore.Permit, rules uint64, held time.Duration) bool {
-	return j.permit == p && j.rules == rules && !j.tooLong(held)
+	return j.permit == p && j.rules == rules && !j.exceedsMaxHold(held)
 }
 
 func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now moment) (Verdict, *lease) {
@@ -157,21 +157,21 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 	}
 	admitted := semaphore.Decision{Outcome: semaphore.Refreshed}
 	held := now.sub(le.since)
-	if le.plain.isValid(p, state.Rules(), held) {
-		return Verdict{Status: Renewed, Permit: p, Decision: admitted, duration: le.plain.duration()}, le
+	if le.lastAdmitted.isValid(p, state.Rules(), held) {
+		return Verdict{Status: Renewed, Permit: p, Decision: admitted, duration: le.lastAdmitted.duration()}, le
 	}
 	j := judgement{permit: p, rules: state.Rules()}
 	if sd := state.Definition(p.Semaphore); sd != nil {
 		j.definition = sd.Definition
 	}
 	v := Verdict{Status: Renewed, Permit: p, duration: j.duration()}
-	v.Decision = admit(state, p, j.tooLong(held))
+	v.Decision = admit(state, p, j.exceedsMaxHold(held))
 	if v.Decision.Outcome != semaphore.Refreshed {
 		v.Status = Refused
 	}
-	le.plain = judgement{}
+	le.lastAdmitted = judgement{}
 	if v.Decision == admitted {
-		le.plain = j
+		le.lastAdmitted = j
 	}
 	return v, le
 }
@@ -188,24 +188,24 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 //
 // Clients do their part: once a frame has stated a duration, the client never relies on the response to an earlier
 // frame for longer than that.
-func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now, owed moment) {
+func (le *lease) durations(v *Verdict, stream uint64, received moment, clientDuration time.Duration, now, owed moment) {
 	replicated, want := v.Permit.Duration, v.duration
 	sameStream := stream != 0 && stream == le.stream
 	newest := received >= le.received
-	alone := (le.others == 0 || now.sub(le.others) >= replicated) && owed <= now
+	soleUser := (le.otherResponse == 0 || now.sub(le.otherResponse) >= replicated) && owed <= now
 	switch {
 	case le.shortening != 0:
 		v.Answer = min(want, le.shortening)
 	case want > replicated:
 		v.Answer, v.Lengthen = replicated, want
-	case want < replicated && states > 0 && states <= want && sameStream && newest && alone:
+	case want < replicated && clientDuration > 0 && clientDuration <= want && sameStream && newest && soleUser:
 		le.shortening = want
 		v.Answer, v.Shorten = want, want
 	default:
 		v.Answer = want
 	}
 	if stream == 0 || le.stream != 0 && !sameStream {
-		le.others = now
+		le.otherResponse = now
 	}
 	if stream == 0 || stream > le.stream {
 		le.stream = stream
@@ -235,7 +235,7 @@ func (l *Lessor) Abandon(term, token uint64) {
 		l.Unlock()
 		return
 	}
-	l.marked(le)
+	l.setMark(le)
 	le.abandoned = true
 	cmd := fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)}
 	l.Unlock()
@@ -252,7 +252,7 @@ func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	if le := l.leases[p.Token]; le != nil {
 		return l.now().sub(le.since)
 	}
-	return l.now().sub(l.begun(p))
+	return l.now().sub(l.startTime(p))
 }
 
 // Owed returns how long the slot of a live permit must cool if the permit ends now, because holders of superseded
@@ -269,7 +269,7 @@ func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 	if le := l.leases[p.Token]; le != nil {
 		return l.owing(le)
 	}
-	return l.cooling(l.begun(p).add(lifetime(p)).sub(l.now()))
+	return l.cooling(l.startTime(p).add(lifetime(p)).sub(l.now()))
 }
 
 // owing returns the Owed duration of a lease.
@@ -297,7 +297,7 @@ func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 	if l.Current() == nil || p.State == semaphore.Held {
 		return 0, false
 	}
-	deadline := l.begun(p).add(lifetime(p))
+	deadline := l.startTime(p).add(lifetime(p))
 	if le := l.leases[p.Token]; le != nil {
 		deadline = le.deadline
 	}

@@ -11,11 +11,11 @@ import (
 )
 
 // A judgement is kept until something it depends on changes.
-func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
+func TestRenew_JudgementInputChanges_IsJudgedAgain(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		command func(b *bench) fsm.Command
-		again   bool
+		name     string
+		command  func(b *bench) fsm.Command
+		rejudged bool
 	}{
 		{"another permit is granted", func(b *bench) fsm.Command {
 			return fsm.Grant{Semaphore: "pool", Weight: 1, DefinitionVersion: b.State().Definition("pool").Version,
@@ -55,7 +55,7 @@ func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 					return semaphore.Decision{Outcome: semaphore.Refreshed}
 				}
 				for range 2 {
-					renewed(b.Lessor, 1, 1, admit)
+					renewOne(b.Lessor, 1, 1, admit)
 				}
 				if judged != 1 {
 					t.Fatalf("the permit was judged %d times before a change, want once", judged)
@@ -65,7 +65,7 @@ func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 				if b.State().Revision() == state.Revision() {
 					t.Fatal("the command changed nothing")
 				}
-				if renewed(b.Lessor, 1, 1, admit); (judged == 2) != c.again {
+				if renewOne(b.Lessor, 1, 1, admit); (judged == 2) != c.rejudged {
 					t.Errorf("the permit was judged %d times in total", judged)
 				}
 			})
@@ -82,21 +82,21 @@ func TestRenew_RefusedOrStopping_IsJudgedEachTime(t *testing.T) {
 		defer b.Close()
 		decision := semaphore.Decision{Outcome: semaphore.Refreshed, Stop: semaphore.StopRevoked}
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision { return decision }
-		if v := renewed(b.Lessor, 1, 1, admit); v.Decision != decision {
+		if v := renewOne(b.Lessor, 1, 1, admit); v.Decision != decision {
 			t.Errorf("Renew() = %+v, want the decision of Admit", v)
 		}
 		decision = semaphore.Decision{Outcome: semaphore.Denied}
-		if v := renewed(b.Lessor, 1, 1, admit); v.Status != Refused {
+		if v := renewOne(b.Lessor, 1, 1, admit); v.Status != Refused {
 			t.Errorf("Renew() = %+v, want Refused", v)
 		}
 		decision = semaphore.Decision{Outcome: semaphore.Refreshed}
-		if v := renewed(b.Lessor, 1, 1, admit); v.Status != Renewed || v.Decision != decision {
+		if v := renewOne(b.Lessor, 1, 1, admit); v.Status != Renewed || v.Decision != decision {
 			t.Errorf("Renew() = %+v, want Renewed", v)
 		}
 	})
 }
 
-func TestRenew_MaxHoldRunsOut_IsJudgedAgain(t *testing.T) {
+func TestRenew_MaxHoldElapses_IsJudgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(1)
@@ -110,7 +110,7 @@ func TestRenew_MaxHoldRunsOut_IsJudgedAgain(t *testing.T) {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}
 		for _, want := range []Status{Renewed, Renewed, Renewed, Refused} {
-			if v := renewed(b.Lessor, 1, 1, admit); v.Status != want {
+			if v := renewOne(b.Lessor, 1, 1, admit); v.Status != want {
 				t.Fatalf("after %v: Renew() = %+v", b.Held(b.State().Permit(1)), v)
 			}
 			time.Sleep(30 * time.Second)
@@ -119,7 +119,7 @@ func TestRenew_MaxHoldRunsOut_IsJudgedAgain(t *testing.T) {
 }
 
 // Unchanged lets a refresh skip the call to Check, so it must notice everything that could change the result.
-func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
+func TestUnchanged_EntryMarkOrEpoch_ReturnsFalse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(2)

@@ -26,7 +26,7 @@ func Handler(g prometheus.Gatherer, healthy, ready func() error) http.Handler {
 	mux.HandleFunc("GET /debug/pprof/{$}", listProfiles)
 	mux.HandleFunc("GET /debug/pprof/{name}", serveProfile)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		plain(w, http.StatusOK, "/metrics\n/healthz\n/readyz\n/debug/pprof/\n")
+		writeText(w, http.StatusOK, "/metrics\n/healthz\n/readyz\n/debug/pprof/\n")
 	})
 	return mux
 }
@@ -35,15 +35,15 @@ func check(f func() error) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if f != nil {
 			if err := f(); err != nil {
-				plain(w, http.StatusServiceUnavailable, err.Error()+"\n")
+				writeText(w, http.StatusServiceUnavailable, err.Error()+"\n")
 				return
 			}
 		}
-		plain(w, http.StatusOK, "ok\n")
+		writeText(w, http.StatusOK, "ok\n")
 	}
 }
 
-func plain(w http.ResponseWriter, status int, text string) {
+func writeText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")

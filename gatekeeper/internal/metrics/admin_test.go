@@ -57,7 +57,7 @@ func TestHandler_EveryPage(t *testing.T) {
 	}
 }
 
-func TestHandler_HealthAndReadiness_FollowTheirFunctions(t *testing.T) {
+func TestHandler_HealthAndReadiness_ReflectTheirFunctions(t *testing.T) {
 	var err error
 	f := func() error { return err }
 	h := Handler(newMetrics(t), f, f)

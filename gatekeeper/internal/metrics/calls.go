@@ -13,10 +13,10 @@ import (
 
 // calls counts API calls.
 type calls struct {
-	ended     *prometheus.CounterVec
-	reasons   *prometheus.CounterVec
-	byMethod  map[string]*method // by full name; not changed after New
-	forOthers *method
+	ended    *prometheus.CounterVec
+	reasons  *prometheus.CounterVec
+	byMethod map[string]*method // by full name; not changed after New
+	other    *method
 }
 
 // method holds the metrics of one method, looked up in advance.
@@ -67,20 +67,20 @@ func (c *calls) collector() prometheus.Collector {
 			c.byMethod["/"+s.ServiceName+"/"+d.StreamName] = add(short+"/"+d.StreamName, false, true)
 		}
 	}
-	c.forOthers = add(otherMethods, false, true)
+	c.other = add(otherMethods, false, true)
 	return group{c.ended, c.reasons, forwarded, took, open}
 }
 
-func (c *calls) of(fullMethod string) *method {
+func (c *calls) lookup(fullMethod string) *method {
 	if m := c.byMethod[fullMethod]; m != nil {
 		return m
 	}
-	return c.forOthers
+	return c.other
 }
 
 // CallEnded counts a unary call or a stream that ended. reason is taken from the ErrorInfo, if there is one.
 func (m *Metrics) CallEnded(fullMethod string, code codes.Code, reason string, took time.Duration) {
-	called := m.calls.of(fullMethod)
+	called := m.calls.lookup(fullMethod)
 	if called.took != nil {
 		called.took.Observe(took.Seconds())
 	}
@@ -98,11 +98,11 @@ func (m *Metrics) StreamOpened(fullMethod string) { m.streams(fullMethod, 1) }
 // StreamClosed stops counting a stream as open.
 func (m *Metrics) StreamClosed(fullMethod string) { m.streams(fullMethod, -1) }
 
-func (m *Metrics) streams(fullMethod string, by float64) {
-	if called := m.calls.of(fullMethod); called.open != nil {
-		called.open.Add(by)
+func (m *Metrics) streams(fullMethod string, delta float64) {
+	if called := m.calls.lookup(fullMethod); called.open != nil {
+		called.open.Add(delta)
 	}
 }
 
 // Forwarded counts a call or stream that is forwarded to the leader.
-func (m *Metrics) Forwarded(fullMethod string) { m.calls.of(fullMethod).forwarded.Inc() }
+func (m *Metrics) Forwarded(fullMethod string) { m.calls.lookup(fullMethod).forwarded.Inc() }

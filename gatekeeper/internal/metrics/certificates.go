@@ -24,10 +24,10 @@ func (e *expiries) Collect(ch chan<- prometheus.Metric) {
 	if s == nil || s.Certificates == nil {
 		return
 	}
-	for port, end := range s.Certificates() {
+	for port, expiry := range s.Certificates() {
 		var seconds float64
-		if !end.IsZero() {
-			seconds = float64(end.UnixMilli()) / float64(time.Second/time.Millisecond)
+		if !expiry.IsZero() {
+			seconds = float64(expiry.UnixMilli()) / float64(time.Second/time.Millisecond)
 		}
 		ch <- prometheus.MustNewConstMetric(e.desc, prometheus.GaugeValue, seconds, port)
 	}

@@ -10,7 +10,7 @@ import (
 
 // decisions counts the outcomes of acquires and refreshes.
 type decisions struct {
-	plain     [semaphore.Reacquired + 1]prometheus.Counter // by outcome; nil for Denied
+	byOutcome [semaphore.Reacquired + 1]prometheus.Counter // by outcome; nil for Denied
 	denied    [semaphore.NoFreePermit + 1]prometheus.Counter
 	refreshed [keeper.StatusRetry + 1]prometheus.Counter
 }
@@ -19,7 +19,7 @@ func (d *decisions) collector() prometheus.Collector {
 	decided := counterVec("decisions_total",
 		"Acquires answered by the leader, by outcome and, if denied, by reason.", "outcome", "reason")
 	for _, o := range []semaphore.Outcome{semaphore.Granted, semaphore.Refreshed, semaphore.Reacquired} {
-		d.plain[o] = decided.WithLabelValues(o.String(), "")
+		d.byOutcome[o] = decided.WithLabelValues(o.String(), "")
 	}
 	for r := semaphore.NoSuchSemaphore; r <= semaphore.NoFreePermit; r++ {
 		d.denied[r] = decided.WithLabelValues(semaphore.Denied.String(), r.String())
@@ -39,7 +39,7 @@ func (m *Metrics) Decided(outcome semaphore.Outcome, reason semaphore.Reason) {
 		inc(m.decisions.denied[:], int(reason))
 		return
 	}
-	inc(m.decisions.plain[:], int(outcome))
+	inc(m.decisions.byOutcome[:], int(outcome))
 }
 
 // Refreshed counts the result of refreshing one token.

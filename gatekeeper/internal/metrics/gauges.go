@@ -25,8 +25,8 @@ type Sources struct {
 	Missing func(fsm.Missed) int
 	// HostClocks returns how many callers have clocks that differ from this server's.
 	HostClocks func() int
-	// ClocksOff returns how many members have clocks that differ from the other members' clocks.
-	ClocksOff func() int
+	// SkewedClocks returns how many members have clocks that differ from the other members' clocks.
+	SkewedClocks func() int
 	// Certificates returns when the certificates of the ports with TLS expire. A zero time means unusable files.
 	Certificates func() map[string]time.Time
 	// Insecure means that the server was started with --insecure.
@@ -89,8 +89,8 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		})
 	}
 	return group{
-		missed("nobody_asked", fsm.NobodyAsked), missed("denied", fsm.AskedButDenied),
-		missed("no_progress", fsm.NoProgress), missed("held_too_long", fsm.HeldLong),
+		missed("nobody_asked", fsm.NoRequests), missed("denied", fsm.AllDenied),
+		missed("no_progress", fsm.NoProgress), missed("held_too_long", fsm.HeldTooLong),
 		state("definitions", "Definitions stored.", func(s *fsm.State) float64 { return float64(s.DefinitionCount()) }),
 		state("permits", "Permits that occupy slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),
 		state("revision", "The newest applied revision.", func(s *fsm.State) float64 { return float64(s.Revision()) }),
@@ -116,7 +116,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		state("work_bytes", "Bytes stored and reserved for jobs.", func(s *fsm.State) float64 { return float64(s.WorkBytes()) }),
 		number("waiters", "Acquire calls waiting in the leader's queues, excluding idle workers.", func(s *Sources) func() int { return s.Waiters }),
 		number("host_clocks_off", "Callers whose clocks differ from the leader's by more than 5 minutes, on the leader.", func(s *Sources) func() int { return s.HostClocks }),
-		number("member_clocks_off", "Members whose clocks differ from the other members' clocks, on the leader.", func(s *Sources) func() int { return s.ClocksOff }),
+		number("member_clocks_off", "Members whose clocks differ from the other members' clocks, on the leader.", func(s *Sources) func() int { return s.SkewedClocks }),
 		number("deadlines", "Permits whose deadlines the leader tracks.", func(s *Sources) func() int { return s.Deadlines }),
 		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),
 		gauge("recovery_wait_seconds", "How much longer no permits are granted after a recovery; 0 if permits are granted.", func(s *Sources) float64 {
@@ -156,12 +156,12 @@ func (m *Metrics) newAdmitted() prometheus.Collector {
 	g := group{prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "rpc_open",
 		Help: "Open calls and streams: in progress, waiting, or not received yet. Those that refresh or end permits are not counted.",
-	}, read(func(c *admission.Control) float64 { return float64(c.IsOpen()) }))}
+	}, read(func(c *admission.Control) float64 { return float64(c.OpenCalls()) }))}
 	for _, k := range admission.Kinds() {
 		g = append(g, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "rpc_working", Help: "Calls in progress, by kind.",
 			ConstLabels: prometheus.Labels{"kind": k.String()},
-		}, read(func(c *admission.Control) float64 { return float64(c.InWork(k)) })))
+		}, read(func(c *admission.Control) float64 { return float64(c.CallsInProgress(k)) })))
 		for _, s := range admission.Scopes() {
 			g = append(g, prometheus.NewCounterFunc(prometheus.CounterOpts{
 				Namespace: namespace, Name: "rpc_refused_total",

@@ -62,16 +62,16 @@ type leadership struct {
 }
 
 func (l leadership) Confirm(ctx context.Context, term uint64, t time.Time) error {
-	began := time.Now()
+	start := time.Now()
 	err := l.Leadership.Confirm(ctx, term, t)
-	l.took.Observe(time.Since(began).Seconds())
+	l.took.Observe(time.Since(start).Seconds())
 	return err
 }
 
-func (l leadership) ConfirmLater(term uint64, t time.Time, tell func(error)) {
-	began := time.Now()
+func (l leadership) ConfirmLater(term uint64, t time.Time, done func(error)) {
+	start := time.Now()
 	l.Leadership.ConfirmLater(term, t, func(err error) {
-		l.took.Observe(time.Since(began).Seconds())
-		tell(err)
+		l.took.Observe(time.Since(start).Seconds())
+		done(err)
 	})
 }

@@ -26,12 +26,12 @@ type Metrics struct {
 // New creates the metrics of one server, in a separate registry and, unless it is nil, also in the given one. If the
 // given registry returns an error, nothing is registered. The usual cause is that it already has another server's
 // metrics.
-func New(also prometheus.Registerer) (*Metrics, error) {
+func New(extra prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registerer = tee{m.registry}
-	if also != nil {
-		m.registerer = append(m.registerer, also)
+	if extra != nil {
+		m.registerer = append(m.registerer, extra)
 	}
 	m.own = group{m.decisions.collector(), m.changes.collector(), m.calls.collector(), m.log.collector(), m.newGauges()}
 	if err := m.registerer.Register(&m.own); err != nil {

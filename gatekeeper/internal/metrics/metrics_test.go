@@ -38,15 +38,15 @@ func newMetrics(t *testing.T) *Metrics {
 	return m
 }
 
-func want(t *testing.T, m *Metrics, text string, names ...string) {
+func wantMetrics(t *testing.T, m *Metrics, text string, names ...string) {
 	t.Helper()
 	if err := testutil.GatherAndCompare(m, strings.NewReader(text), names...); err != nil {
 		t.Error(err)
 	}
 }
 
-// use records a value for each kind of metric.
-func use(m *Metrics) {
+// recordAll records a value for each kind of metric.
+func recordAll(m *Metrics) {
 	m.Decided(semaphore.Granted, semaphore.NoReason)
 	m.Decided(semaphore.Denied, semaphore.NoFreePermit)
 	m.Refreshed(keeper.StatusRefreshed)
@@ -56,9 +56,9 @@ func use(m *Metrics) {
 	m.Entry(batcher.Entry{Commands: 3, Bytes: 200, Took: time.Millisecond})
 }
 
-func TestMetrics_All_PassTheLinter(t *testing.T) {
+func TestMetrics_PassLinter(t *testing.T) {
 	m := newMetrics(t)
-	use(m)
+	recordAll(m)
 	problems, err := testutil.GatherAndLint(m)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestDecided_CountsOutcomesAndReasons(t *testing.T) {
 	m.Decided(semaphore.Refreshed, semaphore.NoReason)
 	m.Decided(semaphore.Denied, semaphore.Cordoned)
 	m.Decided(0, semaphore.NoReason) // undecided: not counted, but no panic
-	if got := testutil.ToFloat64(m.decisions.plain[semaphore.Granted]); got != 2 {
+	if got := testutil.ToFloat64(m.decisions.byOutcome[semaphore.Granted]); got != 2 {
 		t.Errorf("got %v granted, want 2", got)
 	}
 	if got := testutil.ToFloat64(m.decisions.denied[semaphore.Cordoned]); got != 1 {
@@ -98,7 +98,7 @@ func TestRefreshed_CountsEveryStatus(t *testing.T) {
 	for s := keeper.StatusRefreshed; s <= keeper.StatusRetry; s++ {
 		m.Refreshed(s)
 	}
-	want(t, m, `
+	wantMetrics(t, m, `
 # HELP gatekeeper_refreshes_total Refreshes of single tokens answered by the leader, by result.
 # TYPE gatekeeper_refreshes_total counter
 gatekeeper_refreshes_total{status="lost"} 1
@@ -136,7 +136,7 @@ func TestCallEnded_OtherMethodsShareOneLabel(t *testing.T) {
 	m.CallEnded("/other.Service/Method1", codes.Unimplemented, "", time.Hour)
 	m.CallEnded("/other.Service/Method2", codes.Unimplemented, "", time.Hour)
 	m.CallEnded(gatekeeperv1.PermitService_KeepAlive_FullMethodName, codes.Unavailable, "NOT_LEADER", time.Hour)
-	want(t, m, `
+	wantMetrics(t, m, `
 # HELP gatekeeper_rpc_errors_total Calls and streams that ended with an error, by gRPC status and reason.
 # TYPE gatekeeper_rpc_errors_total counter
 gatekeeper_rpc_errors_total{code="Unavailable",reason="NOT_LEADER"} 2
@@ -148,7 +148,7 @@ gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
 	if n := testutil.ToFloat64(m.calls.ended.WithLabelValues("PermitService/TryAcquire", "OK")); n != 1 {
 		t.Errorf("got %v calls that ended with OK, want 1", n)
 	}
-	keepAlive := m.calls.of(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
+	keepAlive := m.calls.lookup(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if keepAlive.took != nil {
 		t.Error("stream durations are measured")
 	}
@@ -167,7 +167,7 @@ func TestEntry_CountsByOutcome(t *testing.T) {
 	for _, err := range []error{nil, nil, consensus.ErrNotAppended, consensus.ErrUnknownOutcome, errors.New("some other error")} {
 		m.Entry(batcher.Entry{Commands: 2, Bytes: 10, Took: time.Second, Err: err})
 	}
-	want(t, m, `
+	wantMetrics(t, m, `
 # HELP gatekeeper_log_entries_total Proposed log entries, by outcome: applied, refused (certainly not in the log) or unknown.
 # TYPE gatekeeper_log_entries_total counter
 gatekeeper_log_entries_total{outcome="applied"} 2
@@ -176,7 +176,7 @@ gatekeeper_log_entries_total{outcome="unknown"} 2
 `, "gatekeeper_log_entries_total")
 }
 
-func TestAttach_StatesAreReadAtEachScrape(t *testing.T) {
+func TestAttach_GaugesAreReadAtEachScrape(t *testing.T) {
 	m := newMetrics(t)
 	machine, waiters := fsm.New("id"), 3
 	text := `
@@ -187,9 +187,9 @@ gatekeeper_definitions 0
 # TYPE gatekeeper_waiters gauge
 gatekeeper_waiters %
 `
-	want(t, m, strings.Replace(text, "%", "0", 1), "gatekeeper_definitions", "gatekeeper_waiters")
+	wantMetrics(t, m, strings.Replace(text, "%", "0", 1), "gatekeeper_definitions", "gatekeeper_waiters")
 	m.Attach(Sources{State: machine.State, Waiters: func() int { return waiters }})
-	want(t, m, strings.Replace(text, "%", "3", 1), "gatekeeper_definitions", "gatekeeper_waiters")
+	wantMetrics(t, m, strings.Replace(text, "%", "3", 1), "gatekeeper_definitions", "gatekeeper_waiters")
 }
 
 func TestAttach_RefusedCalls_AreCountedByScope(t *testing.T) {
@@ -205,7 +205,7 @@ func TestAttach_RefusedCalls_AreCountedByScope(t *testing.T) {
 		defer call.End()
 		_ = call.Work(t.Context(), admission.Identity{}) // all but the first are refused
 	}
-	want(t, m, `
+	wantMetrics(t, m, `
 # HELP gatekeeper_rpc_open Open calls and streams: in progress, waiting, or not received yet. Those that refresh or end permits are not counted.
 # TYPE gatekeeper_rpc_open gauge
 gatekeeper_rpc_open 3
@@ -228,7 +228,7 @@ func scrape(t *testing.T, m *Metrics) string {
 }
 
 // Every API method must have its own counters. Other methods share one set.
-func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
+func TestCalls_EveryAPIMethod_HasCounters(t *testing.T) {
 	m := newMetrics(t)
 	methods := 0
 	protoregistry.GlobalFiles.RangeFilesByPackage("gatekeeper.v1", func(f protoreflect.FileDescriptor) bool {
@@ -236,7 +236,7 @@ func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
 			s := f.Services().Get(i)
 			for j := range s.Methods().Len() {
 				methods++
-				if name := fmt.Sprintf("/%s/%s", s.FullName(), s.Methods().Get(j).Name()); m.calls.of(name) == m.calls.forOthers {
+				if name := fmt.Sprintf("/%s/%s", s.FullName(), s.Methods().Get(j).Name()); m.calls.lookup(name) == m.calls.other {
 					t.Errorf("%s has no counters of its own and is counted as %q", name, otherMethods)
 				}
 			}
@@ -246,21 +246,21 @@ func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
 	if methods == 0 {
 		t.Error("the API has no methods")
 	}
-	if m.calls.of("/grpc.health.v1.Health/Check") != m.calls.forOthers {
+	if m.calls.lookup("/grpc.health.v1.Health/Check") != m.calls.other {
 		t.Error("the health service is counted as part of the API")
 	}
 }
 
-type confirming struct {
+type fakeLeadership struct {
 	keeper.Leadership
 	err error
 }
 
-func (c confirming) Confirm(context.Context, uint64, time.Time) error { return c.err }
+func (c fakeLeadership) Confirm(context.Context, uint64, time.Time) error { return c.err }
 
-func TestLeadership_ConfirmIsMeasuredAndPassedOn(t *testing.T) {
+func TestLeadership_Confirm_IsMeasuredAndDelegated(t *testing.T) {
 	m := newMetrics(t)
-	l := m.Leadership(confirming{err: consensus.ErrNotConfirmed})
+	l := m.Leadership(fakeLeadership{err: consensus.ErrNotConfirmed})
 	if err := l.Confirm(t.Context(), 1, time.Now()); !errors.Is(err, consensus.ErrNotConfirmed) {
 		t.Errorf("Confirm() = %v, want ErrNotConfirmed", err)
 	}
@@ -269,35 +269,35 @@ func TestLeadership_ConfirmIsMeasuredAndPassedOn(t *testing.T) {
 	}
 }
 
-func TestNew_GivenRegistry_HasTheMetricsUntilClose(t *testing.T) {
-	theirs := prometheus.NewRegistry()
-	m, err := New(theirs)
+func TestNew_GivenRegistry_HasMetricsUntilClose(t *testing.T) {
+	external := prometheus.NewRegistry()
+	m, err := New(external)
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := prometheus.NewCounter(prometheus.CounterOpts{Name: "gatekeeper_room_total", Help: "A metric of another package."})
-	m.Registerer().MustRegister(room)
-	for _, g := range []prometheus.Gatherer{m, theirs} {
+	custom := prometheus.NewCounter(prometheus.CounterOpts{Name: "gatekeeper_room_total", Help: "A metric of another package."})
+	m.Registerer().MustRegister(custom)
+	for _, g := range []prometheus.Gatherer{m, external} {
 		if n, err := testutil.GatherAndCount(g, "gatekeeper_revision", "gatekeeper_room_total"); n != 2 || err != nil {
 			t.Errorf("GatherAndCount() = %d, %v, want 2", n, err)
 		}
 	}
 
-	if _, err := New(theirs); err == nil {
+	if _, err := New(external); err == nil {
 		t.Error("New() registered the metrics of a second server in the same registry")
 	}
-	if !m.Registerer().Unregister(room) || m.Registerer().Unregister(room) {
+	if !m.Registerer().Unregister(custom) || m.Registerer().Unregister(custom) {
 		t.Error("Unregister() of the added metric must succeed exactly once")
 	}
 	m.Close()
-	if n, err := testutil.GatherAndCount(theirs); n != 0 || err != nil {
+	if n, err := testutil.GatherAndCount(external); n != 0 || err != nil {
 		t.Errorf("GatherAndCount() after Close = %d, %v, want 0", n, err)
 	}
-	again, err := New(theirs)
+	second, err := New(external)
 	if err != nil {
 		t.Fatalf("New() after Close = %v", err)
 	}
-	again.Close()
+	second.Close()
 }
 
 func TestMetrics_CountingACall_AllocatesNothing(t *testing.T) {

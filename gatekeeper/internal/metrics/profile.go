@@ -29,7 +29,7 @@ func listProfiles(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(&b, "%s?debug=1\t%d\n", p.Name(), p.Count())
 	}
 	b.WriteString("profile?seconds=30\ntrace?seconds=1\n")
-	plain(w, http.StatusOK, b.String())
+	writeText(w, http.StatusOK, b.String())
 }
 
 // serveProfile responds the way net/http/pprof does: "profile" and "trace" run for a limited time, and debug selects
@@ -38,21 +38,21 @@ func serveProfile(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	switch name {
 	case "profile":
-		timed(w, r, name, defaultSeconds, pprof.StartCPUProfile, pprof.StopCPUProfile)
+		serveTimed(w, r, name, defaultSeconds, pprof.StartCPUProfile, pprof.StopCPUProfile)
 		return
 	case "trace":
-		timed(w, r, name, 1, trace.Start, trace.Stop)
+		serveTimed(w, r, name, 1, trace.Start, trace.Stop)
 		return
 	}
 	p := pprof.Lookup(name)
 	if p == nil {
-		plain(w, http.StatusNotFound, fmt.Sprintf("there is no profile %q; see /debug/pprof/ for the available profiles\n", name))
+		writeText(w, http.StatusNotFound, fmt.Sprintf("there is no profile %q; see /debug/pprof/ for the available profiles\n", name))
 		return
 	}
-	debug, err := number(r, "debug", 0, 2)
-	gc, gcErr := number(r, "gc", 0, 1)
+	debug, err := intParam(r, "debug", 0, 2)
+	gc, gcErr := intParam(r, "gc", 0, 1)
 	if err := errors.Join(err, gcErr); err != nil {
-		plain(w, http.StatusBadRequest, err.Error()+"\n")
+		writeText(w, http.StatusBadRequest, err.Error()+"\n")
 		return
 	}
 	if name == "heap" && gc > 0 {
@@ -61,43 +61,43 @@ func serveProfile(w http.ResponseWriter, r *http.Request) {
 	if debug > 0 {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	} else {
-		attach(w, name)
+		setAttachment(w, name)
 	}
 	_ = p.WriteTo(w, debug) // the client may have disconnected
 }
 
-// timed runs a profile for the requested number of seconds, or until the client disconnects.
-func timed(w http.ResponseWriter, r *http.Request, name string, seconds int, start func(io.Writer) error, stop func()) {
-	seconds, err := number(r, "seconds", seconds, maxSeconds)
+// serveTimed runs a profile for the requested number of seconds, or until the client disconnects.
+func serveTimed(w http.ResponseWriter, r *http.Request, name string, seconds int, start func(io.Writer) error, stop func()) {
+	seconds, err := intParam(r, "seconds", seconds, maxSeconds)
 	if err != nil {
-		plain(w, http.StatusBadRequest, err.Error()+"\n")
+		writeText(w, http.StatusBadRequest, err.Error()+"\n")
 		return
 	}
-	length := time.Duration(seconds) * time.Second
+	duration := time.Duration(seconds) * time.Second
 	// Not every ResponseWriter supports this. If this one does not, the server's timeout applies.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(length + time.Minute))
-	attach(w, name)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(duration + time.Minute))
+	setAttachment(w, name)
 	if err := start(w); err != nil {
 		w.Header().Del("Content-Disposition")
-		plain(w, http.StatusConflict, fmt.Sprintf("cannot start the profile: %v\n", err)) // a process can run only one at a time
+		writeText(w, http.StatusConflict, fmt.Sprintf("cannot start the profile: %v\n", err)) // a process can run only one at a time
 		return
 	}
 	defer stop()
-	ctx, cancel := context.WithTimeout(r.Context(), length)
+	ctx, cancel := context.WithTimeout(r.Context(), duration)
 	defer cancel()
 	<-ctx.Done()
 }
 
-func attach(w http.ResponseWriter, name string) {
+func setAttachment(w http.ResponseWriter, name string) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }
 
-// number parses a query parameter between 0 and limit.
-func number(r *http.Request, name string, absent, limit int) (int, error) {
+// intParam parses a query parameter between 0 and limit.
+func intParam(r *http.Request, name string, fallback, limit int) (int, error) {
 	s := r.FormValue(name)
 	if s == "" {
-		return absent, nil
+		return fallback, nil
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > limit {

@@ -11,17 +11,17 @@ import (
 // adopt starts tracking the definitions that existed when the epoch began, if they still exist and expect work.
 func (l *Listener) adopt(e *epoch.Epoch, state *fsm.State) {
 	expected := func(sd *fsm.StoredDefinition) bool { return sd.Definition.ExpectEvery > 0 }
-	epoch.Walk(e, 0, epoch.Where(state.Definitions(""), expected), func(old *fsm.StoredDefinition) {
+	epoch.Walk(e, 0, epoch.Filter(state.Definitions(""), expected), func(old *fsm.StoredDefinition) {
 		now, name := l.cfg.State(), old.Definition.Name
 		if sd := now.Definition(name); sd != nil && expected(sd) && l.records[name] == nil {
-			l.listen(now, name, sd.Definition.ExpectEvery, l.promoted)
+			l.track(now, name, sd.Definition.ExpectEvery, l.promoted)
 		}
 	})
 }
 
-// listen creates the record of a semaphore from the state. Tracking starts at from.
-func (l *Listener) listen(state *fsm.State, name string, every time.Duration, from time.Time) {
-	r := &record{name: name, index: len(l.order), every: every, from: from, holders: make(map[uint64]*holding), next: from}
+// track creates the record of a semaphore from the state. Tracking starts at from.
+func (l *Listener) track(state *fsm.State, name string, every time.Duration, from time.Time) {
+	r := &record{name: name, index: len(l.list), every: every, from: from, holders: make(map[uint64]*holding), next: from}
 	for p := range state.Holders(name) {
 		if p.State == semaphore.Live {
 			r.holders[p.Token] = &holding{id: p.Identity, since: from, granted: p.GrantedAt()}
@@ -33,7 +33,7 @@ func (l *Listener) listen(state *fsm.State, name string, every time.Duration, fr
 		}
 		if e.Kind == fsm.MissedEvent {
 			r.noted = e.Missed
-			held := e.Missed == fsm.NoProgress || e.Missed == fsm.HeldLong
+			held := e.Missed == fsm.NoProgress || e.Missed == fsm.HeldTooLong
 			if r.fromJournal = held == (len(r.holders) > 0); r.fromJournal {
 				r.Report = Report{Kind: e.Missed, Since: e.At, Text: e.Reason}
 				l.counts[e.Missed]++
@@ -42,7 +42,7 @@ func (l *Listener) listen(state *fsm.State, name string, every time.Duration, fr
 		}
 	}
 	l.records[name] = r
-	l.order = append(l.order, r)
+	l.list = append(l.list, r)
 	l.watched.Store(int64(len(l.records)))
 }
 
@@ -51,26 +51,26 @@ func (l *Listener) drop(r *record) {
 	if r == nil {
 		return
 	}
-	if r.Kind != fsm.Heard {
+	if r.Kind != fsm.NothingMissed {
 		l.counts[r.Kind]--
 	}
-	last := len(l.order) - 1
-	l.order[r.index] = l.order[last]
-	l.order[r.index].index = r.index
-	l.order[last] = nil
-	l.order = l.order[:last]
+	last := len(l.list) - 1
+	l.list[r.index] = l.list[last]
+	l.list[r.index].index = r.index
+	l.list[last] = nil
+	l.list = l.list[:last]
 	delete(l.records, r.name)
 	l.watched.Store(int64(len(l.records)))
 }
 
-// look checks which semaphores are missing their work, one chunk at a time, and proposes the notes that are missing
+// check checks which semaphores are missing their work, one chunk at a time, and proposes the notes that are missing
 // from the journal.
-func (l *Listener) look(e *epoch.Epoch) {
+func (l *Listener) check(e *epoch.Epoch) {
 	more := true
 	for from := 0; more; from += epoch.Chunk {
 		var notes []fsm.Command
 		var names []string
-		if !e.During(func() { notes, names, more = l.lookAt(e.Term, from) }) {
+		if !e.IfCurrent(func() { notes, names, more = l.checkChunk(e.Term, from) }) {
 			return
 		}
 		e.Propose(func(i int, _ error) {
@@ -83,47 +83,47 @@ func (l *Listener) look(e *epoch.Epoch) {
 	}
 }
 
-// lookAt judges the records of one chunk that are due. It returns the commands to propose, the names of their
+// checkChunk judges the records of one chunk that are due. It returns the commands to propose, the names of their
 // semaphores, and whether there are more chunks.
-func (l *Listener) lookAt(term uint64, from int) (notes []fsm.Command, names []string, more bool) {
+func (l *Listener) checkChunk(term uint64, from int) (notes []fsm.Command, names []string, more bool) {
 	now := time.Now()
-	journals := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteMissed{})
-	end := min(from+epoch.Chunk, len(l.order))
-	for _, r := range l.order[min(from, end):end] {
+	supported := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteMissed{})
+	end := min(from+epoch.Chunk, len(l.list))
+	for _, r := range l.list[min(from, end):end] {
 		if r.next.After(now) {
 			continue
 		}
 		l.judge(r, now)
-		if r.Kind == r.noted || r.noting || !journals {
+		if r.Kind == r.noted || r.noting || !supported {
 			continue
 		}
 		r.noting = true
 		cmd := fsm.NoteMissed{Semaphore: r.name, Term: term, Missed: r.Kind, Text: r.Text, At: now}
-		if r.Kind == fsm.Heard {
+		if r.Kind == fsm.NothingMissed {
 			cmd.Text = "there is activity again after missed work"
 		}
 		notes, names = append(notes, cmd), append(names, r.name)
 	}
-	return notes, names, end < len(l.order)
+	return notes, names, end < len(l.list)
 }
 
 // judge updates the report of a record.
 func (l *Listener) judge(r *record, now time.Time) {
-	report, next := r.judge(now, l.cfg.Waits(r.name))
+	report, next := r.judge(now, l.cfg.HasWaiters(r.name))
 	r.next = next
-	if r.fromJournal && report.Kind == fsm.Heard {
+	if r.fromJournal && report.Kind == fsm.NothingMissed {
 		return // so far, only the journal's entry is known
 	}
-	if r.fromJournal && report.Kind == fsm.AskedButDenied {
+	if r.fromJournal && report.Kind == fsm.AllDenied {
 		report.Since = r.Since // the semaphore has not been held since then either
 	} else {
 		r.fromJournal = false
 	}
 	if report.Kind != r.Kind {
-		if r.Kind != fsm.Heard {
+		if r.Kind != fsm.NothingMissed {
 			l.counts[r.Kind]--
 		}
-		if report.Kind != fsm.Heard {
+		if report.Kind != fsm.NothingMissed {
 			l.counts[report.Kind]++
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// lookEvery is how often semaphores are checked for missed work.
-const lookEvery = time.Second
+// checkInterval is how often semaphores are checked for missed work.
+const checkInterval = time.Second
 
 // Config configures a Listener.
 type Config struct {
@@ -19,8 +19,8 @@ type Config struct {
 	State func() *fsm.State
 	// Propose appends a command to the log and reports its outcome exactly once. Neither Propose nor done may block.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// Waits reports whether a caller is waiting in the queue of a semaphore.
-	Waits func(semaphore string) bool
+	// HasWaiters reports whether a caller is waiting in the queue of a semaphore.
+	HasWaiters func(semaphore string) bool
 }
 
 // Report describes how a semaphore is missing its work.
@@ -30,12 +30,12 @@ type Report struct {
 	Since time.Time
 	// Text is a human-readable description.
 	Text string
-	// Reason is why the last caller was denied. It is set for fsm.AskedButDenied.
+	// Reason is why the last caller was denied. It is set for fsm.AllDenied.
 	Reason semaphore.Reason
 }
 
 // Kinds is the number of kinds of missed work, including fsm.Heard. They are numbered from 0.
-const Kinds = int(fsm.HeldLong) + 1
+const Kinds = int(fsm.HeldTooLong) + 1
 
 // Listener tracks expected work during one epoch. It is safe for concurrent use. While this server is not the leader,
 // it has no records. See package epoch for Demote and Close.
@@ -47,7 +47,7 @@ type Listener struct {
 	watched  atomic.Int64
 	promoted time.Time
 	records  map[string]*record
-	order    []*record // in no particular order; each record stores its index
+	list     []*record // in no particular order; each record stores its index
 	counts   [Kinds]int
 }
 
@@ -63,40 +63,40 @@ func (l *Listener) Promote(term uint64, instant time.Time, state *fsm.State) {
 	l.Begin(term, func(e *epoch.Epoch) {
 		l.promoted, l.records = instant, make(map[string]*record)
 		l.Go(func() { l.adopt(e, state) })
-		e.Every(lookEvery, func() { l.look(e) })
+		e.Every(checkInterval, func() { l.check(e) })
 	})
 }
 
 // forget drops all records of an epoch.
 func (l *Listener) forget() {
-	l.records, l.order, l.counts = nil, nil, [Kinds]int{}
+	l.records, l.list, l.counts = nil, nil, [Kinds]int{}
 	l.watched.Store(0)
 }
 
 // Asked records that a caller asked for a permit.
 func (l *Listener) Asked(sem string) {
-	l.with(sem, func(r *record) {
+	l.withRecord(sem, func(r *record) {
 		r.asked = time.Now()
-		r.heard(r.asked)
+		r.checkSoon(r.asked)
 	})
 }
 
 // Denied records that a caller was denied, and why.
 func (l *Listener) Denied(sem string, id semaphore.Identity, reason semaphore.Reason, message string) {
-	l.with(sem, func(r *record) {
+	l.withRecord(sem, func(r *record) {
 		r.denied, r.asker, r.reason, r.message = time.Now(), id, reason, message
-		r.heard(r.denied)
+		r.checkSoon(r.denied)
 	})
 }
 
 // Progress records that the job of a permit reported progress at the given time.
 func (l *Listener) Progress(sem string, token uint64, at time.Time) {
-	l.with(sem, func(r *record) { r.report(token, at) })
+	l.withRecord(sem, func(r *record) { r.report(token, at) })
 }
 
 // Of reports whether a semaphore is missing its work, and how.
 func (l *Listener) Of(sem string) (report Report, missed bool) {
-	l.with(sem, func(r *record) { report, missed = r.Report, r.Kind != fsm.Heard })
+	l.withRecord(sem, func(r *record) { report, missed = r.Report, r.Kind != fsm.NothingMissed })
 	return report, missed
 }
 
@@ -107,8 +107,8 @@ func (l *Listener) Counts() [Kinds]int {
 	return l.counts
 }
 
-// with calls do with the record of a semaphore, if there is one, while holding the lock.
-func (l *Listener) with(sem string, do func(*record)) {
+// withRecord calls do with the record of a semaphore, if there is one, while holding the lock.
+func (l *Listener) withRecord(sem string, do func(*record)) {
 	if l.watched.Load() == 0 {
 		return
 	}
@@ -131,15 +131,15 @@ func (l *Listener) Applied(a fsm.Applied) {
 	}
 	now := time.Now()
 	for i := range a.Events {
-		l.take(&a.Events[i], now)
+		l.handleEvent(&a.Events[i], now)
 	}
 }
 
-func (l *Listener) take(e *fsm.Event, now time.Time) {
+func (l *Listener) handleEvent(e *fsm.Event, now time.Time) {
 	r := l.records[e.Semaphore]
 	switch e.Kind {
 	case fsm.Created, fsm.Replaced, fsm.RevertedEvent, fsm.Deleted:
-		l.defined(e.Semaphore, r, e.Definition, now)
+		l.definitionChanged(e.Semaphore, r, e.Definition, now)
 		return
 	default:
 	}
@@ -159,14 +159,14 @@ func (l *Listener) take(e *fsm.Event, now time.Time) {
 	}
 }
 
-// defined starts, changes or stops the tracking of a definition that was edited. sd is nil if it was deleted. The first
+// definitionChanged starts, changes or stops the tracking of a definition that was edited. sd is nil if it was deleted. The first
 // expect_every interval starts now.
-func (l *Listener) defined(name string, r *record, sd *fsm.StoredDefinition, now time.Time) {
+func (l *Listener) definitionChanged(name string, r *record, sd *fsm.StoredDefinition, now time.Time) {
 	switch {
 	case sd == nil || sd.Definition.ExpectEvery == 0:
 		l.drop(r)
 	case r == nil:
-		l.listen(l.cfg.State(), name, sd.Definition.ExpectEvery, now)
+		l.track(l.cfg.State(), name, sd.Definition.ExpectEvery, now)
 	default:
 		r.every, r.next = sd.Definition.ExpectEvery, now
 	}

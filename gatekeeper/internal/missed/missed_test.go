@@ -13,41 +13,41 @@ import (
 func TestMissed_NobodyAsks_IsReportedOnceAfterExpectEvery(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(time.Hour - time.Second)
-		w.want(fsm.Heard)
+		w.want(fsm.NothingMissed)
 		w.Sleep(3 * time.Second)
-		if r := w.want(fsm.NobodyAsked); !strings.Contains(r.Text, "nobody has asked since") || time.Since(r.Since) < time.Hour {
+		if r := w.want(fsm.NoRequests); !strings.Contains(r.Text, "nobody has asked since") || time.Since(r.Since) < time.Hour {
 			t.Errorf("Of() = %+v, want nobody asking for at least an hour", r)
 		}
 		w.Sleep(100 * time.Hour)
-		w.wantNotes(fsm.NobodyAsked)
+		w.wantNotes(fsm.NoRequests)
 		token := w.grant()
 		w.Sleep(2 * time.Second)
-		w.want(fsm.Heard)
+		w.want(fsm.NothingMissed)
 		w.Do(fsm.Release{Token: token})
 		w.Sleep(30 * time.Minute)
-		w.wantNotes(fsm.NobodyAsked, fsm.Heard)
+		w.wantNotes(fsm.NoRequests, fsm.NothingMissed)
 	})
 }
 
-func TestMissed_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
+func TestMissed_DeniedEachTime_ReportsReasonAndCaller(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for range 14 {
 			w.Sleep(5 * time.Minute)
 			w.deny(semaphore.GroupMismatch)
 		}
 		w.Sleep(2 * time.Second)
-		r := w.want(fsm.AskedButDenied)
+		r := w.want(fsm.AllDenied)
 		if r.Reason != semaphore.GroupMismatch || !strings.Contains(r.Text, `"a" in group "prod" was last denied`) {
 			t.Errorf("Of() = %+v, want GroupMismatch and the denied caller", r)
 		}
 		w.deny(semaphore.Paused)
 		w.Sleep(2 * time.Second)
-		if r := w.want(fsm.AskedButDenied); r.Reason != semaphore.Paused {
+		if r := w.want(fsm.AllDenied); r.Reason != semaphore.Paused {
 			t.Errorf("Of() = %+v, want the reason Paused", r)
 		}
-		w.wantNotes(fsm.AskedButDenied)
+		w.wantNotes(fsm.AllDenied)
 		w.Sleep(62 * time.Minute)
-		w.want(fsm.NobodyAsked)
+		w.want(fsm.NoRequests)
 	})
 }
 
@@ -55,23 +55,23 @@ func TestMissed_CallerWaits_IsReportedAsAskedButDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.waiting.Store(true)
 		w.Sleep(2 * time.Hour)
-		w.want(fsm.AskedButDenied)
+		w.want(fsm.AllDenied)
 	})
 }
 
-func TestMissed_HeldForLongerThanExpectEvery_IsReportedUntilTheRelease(t *testing.T) {
+func TestMissed_HeldForLongerThanExpectEvery_IsReportedUntilRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(time.Minute)
 		granted := time.Now()
 		token := w.grant()
 		w.Sleep(time.Hour + 2*time.Second)
-		if r := w.want(fsm.HeldLong); !r.Since.Equal(granted) {
+		if r := w.want(fsm.HeldTooLong); !r.Since.Equal(granted) {
 			t.Errorf("Of() = %+v, want Since = %v", r, granted)
 		}
 		w.Do(fsm.Release{Token: token})
 		w.Sleep(2 * time.Second)
-		w.want(fsm.Heard)
-		w.wantNotes(fsm.HeldLong, fsm.Heard)
+		w.want(fsm.NothingMissed)
+		w.wantNotes(fsm.HeldTooLong, fsm.NothingMissed)
 	})
 }
 
@@ -83,40 +83,40 @@ func TestMissed_NoProgress_IsReportedOnlyForReportingJobs(t *testing.T) {
 			w.Progress("job", token, time.Now())
 		}
 		w.Sleep(50 * time.Minute)
-		w.want(fsm.HeldLong) // the job makes progress, but a new holder is due
+		w.want(fsm.HeldTooLong) // the job makes progress, but a new holder is due
 		w.Sleep(11 * time.Minute)
 		if r := w.want(fsm.NoProgress); !strings.Contains(r.Text, "last progress") {
 			t.Errorf("Of() = %+v, want text with the last progress", r)
 		}
 		w.Progress("job", token, time.Now())
 		w.Sleep(2 * time.Second)
-		w.want(fsm.HeldLong)
+		w.want(fsm.HeldTooLong)
 	})
 }
 
-func TestMissed_AfterAFailover_WaitsAWholeExpectEvery(t *testing.T) {
+func TestMissed_AfterFailover_WaitsFullExpectEvery(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(50 * time.Minute)
 		w.failOver()
 		w.Sleep(59 * time.Minute)
-		w.want(fsm.Heard)
+		w.want(fsm.NothingMissed)
 		w.Sleep(2 * time.Minute)
-		w.want(fsm.NobodyAsked)
+		w.want(fsm.NoRequests)
 	})
 }
 
-func TestMissed_AfterAFailover_ContinuesFromTheJournalWithoutANewNote(t *testing.T) {
+func TestMissed_AfterFailover_ContinuesFromJournalWithoutNewNote(t *testing.T) {
 	for name, x := range map[string]struct {
 		kind  fsm.Missed
 		begin func(w *world)
 	}{
-		"nobody asked": {fsm.NobodyAsked, func(w *world) { w.Sleep(2 * time.Hour) }},
-		"denied": {fsm.AskedButDenied, func(w *world) {
+		"nobody asked": {fsm.NoRequests, func(w *world) { w.Sleep(2 * time.Hour) }},
+		"denied": {fsm.AllDenied, func(w *world) {
 			w.Sleep(59 * time.Minute)
 			w.deny(semaphore.Paused)
 			w.Sleep(2 * time.Minute)
 		}},
-		"held long": {fsm.HeldLong, func(w *world) {
+		"held long": {fsm.HeldTooLong, func(w *world) {
 			w.grant()
 			w.Sleep(2 * time.Hour)
 		}},
@@ -135,7 +135,7 @@ func TestMissed_AfterAFailover_ContinuesFromTheJournalWithoutANewNote(t *testing
 				if r := w.want(x.kind); r.Text != before.Text {
 					t.Errorf("Of() = %+v before the failover and %+v after it, want the same text", before, r)
 				}
-				if x.kind == fsm.NobodyAsked || x.kind == fsm.HeldLong {
+				if x.kind == fsm.NoRequests || x.kind == fsm.HeldTooLong {
 					w.Sleep(time.Hour)
 					w.want(x.kind) // now based on what the new leader has observed
 				}
@@ -148,18 +148,18 @@ func TestMissed_AfterAFailover_ContinuesFromTheJournalWithoutANewNote(t *testing
 					w.grant()
 				}
 				w.Sleep(2 * time.Second)
-				w.want(fsm.Heard)
+				w.want(fsm.NothingMissed)
 			})
 		})
 	}
 }
 
-func TestMissed_NothingExpected_IsNotTracked(t *testing.T) {
+func TestMissed_WithoutExpectEvery_IsNotTracked(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("other", 0)
 		w.Sleep(2 * time.Hour)
-		w.want(fsm.NobodyAsked)
-		if _, misses := w.Of("other"); misses {
+		w.want(fsm.NoRequests)
+		if _, isMissed := w.Of("other"); isMissed {
 			t.Error("Of() reports missed work for a definition without expect_every")
 		}
 		w.define("job", 0)
@@ -168,32 +168,32 @@ func TestMissed_NothingExpected_IsNotTracked(t *testing.T) {
 		}
 		w.define("job", time.Hour) // expect_every is set again: work missed earlier does not count
 		w.Sleep(59 * time.Minute)
-		w.wantNotes(fsm.NobodyAsked)
-		if _, misses := w.Of("job"); misses {
+		w.wantNotes(fsm.NoRequests)
+		if _, isMissed := w.Of("job"); isMissed {
 			t.Error("Of() reports missed work before expect_every has passed")
 		}
 		change := fsm.Change{Kind: fsm.Delete, Name: "job", ExpectedVersion: w.State().Definition("job").Version}
 		w.Do(fsm.EditBatch{Changes: []fsm.Change{change}})
 		w.Sleep(2 * time.Hour)
-		if w.watched.Load() != 0 || len(w.order) != 0 {
+		if w.watched.Load() != 0 || len(w.list) != 0 {
 			t.Error("a deleted definition is still tracked")
 		}
 	})
 }
 
-func TestMissed_ProposalFails_IsNotedOnceLater(t *testing.T) {
+func TestMissed_ProposalFails_IsRetriedAndNotedOnce(t *testing.T) {
 	for _, err := range []error{consensus.ErrNotAppended, consensus.ErrUnknownOutcome} {
 		t.Run(err.Error(), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.Fail(err)
 				w.Sleep(61 * time.Minute)
 				w.wantNotes()
-				if r, _ := w.Of("job"); r.Kind != fsm.NobodyAsked {
+				if r, _ := w.Of("job"); r.Kind != fsm.NoRequests {
 					t.Fatalf("Of() = %+v, want NobodyAsked", r)
 				}
-				w.Become(nil)
+				w.SetOutcome(nil)
 				w.Sleep(10 * time.Second)
-				w.wantNotes(fsm.NobodyAsked)
+				w.wantNotes(fsm.NoRequests)
 			})
 		})
 	}
@@ -202,18 +202,18 @@ func TestMissed_ProposalFails_IsNotedOnceLater(t *testing.T) {
 func TestMissed_Demoted_HasNoRecords(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(2 * time.Hour)
-		w.want(fsm.NobodyAsked)
+		w.want(fsm.NoRequests)
 		w.Demote(w.World.Term())
-		if _, misses := w.Of("job"); misses || w.Counts() != [Kinds]int{} || w.watched.Load() != 0 {
+		if _, isMissed := w.Of("job"); isMissed || w.Counts() != [Kinds]int{} || w.watched.Load() != 0 {
 			t.Error("the listener has records after Demote")
 		}
 		w.grant()
 		w.Sleep(5 * time.Hour)
-		w.wantNotes(fsm.NobodyAsked)
+		w.wantNotes(fsm.NoRequests)
 	})
 }
 
-func TestMissed_NothingExpected_CallsDoNotAllocate(t *testing.T) {
+func TestMissed_WithoutExpectEvery_CallsDoNotAllocate(t *testing.T) {
 	l := New(Config{})
 	call := func() {
 		l.Asked("job")

@@ -43,9 +43,9 @@ type holding struct {
 	progress time.Time
 }
 
-// heard schedules an immediate check if work is missed, because the event may end that or change the report.
-func (r *record) heard(now time.Time) {
-	if r.Kind != fsm.Heard {
+// checkSoon schedules an immediate check if work is missed, because the event may end that or change the report.
+func (r *record) checkSoon(now time.Time) {
+	if r.Kind != fsm.NothingMissed {
 		r.next = now
 	}
 }
@@ -80,7 +80,7 @@ func (r *record) report(token uint64, at time.Time) {
 	}
 	first := !h.reports
 	h.reports, h.progress = true, at
-	if first || r.Kind != fsm.Heard {
+	if first || r.Kind != fsm.NothingMissed {
 		r.next = time.Now()
 	}
 	if r.Kind == fsm.NoProgress && time.Since(at) <= r.every {
@@ -95,22 +95,22 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 	}
 	quiet := later(r.from, r.held)
 	within := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) <= r.every }
-	known := now.Sub(quiet) > r.every
+	overdue := now.Sub(quiet) > r.every
 	switch {
-	case (waits || within(r.denied)) && (known || r.fromJournal):
-		return Report{Kind: fsm.AskedButDenied, Since: quiet, Text: r.deniedText(quiet), Reason: r.reason}, now.Add(r.every)
-	case !known:
+	case (waits || within(r.denied)) && (overdue || r.fromJournal):
+		return Report{Kind: fsm.AllDenied, Since: quiet, Text: r.deniedText(quiet), Reason: r.reason}, now.Add(r.every)
+	case !overdue:
 		return Report{}, quiet.Add(r.every)
 	case within(r.asked): // the outcome of the call is unknown
 		return Report{}, r.asked.Add(r.every)
 	default:
 		since := later(quiet, r.asked)
-		began := ""
+		atLeast := ""
 		if since.Equal(r.from) { // the time before that is unknown
-			began = "at least "
+			atLeast = "at least "
 		}
-		text := fmt.Sprintf("nobody has asked since %s%s; a caller is expected every %v", began, instant(since), r.every)
-		return Report{Kind: fsm.NobodyAsked, Since: since, Text: text}, now.Add(r.every)
+		text := fmt.Sprintf("nobody has asked since %s%s; a caller is expected every %v", atLeast, instant(since), r.every)
+		return Report{Kind: fsm.NoRequests, Since: since, Text: text}, now.Add(r.every)
 	}
 }
 
@@ -119,14 +119,14 @@ func (r *record) deniedText(quiet time.Time) string {
 	if r.denied.IsZero() {
 		return text + "; a caller is waiting in the queue"
 	}
-	return text + fmt.Sprintf("; %s was last denied at %s: %s", who(r.asker), instant(r.denied), r.message)
+	return text + fmt.Sprintf("; %s was last denied at %s: %s", describeCaller(r.asker), instant(r.denied), r.message)
 }
 
 // judgeHeld is judge for a semaphore with holders. It reports the worst holder: the one without progress for the
 // longest time, or, if all make progress, the one that has held its permit for the longest time.
 func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	var stuck, long uint64
-	soonest := func(at time.Time) {
+	checkNoLaterThan := func(at time.Time) {
 		if at.After(now) && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -134,12 +134,12 @@ func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	next = now.Add(r.every)
 	for token, h := range r.holders {
 		if h.reports {
-			soonest(h.progress.Add(r.every + 1))
+			checkNoLaterThan(h.progress.Add(r.every + 1))
 			if now.Sub(h.progress) > r.every && (stuck == 0 || h.progress.Before(r.holders[stuck].progress)) {
 				stuck = token
 			}
 		}
-		soonest(h.since.Add(r.every + 1))
+		checkNoLaterThan(h.since.Add(r.every + 1))
 		if now.Sub(h.since) > r.every && (long == 0 || h.since.Before(r.holders[long].since)) {
 			long = token
 		}
@@ -147,7 +147,7 @@ func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	switch {
 	case stuck != 0:
 		h := r.holders[stuck]
-		text := fmt.Sprintf("token %d is held by %s, whose job reported its last progress at %s", stuck, who(h.id), instant(h.progress))
+		text := fmt.Sprintf("token %d is held by %s, whose job reported its last progress at %s", stuck, describeCaller(h.id), instant(h.progress))
 		return Report{Kind: fsm.NoProgress, Since: h.progress, Text: text}, next
 	case long != 0:
 		h := r.holders[long]
@@ -155,13 +155,15 @@ func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 		if since.IsZero() {
 			since = h.since
 		}
-		text := fmt.Sprintf("token %d has been held by %s since %s, and a new holder is expected every %v", long, who(h.id), instant(since), r.every)
-		return Report{Kind: fsm.HeldLong, Since: since, Text: text}, next
+		text := fmt.Sprintf("token %d has been held by %s since %s, and a new holder is expected every %v", long, describeCaller(h.id), instant(since), r.every)
+		return Report{Kind: fsm.HeldTooLong, Since: since, Text: text}, next
 	}
 	return Report{}, next
 }
 
-func who(id semaphore.Identity) string { return fmt.Sprintf("%q in group %q", id.Acquirer, id.Group) }
+func describeCaller(id semaphore.Identity) string {
+	return fmt.Sprintf("%q in group %q", id.Acquirer, id.Group)
+}
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

@@ -29,7 +29,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{World: epochtest.New(t)}
 		waits := func(string) bool { return w.waiting.Load() }
-		w.Listener = New(Config{State: w.State, Propose: w.World.Propose, Waits: waits})
+		w.Listener = New(Config{State: w.State, Propose: w.World.Propose, HasWaiters: waits})
 		defer w.Machine.Subscribe(w.Applied)()
 		defer w.Close()
 		w.Lead(1, w.Promote)
@@ -71,18 +71,18 @@ func (w *world) deny(reason semaphore.Reason) {
 // want checks the kind of missed work of "job", the counts, and the last note in the journal.
 func (w *world) want(kind fsm.Missed) Report {
 	w.T.Helper()
-	r, misses := w.Of("job")
-	if r.Kind != kind || misses != (kind != fsm.Heard) {
+	r, isMissed := w.Of("job")
+	if r.Kind != kind || isMissed != (kind != fsm.NothingMissed) {
 		w.T.Fatalf("Of() = %+v, want kind %d", r, kind)
 	}
 	var counts [Kinds]int
-	if misses {
+	if isMissed {
 		counts[kind] = 1
 	}
 	if got := w.Counts(); got != counts {
 		w.T.Fatalf("Counts() = %v, want %v", got, counts)
 	}
-	if notes := w.notes(); len(notes) > 0 && notes[len(notes)-1] != kind || len(notes) == 0 && misses {
+	if notes := w.notes(); len(notes) > 0 && notes[len(notes)-1] != kind || len(notes) == 0 && isMissed {
 		w.T.Fatalf("notes in the journal: %v, want %d last", notes, kind)
 	}
 	return r

@@ -20,9 +20,9 @@ import (
 
 // Timing and limits of loading keys.
 const (
-	fileEvery    = time.Second     // how often the file is checked; it is reread only if it has changed
-	fetchEvery   = 5 * time.Minute // limits how long a key that the issuer has withdrawn is still accepted
-	fetchTimeout = 5 * time.Second
+	filePollInterval = time.Second     // how often the file is checked; it is reread only if it has changed
+	fetchInterval    = 5 * time.Minute // limits how long a key that the issuer has withdrawn is still accepted
+	fetchTimeout     = 5 * time.Second
 	// cooldown is the minimum time between fetches caused by unknown keys.
 	cooldown = 10 * time.Second
 	// maxWaiting limits how many calls wait for a fetch at the same time.
@@ -99,7 +99,7 @@ func (s *keySet) find(id, algorithm string) *key {
 	return nil
 }
 
-func (s *keySet) has(k *key) bool {
+func (s *keySet) contains(k *key) bool {
 	return slices.ContainsFunc(s.keys, func(other *key) bool { return other.id == k.id && other.public.Equal(k.public) })
 }
 
@@ -128,19 +128,19 @@ func (v *verified) put(hash [32]byte, l *Login) {
 type Verifier struct {
 	cfg      Config
 	read     func(ctx context.Context) ([]byte, error) // returns nil if nothing has changed
-	every    time.Duration
+	interval time.Duration
 	cooldown time.Duration
 	keys     atomic.Pointer[keySet] // the newest usable set; nil before the first
 
-	mu      sync.Mutex // guards loading, began, failed and waiting
-	loading chan struct{}
-	began   time.Time // start of the last load
-	failed  error     // error of the last load
-	waiting int
+	mu        sync.Mutex // guards loading, began, failed and waiting
+	loading   chan struct{}
+	lastStart time.Time // start of the last load
+	lastErr   error     // error of the last load
+	waiting   int
 
-	open    context.Context //nolint:containedctx // cancelled by Close
-	close   context.CancelFunc
-	running sync.WaitGroup
+	lifetime context.Context //nolint:containedctx // cancelled by Close
+	close    context.CancelFunc
+	running  sync.WaitGroup
 }
 
 // New returns a Verifier, which the caller must Close. An unusable KeysFile is an error. Without KeysFile, New starts
@@ -152,22 +152,22 @@ func New(cfg Config) (*Verifier, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	v := &Verifier{cfg: cfg, every: fetchEvery, cooldown: cooldown}
-	v.open, v.close = context.WithCancel(context.Background())
+	v := &Verifier{cfg: cfg, interval: fetchInterval, cooldown: cooldown}
+	v.lifetime, v.close = context.WithCancel(context.Background())
 	if cfg.cooldown > 0 {
 		v.cooldown = cfg.cooldown
 	}
 	if cfg.KeysFile != "" {
-		v.read, v.every, v.cooldown = (&keysFile{path: cfg.KeysFile}).read, fileEvery, 0
-		if v.load(); v.failed != nil {
+		v.read, v.interval, v.cooldown = (&keysFile{path: cfg.KeysFile}).read, filePollInterval, 0
+		if v.load(); v.lastErr != nil {
 			v.close()
-			return nil, v.failed
+			return nil, v.lastErr
 		}
 	} else {
 		v.read = (&issuer{cfg.Issuer, cfg.KeysURL, cfg.CAFile}).read
-		v.begin(0)
+		v.startLoad(0)
 	}
-	v.running.Go(v.keep)
+	v.running.Go(v.refreshLoop)
 	return v, nil
 }
 
@@ -179,51 +179,51 @@ func (v *Verifier) Close() {
 	v.running.Wait()
 }
 
-// Trouble returns the error of the last load of keys, or nil if it succeeded.
-func (v *Verifier) Trouble() error {
+// LastError returns the error of the last load of keys, or nil if it succeeded.
+func (v *Verifier) LastError() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.failed
+	return v.lastErr
 }
 
-// keep loads keys until Close.
-func (v *Verifier) keep() {
+// refreshLoop loads keys until Close.
+func (v *Verifier) refreshLoop() {
 	for {
-		next := v.every
-		if v.Trouble() != nil {
-			next = min(next, max(v.cooldown, fileEvery))
+		next := v.interval
+		if v.LastError() != nil {
+			next = min(next, max(v.cooldown, filePollInterval))
 		}
 		select {
-		case <-v.open.Done():
+		case <-v.lifetime.Done():
 			return
 		case <-time.After(next):
 		}
-		over, _ := v.begin(0)
-		<-over
+		done, _ := v.startLoad(0)
+		<-done
 	}
 }
 
-// begin starts a load, unless one is in progress or the last one started less than the given duration ago. The returned
+// startLoad starts a load, unless one is in progress or the last one started less than the given duration ago. The returned
 // channel is closed when the load in progress ends, or immediately if there is none.
-func (v *Verifier) begin(least time.Duration) (over <-chan struct{}, begun bool) {
+func (v *Verifier) startLoad(minAge time.Duration) (done <-chan struct{}, started bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
 	case v.loading != nil:
 		return v.loading, false
-	case v.open.Err() != nil || time.Since(v.began) < least:
-		none := make(chan struct{})
-		close(none)
-		return none, false
+	case v.lifetime.Err() != nil || time.Since(v.lastStart) < minAge:
+		closed := make(chan struct{})
+		close(closed)
+		return closed, false
 	}
-	v.began, v.loading = time.Now(), make(chan struct{})
+	v.lastStart, v.loading = time.Now(), make(chan struct{})
 	v.running.Go(v.load)
 	return v.loading, true
 }
 
 // load loads the keys once.
 func (v *Verifier) load() {
-	text, err := v.read(v.open)
+	text, err := v.read(v.lifetime)
 	set := v.keys.Load()
 	var newer *keySet
 	changed := err != nil || text != nil
@@ -238,11 +238,11 @@ func (v *Verifier) load() {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err != nil && v.open.Err() == nil && (v.failed == nil || v.failed.Error() != err.Error()) {
+	if err != nil && v.lifetime.Err() == nil && (v.lastErr == nil || v.lastErr.Error() != err.Error()) {
 		v.cfg.Logger.Warn("cannot load the JWT issuer's keys; the known ones remain in use", slog.String("error", err.Error()))
 	}
 	if changed {
-		v.failed = err
+		v.lastErr = err
 	}
 	if v.loading != nil {
 		close(v.loading)
@@ -267,28 +267,28 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 	if k := set.find(id, algorithm); k != nil {
 		return k, set, nil
 	}
-	asked := false
+	fetched := false
 	for range 2 { // a load that was already in progress may have started before the key existed
-		begun, err := v.wait(ctx)
+		started, err := v.wait(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		asked = begun
+		fetched = started
 		set = v.keys.Load()
 		if k := set.find(id, algorithm); k != nil {
 			return k, set, nil
 		}
-		if begun {
+		if started {
 			break
 		}
 	}
-	if trouble := v.Trouble(); trouble != nil {
-		return nil, nil, &UnavailableError{trouble}
+	if lastErr := v.LastError(); lastErr != nil {
+		return nil, nil, &UnavailableError{lastErr}
 	}
 	if set == nil {
 		return nil, nil, &UnavailableError{errors.New("the keys have not been fetched yet")}
 	}
-	if !asked {
+	if !fetched {
 		return nil, nil, &UnavailableError{errors.New("the keys were fetched just before this JWT arrived, and it is too early to fetch them again")}
 	}
 	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s named in the JWT", quoted(id), quoted(algorithm))
@@ -296,24 +296,24 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 
 // wait waits for the load in progress, or starts one and waits for it. It does not start one if the last load started
 // less than the cooldown ago.
-func (v *Verifier) wait(ctx context.Context) (begun bool, err error) {
-	over, begun := v.begin(v.cooldown)
+func (v *Verifier) wait(ctx context.Context) (started bool, err error) {
+	done, started := v.startLoad(v.cooldown)
 	v.mu.Lock()
 	v.waiting++
-	many := v.waiting > maxWaiting
+	tooMany := v.waiting > maxWaiting
 	v.mu.Unlock()
 	defer func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.waiting--
 	}()
-	if many {
-		return begun, &UnavailableError{errors.New("too many calls are waiting for the keys")}
+	if tooMany {
+		return started, &UnavailableError{errors.New("too many calls are waiting for the keys")}
 	}
 	select {
-	case <-over:
-		return begun, nil
+	case <-done:
+		return started, nil
 	case <-ctx.Done():
-		return begun, ctx.Err()
+		return started, ctx.Err()
 	}
 }

@@ -76,7 +76,7 @@ type Login struct {
 	name     string
 	expires  time.Time
 	key      *key
-	of       *keySet // the set that contained the key
+	keys     *keySet // the set that contained the key
 	verifier *Verifier
 }
 
@@ -88,7 +88,7 @@ func (l *Login) Ended(now time.Time) string {
 	switch set := l.verifier.keys.Load(); {
 	case !now.Before(l.expires):
 		return "the JWT expired at " + l.expires.UTC().Format(time.RFC3339)
-	case set != l.of && !set.has(l.key):
+	case set != l.keys && !set.contains(l.key):
 		return "the issuer has withdrawn the key that signed the JWT"
 	}
 	return ""
@@ -131,7 +131,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 		return nil, err
 	}
 	l := &Login{
-		name: access.OIDC("sub", claims.Subject), expires: claims.Expiry.Time(), key: k, of: set, verifier: v, Subjects: v.subjects(all),
+		name: access.OIDC("sub", claims.Subject), expires: claims.Expiry.Time(), key: k, keys: set, verifier: v, Subjects: v.subjects(all),
 	}
 	if access.ValidSubject(l.name) != nil {
 		return nil, refused("the JWT has an invalid sub: it is empty, too long, or contains control characters")
@@ -181,9 +181,9 @@ func (v *Verifier) subjects(claims map[string]any) (all []string) {
 
 // quoted quotes text from a JWT for an error, on one line and with limited length.
 func quoted(text string) string {
-	const most = 200
-	if len(text) > most {
-		text = text[:most] + "..."
+	const maxLen = 200
+	if len(text) > maxLen {
+		text = text[:maxLen] + "..."
 	}
 	return fmt.Sprintf("%q", text)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/oidctest"
 )
 
-// open returns a Verifier that is closed at the end of the test.
-func open(t *testing.T, cfg Config) *Verifier {
+// newVerifier returns a Verifier that is closed at the end of the test.
+func newVerifier(t *testing.T, cfg Config) *Verifier {
 	t.Helper()
 	v, err := New(cfg)
 	if err != nil {
@@ -31,14 +31,14 @@ func open(t *testing.T, cfg Config) *Verifier {
 	return v
 }
 
-// fetching returns a Verifier that fetches keys by discovery and has no cooldown for unknown keys.
-func fetching(t *testing.T, i *oidctest.Issuer) *Verifier {
+// newFetchingVerifier returns a Verifier that fetches keys by discovery and has no cooldown for unknown keys.
+func newFetchingVerifier(t *testing.T, i *oidctest.Issuer) *Verifier {
 	t.Helper()
-	return open(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, cooldown: 1})
+	return newVerifier(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, cooldown: 1})
 }
 
-// file writes a file containing keys and returns its path.
-func file(t *testing.T, keys ...*oidctest.Key) string {
+// writeKeys writes a file containing keys and returns its path.
+func writeKeys(t *testing.T, keys ...*oidctest.Key) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "jwks.json")
 	replace(t, path, oidctest.Set(keys...))
@@ -52,8 +52,8 @@ func replace(t *testing.T, path string, text []byte) {
 	}
 }
 
-// refusal returns why a JWT is refused, and checks that the text does not contain the JWT.
-func refusal(t *testing.T, v *Verifier, token string) string {
+// mustRefuse returns why a JWT is refused, and checks that the text does not contain the JWT.
+func mustRefuse(t *testing.T, v *Verifier, token string) string {
 	t.Helper()
 	l, err := v.Verify(t.Context(), token)
 	e, ok := errors.AsType[*RefusedError](err)
@@ -68,7 +68,7 @@ func refusal(t *testing.T, v *Verifier, token string) string {
 	return e.Why
 }
 
-func accepted(t *testing.T, v *Verifier, token string) *Login {
+func mustVerify(t *testing.T, v *Verifier, token string) *Login {
 	t.Helper()
 	l, err := v.Verify(t.Context(), token)
 	if err != nil {
@@ -87,17 +87,17 @@ func encode(v any) string {
 
 const kubernetes = "https://kubernetes.default.svc.cluster.local"
 
-func TestVerify_TokenOfAServiceAccount_ProvesItsSubject(t *testing.T) {
+func TestVerify_ServiceAccountToken_ProvesItsSubject(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewRSAKey("k1")
-	v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: file(t, key)})
+	v := newVerifier(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: writeKeys(t, key)})
 	token := key.Sign(oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports"))
-	l := accepted(t, v, token)
+	l := mustVerify(t, v, token)
 	want := "oidc:sub=system:serviceaccount:jobs:reports"
 	if l.String() != want || !slices.Equal(l.Subjects, []string{want}) {
 		t.Errorf("Verify() = %s with subjects %q, want %s", l, l.Subjects, want)
 	}
-	if again := accepted(t, v, token); again != l {
+	if cached := mustVerify(t, v, token); cached != l {
 		t.Error("a verified JWT was verified again, want the cached login")
 	}
 	if now := time.Now(); l.Ended(now) != "" || !strings.Contains(l.Ended(now.Add(time.Hour)), "expired at") {
@@ -108,9 +108,9 @@ func TestVerify_TokenOfAServiceAccount_ProvesItsSubject(t *testing.T) {
 func TestVerify_HostileToken_IsRefused(t *testing.T) {
 	t.Parallel()
 	key, other := oidctest.NewRSAKey("k1"), oidctest.NewRSAKey("k1")
-	v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: file(t, key, oidctest.NewKey("k2"))})
+	v := newVerifier(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: writeKeys(t, key, oidctest.NewKey("k2"))})
 	good := oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports")
-	in := func(d time.Duration) int64 { return time.Now().Add(d).Unix() }
+	unixIn := func(d time.Duration) int64 { return time.Now().Add(d).Unix() }
 	signed := func(claim string, value any) string { return key.Sign(good.With(claim, value)) }
 	parts := strings.Split(key.Sign(good), ".")
 	der, err := x509.MarshalPKIXPublicKey(key.Private.Public())
@@ -129,10 +129,10 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		"no issuer":                {signed("iss", nil), `from issuer ""`},
 		"another audience":         {signed("aud", []string{"vault"}), `for audience "vault"`},
 		"no audience":              {signed("aud", nil), `for audience ""`},
-		"expired":                  {signed("exp", in(-time.Second)), "expired at"},
+		"expired":                  {signed("exp", unixIn(-time.Second)), "expired at"},
 		"without an expiry":        {signed("exp", nil), "has no expiry"},
-		"not yet valid":            {signed("nbf", in(time.Minute)), "not valid before"},
-		"issued in the future":     {signed("iat", in(time.Minute)), "issued in the future"},
+		"not yet valid":            {signed("nbf", unixIn(time.Minute)), "not valid before"},
+		"issued in the future":     {signed("iat", unixIn(time.Minute)), "issued in the future"},
 		"no subject":               {signed("sub", nil), "invalid sub"},
 		"a subject with two lines": {signed("sub", "ann\nlevel=INFO"), "invalid sub"},
 		"a list of subjects":       {signed("sub", []string{"ann"}), "invalid claims"},
@@ -153,14 +153,14 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		"JSON serialization":       {`{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`, "neither a bearer token"},
 		"huge":                     {signed("pad", strings.Repeat("x", MaxToken)), "more than 8192 bytes"},
 	} {
-		if got := refusal(t, v, c.token); !strings.Contains(got, c.want) {
+		if got := mustRefuse(t, v, c.token); !strings.Contains(got, c.want) {
 			t.Errorf("Verify(%s) = %q, want %q", what, got, c.want)
 		}
 	}
-	if l := accepted(t, v, signed("nbf", in(10*time.Second))); l == nil {
+	if l := mustVerify(t, v, signed("nbf", unixIn(10*time.Second))); l == nil {
 		t.Error("Verify() tolerates no clock skew")
 	}
-	accepted(t, v, signed("aud", "gatekeeper"))
+	mustVerify(t, v, signed("aud", "gatekeeper"))
 }
 
 func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
@@ -168,7 +168,7 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 	key := oidctest.NewKey("")
 	good := oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports").With("sub", "ann").With("email", "ann@example.com").
 		With("groups", []any{"operators", 7, "a\nb", "editors", ""})
-	path := file(t, key)
+	path := writeKeys(t, key)
 	for what, c := range map[string]struct {
 		claims []string
 		token  oidctest.Claims
@@ -181,8 +181,8 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 		"a vendor-specific claim":    {[]string{"https://example.com/role"}, good.With("https://example.com/role", "ops"), []string{"oidc:https://example.com/role=ops"}},
 		"an object":                  {[]string{"kubernetes.io"}, good, nil},
 	} {
-		v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path, Claims: c.claims})
-		if l := accepted(t, v, key.Sign(c.token)); !slices.Equal(l.Subjects, c.want) || l.String() != "oidc:sub=ann" {
+		v := newVerifier(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path, Claims: c.claims})
+		if l := mustVerify(t, v, key.Sign(c.token)); !slices.Equal(l.Subjects, c.want) || l.String() != "oidc:sub=ann" {
 			t.Errorf("%s: Verify() = %s with subjects %q, want %q", what, l, l.Subjects, c.want)
 		}
 	}
@@ -193,55 +193,55 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 	}
 }
 
-func TestVerify_NewKey_IsFetchedAndOldOnesStay(t *testing.T) {
+func TestVerify_NewKey_IsFetchedAndOldOnesAreKept(t *testing.T) {
 	t.Parallel()
 	first, second := oidctest.NewRSAKey("k1"), oidctest.NewKey("k2")
 	i := oidctest.New(t, first)
-	v := fetching(t, i)
+	v := newFetchingVerifier(t, i)
 	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
-	accepted(t, v, first.Sign(claims))
+	mustVerify(t, v, first.Sign(claims))
 	i.SetKeys(first, second)
-	accepted(t, v, second.Sign(claims))
+	mustVerify(t, v, second.Sign(claims))
 
 	i.SetDown(true)
-	accepted(t, v, first.Sign(claims.With("jti", "another")))
+	mustVerify(t, v, first.Sign(claims.With("jti", "another")))
 	_, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims))
 	if e, ok := errors.AsType[*UnavailableError](err); !ok || !strings.Contains(e.Error(), "503 Service Unavailable") {
 		t.Errorf("Verify() with an unknown key while the issuer is down = %v, want an UnavailableError with the issuer's status", err)
 	}
-	if v.Trouble() == nil {
+	if v.LastError() == nil {
 		t.Error("Trouble() = nil while the issuer is down")
 	}
 	i.SetDown(false)
-	refusal(t, v, oidctest.NewKey("k3").Sign(claims))
+	mustRefuse(t, v, oidctest.NewKey("k3").Sign(claims))
 }
 
 func TestVerify_WithdrawnKey_EndsLogins(t *testing.T) {
 	t.Parallel()
 	first, second := oidctest.NewKey("k1"), oidctest.NewKey("k2")
 	i := oidctest.New(t, first, second)
-	v := fetching(t, i)
+	v := newFetchingVerifier(t, i)
 	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
 	token := first.Sign(claims)
-	gone, stays := accepted(t, v, token), accepted(t, v, second.Sign(claims))
+	gone, kept := mustVerify(t, v, token), mustVerify(t, v, second.Sign(claims))
 	i.SetKeys(second, oidctest.NewKey("k1")) // a new key with the same id must not revive the login
-	refusal(t, v, oidctest.NewKey("k3").Sign(claims))
-	if now := time.Now(); !strings.Contains(gone.Ended(now), "withdrawn") || stays.Ended(now) != "" {
-		t.Errorf("Ended() = %q with the withdrawn key and %q with the other, want only the first to have ended", gone.Ended(now), stays.Ended(now))
+	mustRefuse(t, v, oidctest.NewKey("k3").Sign(claims))
+	if now := time.Now(); !strings.Contains(gone.Ended(now), "withdrawn") || kept.Ended(now) != "" {
+		t.Errorf("Ended() = %q with the withdrawn key and %q with the other, want only the first to have ended", gone.Ended(now), kept.Ended(now))
 	}
-	if got := refusal(t, v, token); !strings.Contains(got, "was not signed") {
+	if got := mustRefuse(t, v, token); !strings.Contains(got, "was not signed") {
 		t.Errorf("Verify() with a withdrawn key = %s, want a signature error", got)
 	}
 }
 
 // Unauthenticated callers can send any key id, so the server must not fetch keys for every unknown one.
-func TestVerify_UnknownKeys_DoNotEachCauseAFetch(t *testing.T) {
+func TestVerify_UnknownKeys_FetchOncePerCooldown(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
 	i := oidctest.New(t, key)
-	v := open(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, KeysURL: i.URL + "/keys", cooldown: time.Hour})
+	v := newVerifier(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, KeysURL: i.URL + "/keys", cooldown: time.Hour})
 	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
-	accepted(t, v, key.Sign(claims))
+	mustVerify(t, v, key.Sign(claims))
 	for range 50 { // the issuer may have added such a key since the last fetch
 		if _, err := v.Verify(t.Context(), oidctest.NewKey("guess").Sign(claims)); !errors.As(err, new(*UnavailableError)) {
 			t.Fatalf("Verify() = %v, want an UnavailableError", err)
@@ -251,24 +251,24 @@ func TestVerify_UnknownKeys_DoNotEachCauseAFetch(t *testing.T) {
 		t.Errorf("%d fetches in total, want 1", n)
 	}
 	// A JWT that could never be valid does not cause a fetch either.
-	often := fetching(t, i)
-	accepted(t, often, key.Sign(claims))
+	noCooldown := newFetchingVerifier(t, i)
+	mustVerify(t, noCooldown, key.Sign(claims))
 	before := i.Fetches()
 	for _, bad := range []oidctest.Claims{claims.With("iss", "x"), claims.With("aud", "x"), claims.With("exp", 1)} {
-		refusal(t, often, oidctest.NewKey("guess").Sign(bad))
+		mustRefuse(t, noCooldown, oidctest.NewKey("guess").Sign(bad))
 	}
 	if n := i.Fetches() - before; n != 0 {
 		t.Errorf("%d fetches for JWTs that can be refused without a key, want 0", n)
 	}
 }
 
-func TestVerify_WhileTheIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
+func TestVerify_WhileIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
 	i := oidctest.New(t, key)
-	v := fetching(t, i)
+	v := newFetchingVerifier(t, i)
 	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
-	accepted(t, v, key.Sign(claims))
+	mustVerify(t, v, key.Sign(claims))
 	release := i.Hold()
 	defer release()
 	next := oidctest.NewKey("k2")
@@ -278,26 +278,26 @@ func TestVerify_WhileTheIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
 		_, err := v.Verify(context.Background(), next.Sign(claims))
 		waited <- err
 	}()
-	crowd := func(n int) (waiting int) {
+	addWaiting := func(n int) (waiting int) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.waiting += n
 		return v.waiting
 	}
-	for crowd(0) == 0 {
+	for addWaiting(0) == 0 {
 		runtime.Gosched()
 	}
-	accepted(t, v, key.Sign(claims.With("jti", "another")))
+	mustVerify(t, v, key.Sign(claims.With("jti", "another")))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := v.Verify(gone, oidctest.NewKey("k3").Sign(claims)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Verify() with a cancelled context = %v, want context.Canceled", err)
 	}
-	crowd(maxWaiting)
+	addWaiting(maxWaiting)
 	if _, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims)); !strings.Contains(errorText(err), "too many calls") {
 		t.Errorf("Verify() above maxWaiting = %v, want too many calls", err)
 	}
-	crowd(-maxWaiting)
+	addWaiting(-maxWaiting)
 	release()
 	if err := <-waited; err != nil {
 		t.Errorf("Verify() of the waiting call = %v, want nil", err)
@@ -311,34 +311,34 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-func TestVerify_IssuerDownAtTheStart_IsUnavailable(t *testing.T) {
+func TestVerify_IssuerDownAtStart_ReturnsUnavailable(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
 	i := oidctest.New(t, key)
 	i.SetDown(true)
-	v := fetching(t, i)
+	v := newFetchingVerifier(t, i)
 	token := key.Sign(oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports"))
 	if _, err := v.Verify(t.Context(), token); !strings.Contains(errorText(err), "cannot be fetched") {
 		t.Errorf("Verify() while the issuer is down = %v, want an error saying that keys cannot be fetched", err)
 	}
 	i.SetDown(false)
-	accepted(t, v, token)
+	mustVerify(t, v, token)
 }
 
 func TestVerify_KeysFileReplaced_TakesEffectImmediately(t *testing.T) {
 	t.Parallel()
 	first, second := oidctest.NewKey("k1"), oidctest.NewKey("k2")
-	path := file(t, first)
-	v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path})
+	path := writeKeys(t, first)
+	v := newVerifier(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path})
 	claims := oidctest.ServiceAccount(kubernetes, "gatekeeper", "jobs", "reports")
-	accepted(t, v, first.Sign(claims))
-	refusal(t, v, second.Sign(claims))
-	for what, bad := range map[string]string{"truncated JSON": `{"keys":[`, "no key": `{"keys":[]}`, "a private key": private(second)} {
+	mustVerify(t, v, first.Sign(claims))
+	mustRefuse(t, v, second.Sign(claims))
+	for what, bad := range map[string]string{"truncated JSON": `{"keys":[`, "no key": `{"keys":[]}`, "a private key": privateKeySet(second)} {
 		replace(t, path, []byte(bad))
 		if _, err := v.Verify(t.Context(), second.Sign(claims)); !strings.Contains(errorText(err), path) {
 			t.Errorf("Verify() with %s in the file = %v, want an error that names the file", what, err)
 		}
-		accepted(t, v, first.Sign(claims))
+		mustVerify(t, v, first.Sign(claims))
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -347,20 +347,20 @@ func TestVerify_KeysFileReplaced_TakesEffectImmediately(t *testing.T) {
 		t.Errorf("Verify() after the file was removed = %v, want an error that says so", err)
 	}
 	replace(t, path, oidctest.Set(first, second))
-	accepted(t, v, second.Sign(claims))
-	if v.Trouble() != nil {
-		t.Error(v.Trouble())
+	mustVerify(t, v, second.Sign(claims))
+	if v.LastError() != nil {
+		t.Error(v.LastError())
 	}
 }
 
-// private returns a JWK Set with a private key.
-func private(k *oidctest.Key) string {
+// privateKeySet returns a JWK Set with a private key.
+func privateKeySet(k *oidctest.Key) string {
 	return strings.Replace(string(oidctest.Set(k)), `"kty"`, `"d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE","kty"`, 1)
 }
 
-func TestNew_UnusableKeysFile_IsNamed(t *testing.T) {
+func TestNew_UnusableKeysFile_IsReported(t *testing.T) {
 	t.Parallel()
-	path := file(t)
+	path := writeKeys(t)
 	for _, text := range []string{`{"keys":[]}`, "<html>", `{"keys":[{"kty":"oct","k":"c2VjcmV0","kid":"k1"}]}`, `{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}`} {
 		replace(t, path, []byte(text))
 		_, err := New(Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path})
@@ -386,7 +386,7 @@ func TestFetch_ResponseFromAnotherIssuer_IsRefused(t *testing.T) {
 		"no such file":        {Config{Issuer: i.URL, CAFile: "no.crt"}, "no.crt"},
 	} {
 		c.cfg.Audience = "gatekeeper"
-		v := open(t, c.cfg)
+		v := newVerifier(t, c.cfg)
 		_, err := v.Verify(t.Context(), key.Sign(oidctest.ServiceAccount(c.cfg.Issuer, "gatekeeper", "jobs", "reports")))
 		if !strings.Contains(errorText(err), c.want) {
 			t.Errorf("%s: Verify() = %v, want %q", what, err, c.want)

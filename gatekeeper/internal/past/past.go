@@ -21,10 +21,10 @@ type Holding struct {
 // Holders returns the permits that occupied slots at an instant, both those that still do and those that ended later.
 // It yields them in order of semaphore and token, starting at the semaphore from. Times are those of the leaders'
 // clocks.
-func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from string) iter.Seq[Holding] {
+func Holders(state *fsm.State, match func(name string) bool, at time.Time, from string) iter.Seq[Holding] {
 	return func(yield func(Holding) bool) {
 		for name := range state.Names() {
-			if name < from || !chosen(name) {
+			if name < from || !match(name) {
 				continue
 			}
 			for _, h := range held(state, name, at) {
@@ -36,15 +36,15 @@ func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from
 	}
 }
 
-// Begins returns the earliest instant from which Holders knows all permits of the chosen semaphores.
-func Begins(state *fsm.State, chosen func(name string) bool) time.Time {
-	begins := state.HistoryBegins() // a recovery may have lost permits of semaphores that left no other trace
+// KnownSince returns the earliest instant from which Holders knows all permits of the chosen semaphores.
+func KnownSince(state *fsm.State, match func(name string) bool) time.Time {
+	since := state.HistoryBegins() // a recovery may have lost permits of semaphores that left no other trace
 	for name := range state.Names() {
-		if chosen(name) {
-			begins = later(begins, journalBegins(state, name))
+		if match(name) {
+			since = later(since, journalSince(state, name))
 		}
 	}
-	return begins
+	return since
 }
 
 func later(a, b time.Time) time.Time {
@@ -87,9 +87,9 @@ func endsPermit(entry *fsm.JournalEntry) bool {
 	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned
 }
 
-// journalBegins returns the instant from which the journal of a semaphore is complete, except for what a recovery has
+// journalSince returns the instant from which the journal of a semaphore is complete, except for what a recovery has
 // lost. It is zero if the journal is complete from the beginning.
-func journalBegins(state *fsm.State, name string) time.Time {
+func journalSince(state *fsm.State, name string) time.Time {
 	if forgotten := state.EndsForgotten(name); !forgotten.IsZero() {
 		return forgotten
 	}

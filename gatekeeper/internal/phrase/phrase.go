@@ -12,9 +12,9 @@ import (
 
 // Names lists the first few names and counts the rest.
 func Names(names []string) string {
-	const shown = 3
-	text := strings.Join(names[:min(shown, len(names))], ", ")
-	if more := len(names) - shown; more > 0 {
+	const limit = 3
+	text := strings.Join(names[:min(limit, len(names))], ", ")
+	if more := len(names) - limit; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
@@ -22,20 +22,20 @@ func Names(names []string) string {
 
 // List joins the first few texts and counts the rest.
 func List(texts []string) string {
-	const most = 10
-	text := strings.Join(texts[:min(most, len(texts))], "; ")
-	if more := len(texts) - most; more > 0 {
+	const limit = 10
+	text := strings.Join(texts[:min(limit, len(texts))], "; ")
+	if more := len(texts) - limit; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
 }
 
 // Count returns a number followed by the singular or plural of a noun.
-func Count(n int, one, many string) string {
+func Count(n int, singular, plural string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + singular
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf("%d %s", n, plural)
 }
 
 // DidYouMean returns the end of a sentence, suggesting another spelling. It returns "" if meant is empty.

@@ -12,13 +12,13 @@ type cluster struct{ *statetest.Cluster }
 
 func newCluster(t *testing.T) *cluster { return &cluster{statetest.New(t)} }
 
-// hurried is a leader for which time passes between calls, so that the time left shrinks with each call.
-type hurried struct {
+// tickingLeader is a leader for which time passes between calls, so that the time left shrinks with each call.
+type tickingLeader struct {
 	statetest.Patterns
-	answers int
+	calls int
 }
 
-func (h *hurried) StopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration {
-	h.answers++
-	return h.Patterns.StopLeft(p, s) - time.Duration(h.answers)
+func (h *tickingLeader) TimeToStop(p *semaphore.Permit, s semaphore.Stop) time.Duration {
+	h.calls++
+	return h.Patterns.TimeToStop(p, s) - time.Duration(h.calls)
 }

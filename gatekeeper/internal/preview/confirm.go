@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// Recently is how long a caller counts as a recent caller after it was last seen. A change that would admit none of
+	// RecentWindow is how long a caller counts as a recent caller after it was last seen. A change that would admit none of
 	// a semaphore's recent callers needs a confirmation.
-	Recently = 7 * 24 * time.Hour
+	RecentWindow = 7 * 24 * time.Hour
 	// MaxUnconfirmed is how many existing definitions one change may touch without a confirmation.
 	MaxUnconfirmed = 20
 )
@@ -39,11 +39,11 @@ type Confirmation struct {
 	Text string
 }
 
-func (c *Change) since() time.Time {
+func (c *Change) recentSince() time.Time {
 	if c.Now.IsZero() {
 		return time.Time{}
 	}
-	return c.Now.Add(-Recently)
+	return c.Now.Add(-RecentWindow)
 }
 
 // Confirm returns why an operator must confirm a change with these effects, which Effects returned for the same state.
@@ -57,13 +57,13 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	add := func(kind ConfirmationKind, format string, args ...any) {
 		reasons = append(reasons, Confirmation{kind, fmt.Sprintf(format, args...)})
 	}
-	stopped, cut := 0, 0
-	var stopping, deserted, closed, deleted, touched []string
+	stopped, shortened := 0, 0
+	var stopping, withoutCallers, noPermits, deleted, touched []string
 	for i := range effects {
 		e := &effects[i]
 		for _, s := range e.Stopped {
 			if s.DrainLeft > 0 {
-				cut++
+				shortened++
 			} else {
 				stopped++
 			}
@@ -73,8 +73,8 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 			names   *[]string
 		}{
 			{len(e.Stopped) > 0, &stopping},
-			{e.deserted, &deserted},
-			{e.closes(), &closed},
+			{e.shutsOutAll, &withoutCallers},
+			{e.dropsToZero(), &noPermits},
 			{e.Before != nil && e.After == nil, &deleted},
 			{e.Before != nil && c.Cordon == nil, &touched},
 		} {
@@ -86,17 +86,17 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	}
 	if stopped > 0 {
 		add(StopsHolders, "%s: %s", phrase.Count(stopped, "holder must stop", "holders must stop"), phrase.Names(stopping))
-	} else if cut > 0 {
-		add(StopsHolders, "%s less time to stop: %s", phrase.Count(cut, "holder has", "holders have"), phrase.Names(stopping))
+	} else if shortened > 0 {
+		add(StopsHolders, "%s less time to stop: %s", phrase.Count(shortened, "holder has", "holders have"), phrase.Names(stopping))
 	}
-	if len(deserted) > 0 {
-		add(ShutsOutCallers, "nobody who asked in the last 7 days would still be admitted: %s", phrase.Names(deserted))
+	if len(withoutCallers) > 0 {
+		add(ShutsOutCallers, "nobody who asked in the last 7 days would still be admitted: %s", phrase.Names(withoutCallers))
 	}
-	if c.Cordon != nil && leavesNobody(state, patterns, &c) {
+	if c.Cordon != nil && cordonsEveryone(state, patterns, &c) {
 		add(ShutsOutCallers, "nobody who asked in the last 7 days would be admitted anywhere")
 	}
-	if len(closed) > 0 {
-		add(NoPermits, "permits becomes 0, so nobody is admitted: %s", phrase.Names(closed))
+	if len(noPermits) > 0 {
+		add(NoPermits, "permits becomes 0, so nobody is admitted: %s", phrase.Names(noPermits))
 	}
 	if len(deleted) > 1 {
 		add(DeletesMany, "%d definitions are deleted", len(deleted))
@@ -131,17 +131,17 @@ func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.T
 	add := func(format string, args ...any) {
 		reasons = append(reasons, Confirmation{ForgetsFirings, fmt.Sprintf(format, args...)})
 	}
-	below := 0
+	belowMark := 0
 	for _, f := range firings {
 		if f.Firing.Forgotten(markAfter) {
-			below++
+			belowMark++
 		}
 	}
-	if n := len(firings) - below; n > 0 {
+	if n := len(firings) - belowMark; n > 0 {
 		add("%s forgotten, and can be claimed again", phrase.Count(n, "firing is", "firings are"))
 	}
-	if below > 0 {
-		add("%s forgotten, and denied as FIRING_FORGOTTEN (due no later than %s)", phrase.Count(below, "firing is", "firings are"), phrase.Instant(markAfter))
+	if belowMark > 0 {
+		add("%s forgotten, and denied as FIRING_FORGOTTEN (due no later than %s)", phrase.Count(belowMark, "firing is", "firings are"), phrase.Instant(markAfter))
 	}
 	if markAfter.Before(markBefore) {
 		add("firings due after %s no longer count as forgotten, so a firing that has run can be claimed again", phrase.Instant(markAfter))
@@ -149,18 +149,18 @@ func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.T
 	return reasons
 }
 
-// closes reports whether the change sets permits of an existing definition to 0.
-func (e *Effect) closes() bool {
+// dropsToZero reports whether the change sets permits of an existing definition to 0.
+func (e *Effect) dropsToZero() bool {
 	return e.Before != nil && e.After != nil && e.Before.Permits > 0 && e.After.Permits == 0
 }
 
-// leavesNobody reports whether a cordon catches every recent caller that no other cordon catches, and at least one such
+// cordonsEveryone reports whether a cordon catches every recent caller that no other cordon catches, and at least one such
 // caller.
-func leavesNobody(state *fsm.State, patterns Patterns, c *Change) bool {
-	catches := false
+func cordonsEveryone(state *fsm.State, patterns Patterns, c *Change) bool {
+	found := false
 	for s := range state.Sightings() {
 		id := semaphore.Identity{Group: s.Group, Acquirer: s.Acquirer}
-		if s.At.Before(c.since()) || slices.ContainsFunc(state.Cordons(), func(other *fsm.Cordon) bool {
+		if s.At.Before(c.recentSince()) || slices.ContainsFunc(state.Cordons(), func(other *fsm.Cordon) bool {
 			return other.ID != c.Cordon.ID && patterns.Catches(other.GroupPattern, other.AcquirerPattern, id)
 		}) {
 			continue
@@ -168,7 +168,7 @@ func leavesNobody(state *fsm.State, patterns Patterns, c *Change) bool {
 		if !patterns.Catches(c.Cordon.GroupPattern, c.Cordon.AcquirerPattern, id) {
 			return false
 		}
-		catches = true
+		found = true
 	}
-	return catches
+	return found
 }

@@ -23,7 +23,7 @@ func (c *cluster) confirm(change Change) (kinds []ConfirmationKind, text string)
 	return kinds, strings.Join(texts, "; ")
 }
 
-func TestConfirm_EditOfOneDefinition(t *testing.T) {
+func TestConfirm_EditSingleDefinition(t *testing.T) {
 	const day = 24 * time.Hour
 	type world struct {
 		before func(*semaphore.Definition)
@@ -56,8 +56,8 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 			if x.holder {
 				c.Grant("job", "prod", "a")
 			}
-			for g, ago := range x.seen {
-				c.Apply(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: g, Acquirer: "a", At: c.Now.Add(-ago)}}})
+			for g, age := range x.seen {
+				c.Apply(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: g, Acquirer: "a", At: c.Now.Add(-age)}}})
 			}
 			edit := c.Deletion("job")
 			if x.after != nil {
@@ -72,7 +72,7 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 
 func TestConfirm_NewDefinitionThatAdmitsNobody_OnlyWarns(t *testing.T) {
 	c := newCluster(t)
-	c.Saw([2]string{"prod", "a"})
+	c.Sight([2]string{"prod", "a"})
 	change := Change{Edits: []fsm.Change{c.Change("new", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prdo", 0 })}}
 	if kinds, text := c.confirm(change); len(kinds) != 0 {
 		t.Errorf("Confirm() = %s, want nothing", text)
@@ -85,14 +85,14 @@ func TestConfirm_NewDefinitionThatAdmitsNobody_OnlyWarns(t *testing.T) {
 func TestConfirm_ManyDefinitions(t *testing.T) {
 	c := newCluster(t)
 	var names []string
-	var all, deletions, news []fsm.Change
+	var all, deletions, creations []fsm.Change
 	for i := range MaxUnconfirmed + 1 {
 		name := fmt.Sprintf("job-%02d", i)
 		c.Define(name, nil)
 		names = append(names, name)
 		all = append(all, c.Change(name, func(d *semaphore.Definition) { d.MaxHold = time.Hour }))
 		deletions = append(deletions, c.Deletion(name))
-		news = append(news, c.Change("new-"+name, nil))
+		creations = append(creations, c.Change("new-"+name, nil))
 	}
 	unchanged := c.Change(names[0], nil)
 	for name, x := range map[string]struct {
@@ -100,7 +100,7 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 		want   []ConfirmationKind
 	}{
 		"21 edits":                   {Change{Edits: all}, []ConfirmationKind{ChangesMany}},
-		"20 edits and new ones":      {Change{Edits: append(news, all[1:]...)}, nil},
+		"20 edits and new ones":      {Change{Edits: append(creations, all[1:]...)}, nil},
 		"20 edits and one unchanged": {Change{Edits: append([]fsm.Change{unchanged}, all[1:]...)}, nil},
 		"21 deletions":               {Change{Edits: deletions}, []ConfirmationKind{DeletesMany, ChangesMany}},
 		"2 deletions":                {Change{Edits: deletions[:2]}, []ConfirmationKind{DeletesMany}},
@@ -127,7 +127,7 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Grant("job", "prod", "a")
-	c.Saw([2]string{"prod", "a"}, [2]string{"dr", "b"})
+	c.Sight([2]string{"prod", "a"}, [2]string{"dr", "b"})
 	for name, x := range map[string]struct {
 		change Change
 		want   []ConfirmationKind
@@ -175,7 +175,7 @@ func TestMoveDoubts(t *testing.T) {
 			c := newCluster(t)
 			c.Define("job", func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = x.pattern, "a" })
 			c.Define("other", statetest.Group("dr-site"))
-			c.Saw(x.seen...)
+			c.Sight(x.seen...)
 			m := Move(c.State(), statetest.Patterns{}, "prod", "dr-site", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
 			effects, _ := c.preview(Change{Edits: m.Edits})
 			if got := strings.Join(MoveDoubts(c.State(), "dr-site", effects), "; "); got != x.want {

@@ -117,34 +117,34 @@ func (e *ChangedError) Names() (names []string) {
 }
 
 func (e *ChangedError) Error() string {
-	const most = 10
-	var what []string
-	for _, c := range e.Changed[:min(len(e.Changed), most)] {
-		what = append(what, c.Semaphore+" by "+c.Author)
+	const limit = 10
+	var items []string
+	for _, c := range e.Changed[:min(len(e.Changed), limit)] {
+		items = append(items, c.Semaphore+" by "+c.Author)
 	}
-	if more := len(e.Changed) - most; more > 0 {
-		what = append(what, fmt.Sprintf("%d more", more))
+	if more := len(e.Changed) - limit; more > 0 {
+		items = append(items, fmt.Sprintf("%d more", more))
 	}
-	if len(what) == 0 {
+	if len(items) == 0 {
 		return "nothing was changed: the change would no longer have the effect shown by the dry run"
 	}
-	return "nothing was changed: edited since the dry run: " + strings.Join(what, ", ")
+	return "nothing was changed: edited since the dry run: " + strings.Join(items, ", ")
 }
 
-// asShown returns a *ChangedError if the targets of a change differ from those its caller was shown. shown is nil if
+// checkShown returns a *ChangedError if the targets of a change differ from those its caller was shown. shown is nil if
 // the caller accepts any targets.
-func asShown(state *fsm.State, shown *Digest, targets []Target) error {
+func checkShown(state *fsm.State, shown *Digest, targets []Target) error {
 	if shown == nil || shown.Same(DigestOf(0, targets)) {
 		return nil
 	}
 	return &ChangedError{ChangedSince(state, shown.Revision)}
 }
 
-// PausesAsShown returns the expectations of pausing or resuming these definitions, or nil if the caller accepts any
+// ExpectedPauses returns the expectations of pausing or resuming these definitions, or nil if the caller accepts any
 // state. It returns a *ChangedError if the targets differ from those the caller was shown.
-func PausesAsShown(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
+func ExpectedPauses(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
 	if shown == nil {
 		return nil, nil
 	}
-	return expected(state, names), asShown(state, shown, PauseTargets(state, names))
+	return expected(state, names), checkShown(state, shown, PauseTargets(state, names))
 }

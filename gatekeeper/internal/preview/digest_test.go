@@ -9,25 +9,25 @@ import (
 func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 	t.Parallel()
 	edit := func(name string, version uint64, group string) Target { return Target{name, version, group} }
-	of := func(revision uint64, targets ...Target) Digest { return DigestOf(revision, targets) }
-	shown := of(7, edit("a", 1, "dr"), edit("b", 2, "dr"))
+	digestOf := func(revision uint64, targets ...Target) Digest { return DigestOf(revision, targets) }
+	shown := digestOf(7, edit("a", 1, "dr"), edit("b", 2, "dr"))
 	for what, other := range map[string]Digest{
-		"another name":    of(7, edit("a", 1, "dr"), edit("c", 2, "dr")),
-		"another version": of(7, edit("a", 1, "dr"), edit("b", 3, "dr")),
-		"another target":  of(7, edit("a", 1, "dr"), edit("b", 2, "dev")),
-		"another split":   of(7, edit("a", 1, "d"), edit("rb", 2, "dr")),
-		"one fewer":       of(7, edit("a", 1, "dr")),
-		"one more":        of(7, edit("a", 1, "dr"), edit("b", 2, "dr"), edit("c", 2, "dr")),
+		"another name":    digestOf(7, edit("a", 1, "dr"), edit("c", 2, "dr")),
+		"another version": digestOf(7, edit("a", 1, "dr"), edit("b", 3, "dr")),
+		"another target":  digestOf(7, edit("a", 1, "dr"), edit("b", 2, "dev")),
+		"another split":   digestOf(7, edit("a", 1, "d"), edit("rb", 2, "dr")),
+		"one fewer":       digestOf(7, edit("a", 1, "dr")),
+		"one more":        digestOf(7, edit("a", 1, "dr"), edit("b", 2, "dr"), edit("c", 2, "dr")),
 	} {
 		if shown.Same(other) {
 			t.Errorf("%s: got the same digest, want a different one", what)
 		}
 	}
-	if !shown.Same(of(9, edit("a", 1, "dr"), edit("b", 2, "dr"))) {
+	if !shown.Same(digestOf(9, edit("a", 1, "dr"), edit("b", 2, "dr"))) {
 		t.Error("the same edits at a later revision have a different digest")
 	}
-	if read, ok := ParseDigest(shown.String()); !ok || read != shown {
-		t.Errorf("ParseDigest(%s) = %v, %v", shown, read, ok)
+	if parsed, ok := ParseDigest(shown.String()); !ok || parsed != shown {
+		t.Errorf("ParseDigest(%s) = %v, %v", shown, parsed, ok)
 	}
 	for _, s := range []string{"", "7", "-", "x-" + shown.sum, "7-" + shown.sum[1:]} {
 		if d, ok := ParseDigest(s); ok {

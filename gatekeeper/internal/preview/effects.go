@@ -25,9 +25,9 @@ type Patterns interface {
 // Leader answers the questions of a preview that only the leader can answer.
 type Leader interface {
 	Patterns
-	// StopLeft returns how much longer the holder of the live permit p may continue even though s stops it: 0 if there
+	// TimeToStop returns how much longer the holder of the live permit p may continue even though s stops it: 0 if there
 	// is no drain.
-	StopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration
+	TimeToStop(p *semaphore.Permit, s semaphore.Stop) time.Duration
 }
 
 // Change is the change to preview. One of Edits, Pause, Resume, Cordon and Undo is set.
@@ -68,8 +68,8 @@ type Effect struct {
 	// Warnings are sentences for the operator.
 	Warnings []string
 
-	// deserted is set if the rule admitted recent callers before the change, and would admit no recent caller after it.
-	deserted bool
+	// shutsOutAll is set if the rule admitted recent callers before the change, and would admit no recent caller after it.
+	shutsOutAll bool
 }
 
 // Stopped is a holder that would have to stop.
@@ -120,7 +120,7 @@ func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 // warnings for the operator about the change as a whole.
 func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warnings []string) {
 	now := newWorld(state, leader)
-	now.known.since = c.since()
+	now.known.since = c.recentSince()
 	switch {
 	case c.Pause != nil:
 		effects, warnings = now.previewPause(c.Pause)
@@ -128,9 +128,9 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 		effects = now.previewResume(c.Resume)
 	case c.Cordon != nil:
 		effects, warnings = now.previewCordon(c.Cordon)
-		if was := state.Cordon(c.Cordon.ID); was != nil {
+		if old := state.Cordon(c.Cordon.ID); old != nil {
 			warnings = append(warnings, fmt.Sprintf("Cordon %q is already in force, %s. The new cordon replaces it, including its end time; undo restores the old one.",
-				was.ID, phrase.Closed(was.Author, was.Reason, was.Until)))
+				old.ID, phrase.Closed(old.Author, old.Reason, old.Until)))
 		}
 	case c.Undo != nil:
 		effects, warnings = now.previewUndo(c.Undo)
@@ -168,12 +168,12 @@ func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 	if sd := w.state.Definition(edit.Name); sd != nil {
 		e.Before = sd.Definition
 	} else {
-		then = then.under(edit.Pause)
+		then = then.withPause(edit.Pause)
 	}
-	if pause, too := w.paused[edit.Name]; too {
-		then = then.under(pause)
+	if pause, ok := w.paused[edit.Name]; ok {
+		then = then.withPause(pause)
 	}
-	w.stop(&e, then.edited(edit.Definition, drain))
+	w.stop(&e, then.withDefinition(edit.Definition, drain))
 	w.callers(&e)
 	return e
 }
@@ -181,7 +181,7 @@ func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 func bySemaphore(a, b Effect) int { return cmp.Compare(a.Semaphore, b.Semaphore) }
 
 func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string) {
-	var kept, goOn []string
+	var kept, continuing []string
 	for _, name := range p.Names {
 		sd := w.state.Definition(name)
 		if sd == nil {
@@ -190,14 +190,14 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 		if sd.Pause != nil && p.Keep {
 			kept = append(kept, name)
 			if p.Stop && !sd.Pause.Stop && w.held(name) {
-				goOn = append(goOn, name)
+				continuing = append(continuing, name)
 			}
 			continue
 		}
 		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop, Drain: p.Drain})
-		if was := sd.Pause; was != nil {
+		if old := sd.Pause; old != nil {
 			e.Warnings = append(e.Warnings, fmt.Sprintf("It is already paused, %s. The new pause replaces the old one, including its end time; undo restores the old one.",
-				phrase.Pause(was)))
+				phrase.Pause(old)))
 		}
 		effects = append(effects, e)
 	}
@@ -205,8 +205,8 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 	if len(kept) > 0 {
 		warnings = append(warnings, fmt.Sprintf("Already paused, and left unchanged: %s.", phrase.Names(kept)))
 	}
-	if len(goOn) > 0 {
-		warnings = append(warnings, fmt.Sprintf("Already paused without stopping the holders, which continue: %s.", phrase.Names(goOn)))
+	if len(continuing) > 0 {
+		warnings = append(warnings, fmt.Sprintf("Already paused without stopping the holders, which continue: %s.", phrase.Names(continuing)))
 	}
 	return effects, warnings
 }
@@ -236,7 +236,7 @@ func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
 func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause) Effect {
 	name := sd.Definition.Name
 	e := Effect{Semaphore: name, Before: sd.Definition, After: sd.Definition}
-	w.stop(&e, w.rule(name).under(pause))
+	w.stop(&e, w.rule(name).withPause(pause))
 	return e
 }
 
@@ -248,9 +248,9 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 		edited[edit.Name] = true
 	}
 	for _, p := range u.Pauses {
-		for _, of := range p.Of {
-			if edited[of.Name] {
-				w.paused[of.Name] = p.Pause
+		for _, target := range p.Expected {
+			if edited[target.Name] {
+				w.paused[target.Name] = p.Pause
 			}
 		}
 	}
@@ -258,16 +258,16 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 		effects = append(effects, w.previewEdit(edit, u.Drain))
 	}
 	for _, p := range u.Pauses {
-		for _, of := range p.Of {
-			if sd := w.state.Definition(of.Name); sd != nil && !edited[of.Name] {
+		for _, target := range p.Expected {
+			if sd := w.state.Definition(target.Name); sd != nil && !edited[target.Name] {
 				effects = append(effects, w.underPause(sd, p.Pause))
 			}
 		}
 	}
 	for _, o := range u.Cordons {
 		if c := o.Cordon; c != nil {
-			more, warns := w.previewCordon(&fsm.SetCordon{ID: o.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Drain: c.Drain})
-			effects, warnings = append(effects, more...), append(warnings, warns...)
+			cordonEffects, warns := w.previewCordon(&fsm.SetCordon{ID: o.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Drain: c.Drain})
+			effects, warnings = append(effects, cordonEffects...), append(warnings, warns...)
 		}
 	}
 	slices.SortFunc(effects, bySemaphore)
@@ -283,7 +283,7 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 		if sd := w.state.Definition(name); sd != nil {
 			e.Before, e.After = sd.Definition, sd.Definition
 		}
-		w.stop(e, w.rule(name).behind(c.ID, c.Drain, caught))
+		w.stop(e, w.rule(name).withCordon(c.ID, c.Drain, caught))
 		return e
 	}
 	bySemaphore := make(map[string]*Effect)
@@ -298,8 +298,8 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 		}
 		bySemaphore[p.Semaphore] = effect(p.Semaphore)
 	}
-	for name, sums := range w.state.WorkBySemaphore() {
-		if sums.Waiting > 0 && bySemaphore[name] == nil {
+	for name, tasks := range w.state.WorkBySemaphore() {
+		if tasks.Waiting > 0 && bySemaphore[name] == nil {
 			bySemaphore[name] = effect(name)
 		}
 	}
@@ -325,8 +325,8 @@ func (w *world) stop(e *Effect, then rule) {
 		if p.State != semaphore.Live {
 			continue
 		}
-		before, stopping := w.left(p, now)
-		after, stops := w.left(p, then)
+		before, stopping := w.timeLeft(p, now)
+		after, stops := w.timeLeft(p, then)
 		switch {
 		case stopping && after >= before:
 			continue // it already has to stop, and nothing changes for it
@@ -388,10 +388,10 @@ func (w *world) tasksRun(name string, then rule) string {
 // freeWithin returns the longest time for which a holder that must stop can keep its slot. During a drain, its
 // refreshes pick up a longer duration from the definition.
 func freeWithin(d *semaphore.Definition, p *semaphore.Permit, drain time.Duration) time.Duration {
-	counts := p.Duration
+	duration := p.Duration
 	if d != nil && drain > 0 {
-		counts = max(counts, d.Duration)
+		duration = max(duration, d.Duration)
 	}
-	lasts := drain + counts
-	return lasts + semaphore.Grace(counts) + semaphore.LossCooling(d, lasts)
+	total := drain + duration
+	return total + semaphore.Grace(duration) + semaphore.LossCooling(d, total)
 }

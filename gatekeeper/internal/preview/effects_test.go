@@ -35,7 +35,7 @@ func stopped(e *Effect) (tokens []uint64) {
 	return tokens
 }
 
-func TestEffects_Edit_NamesStoppedHoldersAndWhenTheirSlotsAreFree(t *testing.T) {
+func TestEffects_Edit_ListsStoppedHoldersAndWhenSlotsAreFree(t *testing.T) {
 	for name, x := range map[string]struct {
 		before, after func(*semaphore.Definition)
 		drain         time.Duration
@@ -65,8 +65,8 @@ func TestEffects_Edit_NamesStoppedHoldersAndWhenTheirSlotsAreFree(t *testing.T) 
 	}
 }
 
-func TestEffects_HolderAlreadyStopping_IsNamedOnlyIfItGetsLessTime(t *testing.T) {
-	for name, shut := range map[string]func(c *cluster, token uint64, drain time.Duration){
+func TestEffects_HolderAlreadyStopping_IsListedOnlyIfGivenLessTime(t *testing.T) {
+	for name, firstStop := range map[string]func(c *cluster, token uint64, drain time.Duration){
 		"cordon": func(c *cluster, _ uint64, drain time.Duration) {
 			c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain})
 		},
@@ -95,7 +95,7 @@ func TestEffects_HolderAlreadyStopping_IsNamedOnlyIfItGetsLessTime(t *testing.T)
 			t.Run(name+", then "+next, func(t *testing.T) {
 				for _, x := range []struct {
 					first, then time.Duration
-					cut         bool
+					shortened   bool
 				}{
 					{time.Hour, 0, true},
 					{time.Hour, time.Minute, true},
@@ -107,23 +107,23 @@ func TestEffects_HolderAlreadyStopping_IsNamedOnlyIfItGetsLessTime(t *testing.T)
 					c := newCluster(t)
 					c.Define("job", nil)
 					token := c.Grant("job", "prod", "a")
-					shut(c, token, x.first)
+					firstStop(c, token, x.first)
 					effects, _ := c.preview(change(c, x.then))
-					var cut []Stopped
+					var shortened []Stopped
 					for _, e := range effects {
-						cut = append(cut, e.Stopped...)
+						shortened = append(shortened, e.Stopped...)
 						if e.Unaffected != 0 {
 							t.Errorf("%+v: Unaffected = %d, want 0, because the holder already has to stop", x, e.Unaffected)
 						}
 					}
 					switch {
-					case !x.cut || name == "edit" && next == "edit": // a second edit does not change the drain of the first
-						if len(cut) != 0 {
-							t.Errorf("%+v: listed %+v, want none, because nothing changes", x, cut)
+					case !x.shortened || name == "edit" && next == "edit": // a second edit does not change the drain of the first
+						if len(shortened) != 0 {
+							t.Errorf("%+v: listed %+v, want none, because nothing changes", x, shortened)
 						}
-					case len(cut) != 1 || cut[0].Permit.Token != token || cut[0].DrainLeft != x.first ||
-						cut[0].FreeWithin != x.then+time.Minute+semaphore.Grace(time.Minute):
-						t.Errorf("%+v: listed %+v, want the holder whose drain is shortened", x, cut)
+					case len(shortened) != 1 || shortened[0].Permit.Token != token || shortened[0].DrainLeft != x.first ||
+						shortened[0].FreeWithin != x.then+time.Minute+semaphore.Grace(time.Minute):
+						t.Errorf("%+v: listed %+v, want the holder whose drain is shortened", x, shortened)
 					}
 				}
 			})
@@ -131,13 +131,13 @@ func TestEffects_HolderAlreadyStopping_IsNamedOnlyIfItGetsLessTime(t *testing.T)
 	}
 }
 
-func TestEffects_TimePassesBetweenAnswers_ReportsNoShorterDrain(t *testing.T) {
+func TestEffects_TimePassesBetweenCalls_ReportsNoShorterDrain(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Grant("job", "prod", "a")
 	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: time.Hour})
 	change := Change{Cordon: &fsm.SetCordon{ID: "c2", GroupPattern: "prod", Drain: 2 * time.Hour}}
-	if effects, _ := Effects(c.State(), &hurried{}, change); len(effects) != 0 {
+	if effects, _ := Effects(c.State(), &tickingLeader{}, change); len(effects) != 0 {
 		t.Errorf("Effects() = %+v, want none", effects)
 	}
 }
@@ -164,7 +164,7 @@ func TestEffects_EditThatChangesNothing_HasNoEffect(t *testing.T) {
 	}
 }
 
-func TestEffects_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
+func TestEffects_OnExpiryHold_WarnsThatSlotStaysOccupied(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
 	c.Grant("job", "prod", "a")
@@ -173,7 +173,7 @@ func TestEffects_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
 	}
 }
 
-func TestEffects_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
+func TestEffects_PermitsHeldForOperator_AreListed(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
 	token := c.Grant("job", "prod", "a")
@@ -186,7 +186,7 @@ func TestEffects_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
 func TestEffects_KnownCallers_AreAdmittedOrShutOut(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod|east"))
-	c.Saw([2]string{"prod", "a"}, [2]string{"prod", "b"}, [2]string{"east", "a"}, [2]string{"dr", "a"}, [2]string{"dr", "x"})
+	c.Sight([2]string{"prod", "a"}, [2]string{"prod", "b"}, [2]string{"east", "a"}, [2]string{"dr", "a"}, [2]string{"dr", "x"})
 	e := c.edited(func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr|east", "[a-b]" })
 	names := func(list []fsm.Sighting) (s []string) {
 		for _, l := range list {
@@ -205,14 +205,14 @@ func TestEffects_KnownCallers_AreAdmittedOrShutOut(t *testing.T) {
 	}
 }
 
-func TestEffects_ManyKnownCallers_AllAreCountedAndSomeNamed(t *testing.T) {
+func TestEffects_ManyKnownCallers_AreAllCountedButNotAllListed(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("dr"))
 	var all [][2]string
 	for i := range MaxCallers + 7 {
 		all = append(all, [2]string{"prod", fmt.Sprintf("host-%03d", i)})
 	}
-	c.Saw(all...)
+	c.Sight(all...)
 	if e := c.edited(statetest.Group("prod")); len(e.Admitted) != MaxCallers || e.AdmittedCount != MaxCallers+7 {
 		t.Errorf("%d callers listed and %d counted", len(e.Admitted), e.AdmittedCount)
 	}
@@ -236,7 +236,7 @@ func TestEffects_Warnings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			c.Define("job", statetest.Group("no-run"))
-			c.Saw(x.seen...)
+			c.Sight(x.seen...)
 			effects, warnings := c.preview(Change{Edits: []fsm.Change{c.Change("job", x.set)}})
 			if got := strings.Join(effects[0].Warnings, " "); !strings.Contains(got, x.want) || x.want == "" && got != "" {
 				t.Errorf("warnings = %q, want %q", got, x.want)
@@ -264,14 +264,14 @@ func TestEffects_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
 	}
 }
 
-func TestEffects_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
+func TestEffects_Cordon_StopsHoldersOfEverySemaphore(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"b", "a", "gone", "c"} {
 		c.Define(name, nil)
 	}
 	b, a := c.Grant("b", "prod", "host1"), c.Grant("a", "dr", "host1")
 	c.Grant("c", "dr", "host2")
-	c.Saw([2]string{"prod", "host1"})
+	c.Sight([2]string{"prod", "host1"})
 	effects, warnings := c.preview(Change{Cordon: &fsm.SetCordon{AcquirerPattern: "host1"}})
 	if len(effects) != 2 || !slices.Equal(stopped(&effects[0]), []uint64{a}) || !slices.Equal(stopped(&effects[1]), []uint64{b}) || len(warnings) != 0 {
 		t.Errorf("got %+v and warnings %q, want the holders of both semaphores", effects, warnings)
@@ -286,7 +286,7 @@ func TestEffects_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 	}
 }
 
-func TestEffects_Cordon_CatchesAHolderWithoutASighting(t *testing.T) {
+func TestEffects_Cordon_CatchesHolderWithoutSighting(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Grant("job", "prod", "host1")
@@ -294,17 +294,17 @@ func TestEffects_Cordon_CatchesAHolderWithoutASighting(t *testing.T) {
 		if _, warnings := c.preview(Change{Cordon: &fsm.SetCordon{AcquirerPattern: "host1"}}); len(warnings) != 0 {
 			t.Errorf("warnings = %q, want none", warnings)
 		}
-		c.Saw([2]string{"prod", "host2"})
+		c.Sight([2]string{"prod", "host2"})
 	}
 }
 
-func TestEffects_Cordon_SaysWhoGetsTheWaitingTasks(t *testing.T) {
+func TestEffects_Cordon_ReportsWhoMayTakeWaitingTasks(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"job", "idle"} {
 		c.Define(name, nil)
 	}
 	c.Define("other", statetest.Group("dr"))
-	c.Saw([2]string{"prod", "host1"}, [2]string{"dr", "host2"})
+	c.Sight([2]string{"prod", "host1"}, [2]string{"dr", "host2"})
 	for _, name := range []string{"job", "other"} {
 		c.Do(fsm.SubmitJob{
 			Spec: &work.Spec{ID: name, Semaphore: name, MaxResult: 8}, Tasks: [][]byte{nil}, Digest: strings.Repeat("x", sha256.Size),
@@ -316,7 +316,7 @@ func TestEffects_Cordon_SaysWhoGetsTheWaitingTasks(t *testing.T) {
 	}
 }
 
-func TestConflict_MatchesTheRefusalOfTheBatch(t *testing.T) {
+func TestConflict_MatchesBatchRefusal(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	stale := c.Change("job", statetest.Group("dr"))

@@ -35,15 +35,15 @@ func (e *FiringConflictError) Error() string {
 	return fmt.Sprintf("no firings of semaphore %q were forgotten: %s", e.Semaphore, phrase.List(e.Conflicts))
 }
 
-// Forgetting specifies which firings of a semaphore to forget: the listed ones or, with After or Ahead, those due
+// ForgetRequest specifies which firings of a semaphore to forget: the listed ones or, with After or Ahead, those due
 // later.
-type Forgetting struct {
-	Semaphore string
-	Firings   []semaphore.Firing
-	After     time.Time
-	Ahead     bool   // later than any caller with a correct clock could request
-	KeepMark  bool   // do not lower the low-water mark
-	Shown     string // the id of the plan that the caller was shown; empty accepts any plan
+type ForgetRequest struct {
+	Semaphore   string
+	Firings     []semaphore.Firing
+	After       time.Time
+	TooFarAhead bool   // later than any caller with a correct clock could request
+	KeepMark    bool   // do not lower the low-water mark
+	Shown       string // the id of the plan that the caller was shown; empty accepts any plan
 }
 
 // ForgetPlan is a plan to forget firings.
@@ -58,15 +58,15 @@ type ForgetPlan struct {
 
 // PlanForget decides which firings to forget. now is the time by the leader's clock. The error is a
 // *selector.NoDefinitionError, a *NoFiringError, a *FiringConflictError or a *semaphore.FieldError.
-func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, error) {
-	if err := Remembers(state, f.Semaphore); err != nil {
+func PlanForget(state *fsm.State, f ForgetRequest, now time.Time) (*ForgetPlan, error) {
+	if err := CheckKnown(state, f.Semaphore); err != nil {
 		return nil, err
 	}
 	claims, lowerTo, err := f.claims(state, now)
 	if err != nil {
 		return nil, err
 	}
-	if err := held(state, f.Semaphore, claims); err != nil {
+	if err := checkNotHeld(state, f.Semaphore, claims); err != nil {
 		return nil, err
 	}
 	plan := &ForgetPlan{Command: fsm.ForgetFirings{Semaphore: f.Semaphore}}
@@ -91,16 +91,16 @@ func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, err
 	return plan, nil
 }
 
-// Remembers returns a *selector.NoDefinitionError for a name that has neither a definition nor remembered firings.
-func Remembers(state *fsm.State, name string) error {
+// CheckKnown returns a *selector.NoDefinitionError for a name that has neither a definition nor remembered firings.
+func CheckKnown(state *fsm.State, name string) error {
 	if state.Definition(name) == nil && state.ClaimCount(name) == 0 && state.LowWater(name).IsZero() {
-		return selector.Defined(state, name)
+		return selector.CheckDefined(state, name)
 	}
 	return nil
 }
 
 // claims returns the selected claims in order, and the new low-water mark; zero leaves the mark unchanged.
-func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphore.Claim, lowerTo time.Time, err error) {
+func (c *ForgetRequest) claims(state *fsm.State, now time.Time) (claims []*semaphore.Claim, lowerTo time.Time, err error) {
 	for _, f := range c.Firings {
 		claim := state.Claim(c.Semaphore, f)
 		if claim == nil {
@@ -112,7 +112,7 @@ func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphor
 		return claims, time.Time{}, nil
 	}
 	after, lowerTo := c.After, c.After
-	if c.Ahead {
+	if c.TooFarAhead {
 		// The firings between now and after come from hosts with correct clocks. Those due before now remain
 		// forgotten, because it is unknown whether they ran.
 		lowerTo = now.Round(0).UTC()
@@ -146,9 +146,9 @@ func maxAhead(state *fsm.State, name string) time.Duration {
 	return semaphore.DefaultFiringMaxAhead
 }
 
-// held refuses to forget a firing whose permit still occupies a slot: its job may still be running, and a second run
+// checkNotHeld refuses to forget a firing whose permit still occupies a slot: its job may still be running, and a second run
 // would overlap it.
-func held(state *fsm.State, name string, claims []*semaphore.Claim) error {
+func checkNotHeld(state *fsm.State, name string, claims []*semaphore.Claim) error {
 	var conflicts []string
 	for _, c := range claims {
 		p := state.Permit(c.Token)

@@ -10,20 +10,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// known holds the callers seen so far, and which of them each pair of patterns admits. It caches the results by pair,
+// knownCallers holds the callers seen so far, and which of them each pair of patterns admits. It caches the results by pair,
 // because many definitions share a pair: a move of hundreds of definitions involves two pairs.
-type known struct {
+type knownCallers struct {
 	state    *fsm.State
 	patterns Patterns
 
 	// since is the time after which a sighting counts as recent.
 	since time.Time
 
-	all    []fsm.Sighting // by group and acquirer
-	groups []string
-	pairs  map[[2]string]admitted
-	gained map[[4]string]gained // by the pairs of patterns before and after
-	named  int                  // number of callers listed in effects so far
+	all           []fsm.Sighting // by group and acquirer
+	groups        []string
+	pairs         map[[2]string]admitted
+	gainedCallers map[[4]string]gainedCallers // by the pairs of patterns before and after
+	named         int                         // number of callers listed in effects so far
 }
 
 // admitted holds the known callers that a pair of patterns admits.
@@ -32,17 +32,17 @@ type admitted struct {
 	recent  bool  // at least one of them made a request recently
 }
 
-// gained holds the known callers that one pair of patterns admits and another does not.
-type gained struct {
+// gainedCallers holds the known callers that one pair of patterns admits and another does not.
+type gainedCallers struct {
 	callers []fsm.Sighting // the first MaxCallers
 	count   int
 }
 
-func (k *known) load() {
+func (k *knownCallers) load() {
 	if k.pairs != nil {
 		return
 	}
-	k.pairs, k.gained = make(map[[2]string]admitted), make(map[[4]string]gained)
+	k.pairs, k.gainedCallers = make(map[[2]string]admitted), make(map[[4]string]gainedCallers)
 	k.all = slices.Collect(k.state.Sightings())
 	for _, s := range k.all {
 		if n := len(k.groups); n == 0 || k.groups[n-1] != s.Group {
@@ -52,7 +52,7 @@ func (k *known) load() {
 }
 
 // admitted returns the known callers that a definition's patterns admit. It admits none if d is nil.
-func (k *known) admitted(d *semaphore.Definition) admitted {
+func (k *knownCallers) admitted(d *semaphore.Definition) admitted {
 	k.load()
 	if d == nil {
 		return admitted{}
@@ -62,12 +62,12 @@ func (k *known) admitted(d *semaphore.Definition) admitted {
 		return found
 	}
 	var found admitted
-	group, inside := "", false
+	group, groupMatches := "", false
 	for i, s := range k.all {
 		if i == 0 || s.Group != group {
-			group, inside = s.Group, k.patterns.Match(d.GroupPattern, s.Group)
+			group, groupMatches = s.Group, k.patterns.Match(d.GroupPattern, s.Group)
 		}
-		if inside && k.patterns.Match(d.AcquirerPattern, s.Acquirer) {
+		if groupMatches && k.patterns.Match(d.AcquirerPattern, s.Acquirer) {
 			found.callers = append(found.callers, i)
 			found.recent = found.recent || !s.At.Before(k.since)
 		}
@@ -89,23 +89,23 @@ func pairOf(d *semaphore.Definition) [2]string {
 func (w *world) callers(e *Effect) {
 	before, after := w.known.admitted(e.Before), w.known.admitted(e.After)
 	e.Eligible = len(after.callers)
-	e.Admitted, e.AdmittedCount = w.known.gain(e.Before, e.After)
-	e.ShutOut, e.ShutOutCount = w.known.gain(e.After, e.Before)
-	e.deserted = before.recent && !after.recent
+	e.Admitted, e.AdmittedCount = w.known.newlyAdmitted(e.Before, e.After)
+	e.ShutOut, e.ShutOutCount = w.known.newlyAdmitted(e.After, e.Before)
+	e.shutsOutAll = before.recent && !after.recent
 	if e.After == nil || e.Before != nil && e.Before.GroupPattern == e.After.GroupPattern && e.Before.AcquirerPattern == e.After.AcquirerPattern {
 		return // an edit to other fields must not warn about patterns that may be intentional
 	}
 	if e.Eligible == 0 && len(w.known.all) > 0 {
-		e.Warnings = append(e.Warnings, unreached(w.patterns, w.known.groups, e.After))
+		e.Warnings = append(e.Warnings, noCallerWarning(w.patterns, w.known.groups, e.After))
 	}
 }
 
-// gain returns the known callers that definition to admits but definition from does not. It returns at most
+// newlyAdmitted returns the known callers that definition to admits but definition from does not. It returns at most
 // MaxCallers callers, but counts all of them.
-func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
-	was, will := pairOf(from), pairOf(to)
-	key := [4]string{was[0], was[1], will[0], will[1]}
-	g, ok := k.gained[key]
+func (k *knownCallers) newlyAdmitted(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
+	fromPair, toPair := pairOf(from), pairOf(to)
+	key := [4]string{fromPair[0], fromPair[1], toPair[0], toPair[1]}
+	g, ok := k.gainedCallers[key]
 	if !ok {
 		before := k.admitted(from).callers
 		for _, i := range k.admitted(to).callers {
@@ -116,7 +116,7 @@ func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, co
 				g.callers = append(g.callers, k.all[i])
 			}
 		}
-		k.gained[key] = g
+		k.gainedCallers[key] = g
 	}
 	named := g.callers[:min(len(g.callers), maxNamed-k.named)]
 	k.named += len(named)
@@ -129,8 +129,8 @@ type Reach int
 const (
 	// ReachesSome means that its patterns admit a caller that no cordon catches, or that no caller has been seen yet.
 	ReachesSome Reach = iota
-	// ReachesNobody means that its patterns match no known caller.
-	ReachesNobody
+	// ReachesNone means that its patterns match no known caller.
+	ReachesNone
 	// ReachesCordoned means that cordons catch every known caller that its patterns match.
 	ReachesCordoned
 )
@@ -139,24 +139,24 @@ const (
 type Callers struct {
 	patterns Patterns
 	groups   []string
-	of       map[string][]knownCaller // by group
+	byGroup  map[string][]indexedCaller // by group
 }
 
-type knownCaller struct {
+type indexedCaller struct {
 	acquirer string
 	cordoned bool
 }
 
 // CallersOf builds the index for a state.
 func CallersOf(state *fsm.State, patterns Patterns) *Callers {
-	c := &Callers{patterns: patterns, of: make(map[string][]knownCaller)}
+	c := &Callers{patterns: patterns, byGroup: make(map[string][]indexedCaller)}
 	for s := range state.Sightings() { // by group
 		if n := len(c.groups); n == 0 || c.groups[n-1] != s.Group {
 			c.groups = append(c.groups, s.Group)
 		}
 		id := semaphore.Identity{Group: s.Group, Acquirer: s.Acquirer}
 		cordoned := slices.ContainsFunc(state.Cordons(), func(o *fsm.Cordon) bool { return patterns.Catches(o.GroupPattern, o.AcquirerPattern, id) })
-		c.of[s.Group] = append(c.of[s.Group], knownCaller{s.Acquirer, cordoned})
+		c.byGroup[s.Group] = append(c.byGroup[s.Group], indexedCaller{s.Acquirer, cordoned})
 	}
 	return c
 }
@@ -166,12 +166,12 @@ func (c *Callers) Reach(d *semaphore.Definition) Reach {
 	if len(c.groups) == 0 {
 		return ReachesSome
 	}
-	reach := ReachesNobody
+	reach := ReachesNone
 	for _, group := range c.groups {
 		if !c.patterns.Match(d.GroupPattern, group) {
 			continue
 		}
-		for _, caller := range c.of[group] {
+		for _, caller := range c.byGroup[group] {
 			if caller.cordoned && reach == ReachesCordoned || !c.patterns.Match(d.AcquirerPattern, caller.acquirer) {
 				continue
 			}
@@ -188,8 +188,8 @@ func (c *Callers) Reach(d *semaphore.Definition) Reach {
 // string for ReachesSome.
 func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
 	switch reach {
-	case ReachesNobody:
-		return unreached(c.patterns, c.groups, d)
+	case ReachesNone:
+		return noCallerWarning(c.patterns, c.groups, d)
 	case ReachesCordoned:
 		return "Every known caller that it admits is cordoned."
 	default:
@@ -197,8 +197,8 @@ func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
 	}
 }
 
-// unreached returns a warning that no known caller is admitted, and names the pattern that keeps them out.
-func unreached(patterns Patterns, groups []string, d *semaphore.Definition) string {
+// noCallerWarning returns a warning that no known caller is admitted, and names the pattern that keeps them out.
+func noCallerWarning(patterns Patterns, groups []string, d *semaphore.Definition) string {
 	for _, group := range groups {
 		if patterns.Match(d.GroupPattern, group) {
 			return fmt.Sprintf("No known caller is admitted: group %q matches, but none of its acquirers matches the acquirer pattern %q.",

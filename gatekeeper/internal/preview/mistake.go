@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// nobody is a group that no caller can be in: a pattern that admits it admits every group.
-	nobody = "nobody\x00"
-	// formerPatterns is the number of journal entries searched for groups that patterns used to name.
-	formerPatterns = 1000
+	// impossibleGroup is a group that no caller can be in: a pattern that admits it admits every group.
+	impossibleGroup = "nobody\x00"
+	// maxSearchedEntries is the number of journal entries searched for groups that patterns used to name.
+	maxSearchedEntries = 1000
 )
 
 // MoveMistake distinguishes a move that has already been made from a typo, when there is nothing to move. It returns an
@@ -28,26 +28,26 @@ func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen fu
 		meant := nearest.Word(from, slices.Sorted(maps.Keys(groups)))
 		return fmt.Sprintf("no definition names the group %q, and no caller has been seen in it", from) + phrase.DidYouMean(meant)
 	}
-	open, all := 0, 0
+	unrestricted, selected := 0, 0
 	for sd := range state.Definitions("") {
 		if !chosen(sd.Definition) {
 			continue
 		}
-		all++
+		selected++
 		switch pattern := sd.Definition.GroupPattern; {
-		case patterns.Match(pattern, nobody):
-			open++
+		case patterns.Match(pattern, impossibleGroup):
+			unrestricted++
 		case patterns.Match(pattern, to):
 			return ""
 		}
 	}
-	if open == all {
+	if unrestricted == selected {
 		return "" // they admit every group, including the new one
 	}
-	if all == 1 {
+	if selected == 1 {
 		return fmt.Sprintf("1 definition was selected, and it names neither group %q nor group %q: is the selection correct?", from, to)
 	}
-	return fmt.Sprintf("%d definitions were selected, and none of them names group %q or group %q: is the selection correct?", all, from, to)
+	return fmt.Sprintf("%d definitions were selected, and none of them names group %q or group %q: is the selection correct?", selected, from, to)
 }
 
 // knownGroups returns the groups that definitions name or used to name, and the groups of callers seen so far. The
@@ -64,16 +64,16 @@ func knownGroups(state *fsm.State, patterns Patterns, group string) map[string]b
 	for sd := range state.Definitions("") {
 		pattern := sd.Definition.GroupPattern
 		add(pattern)
-		if patterns.Match(pattern, group) && !patterns.Match(pattern, nobody) {
+		if patterns.Match(pattern, group) && !patterns.Match(pattern, impossibleGroup) {
 			groups[group] = true
 		}
 	}
 	for s := range state.Sightings() {
 		groups[s.Group] = true
 	}
-	left := formerPatterns
+	remaining := maxSearchedEntries
 	for entry := range state.JournalBackward("", 0) {
-		if left--; left < 0 {
+		if remaining--; remaining < 0 {
 			break
 		}
 		if entry.Before != nil {

@@ -74,13 +74,13 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 			"must select at most "+strconv.Itoa(maxMoved)+" definitions, the limit per step: move them in several steps")
 	}
 	targets := editTargets(plan.Edits)
-	if err := asShown(state, m.Shown, targets); err != nil {
+	if err := checkShown(state, m.Shown, targets); err != nil {
 		return nil, err
 	}
 	plan.Digest = DigestOf(state.Revision(), targets)
 	change := Change{Edits: plan.Edits, Drain: m.Drain, Now: now}
 	plan.Effects, plan.Warnings = Effects(state, leader, change)
-	if w := staying(m.From, plan.Stay); w != "" {
+	if w := stayWarning(m.From, plan.Stay); w != "" {
 		plan.Warnings = append(plan.Warnings, w)
 	}
 	plan.Confirm = Confirm(state, leader, change, plan.Effects)
@@ -102,7 +102,7 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		if !chosen(d) {
 			continue
 		}
-		leave := func(problem bool, format string, args ...any) {
+		skip := func(problem bool, format string, args ...any) {
 			m.NotMoved = append(m.NotMoved, NotMoved{Semaphore: d.Name, Why: fmt.Sprintf(format, args...), Problem: problem})
 		}
 		admitsFrom, admitsTo := patterns.Match(d.GroupPattern, from), patterns.Match(d.GroupPattern, to)
@@ -117,20 +117,20 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		case (admitsTo || !admitsFrom) && !named(d.Name):
 			continue
 		case admitsTo:
-			leave(false, "its group pattern %q already admits %q", d.GroupPattern, to)
+			skip(false, "its group pattern %q already admits %q", d.GroupPattern, to)
 			continue
 		case !admitsFrom:
-			leave(false, "its group pattern %q does not admit %q", d.GroupPattern, from)
+			skip(false, "its group pattern %q does not admit %q", d.GroupPattern, from)
 			continue
 		}
-		pattern, ok := exchange(d.GroupPattern, from, to)
+		pattern, ok := replaceGroup(d.GroupPattern, from, to)
 		if !ok || patterns.Match(pattern, from) || !patterns.Match(pattern, to) {
-			leave(true, "its group pattern %q is not a plain list of groups, so removing %q from it would change who else is admitted: edit it by hand",
+			skip(true, "its group pattern %q is not a plain list of groups, so removing %q from it would change who else is admitted: edit it by hand",
 				d.GroupPattern, from)
 			continue
 		}
 		if len(pattern) > semaphore.MaxPattern {
-			leave(true, "its group pattern would be %d bytes long, and the maximum is %d: edit it by hand", len(pattern), semaphore.MaxPattern)
+			skip(true, "its group pattern would be %d bytes long, and the maximum is %d: edit it by hand", len(pattern), semaphore.MaxPattern)
 			continue
 		}
 		moved := *d
@@ -140,9 +140,9 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 	return m
 }
 
-// staying describes the holders that continue in the old group after a move. It returns an empty string if there are
+// stayWarning describes the holders that continue in the old group after a move. It returns an empty string if there are
 // none.
-func staying(from string, permits []*semaphore.Permit) string {
+func stayWarning(from string, permits []*semaphore.Permit) string {
 	if len(permits) == 0 {
 		return ""
 	}
@@ -179,21 +179,21 @@ func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 		}
 		return []string{text}
 	}
-	var deserted []string
+	var unreachable []string
 	for i := range effects {
 		if effects[i].Eligible == 0 {
-			deserted = append(deserted, effects[i].Semaphore)
+			unreachable = append(unreachable, effects[i].Semaphore)
 		}
 	}
-	if len(deserted) == 0 {
+	if len(unreachable) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("no known caller would be admitted to %s", phrase.Names(deserted))}
+	return []string{fmt.Sprintf("no known caller would be admitted to %s", phrase.Names(unreachable))}
 }
 
-// exchange replaces one group with another in a pattern that is a plain list of groups: "a", or "a|b|c", or either in
+// replaceGroup replaces one group with another in a pattern that is a plain list of groups: "a", or "a|b|c", or either in
 // parentheses. The other groups are copied verbatim.
-func exchange(pattern, from, to string) (string, bool) {
+func replaceGroup(pattern, from, to string) (string, bool) {
 	list, open, closing := pattern, "", ""
 	for _, prefix := range []string{"(?:", "("} {
 		inner, found := strings.CutPrefix(list, prefix)

@@ -38,9 +38,9 @@ func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 			c := newCluster(t)
 			c.Define("job", statetest.Group(pattern))
 			version := c.State().Definition("job").Version
-			every := func(*semaphore.Definition) bool { return true }
+			all := func(*semaphore.Definition) bool { return true }
 			for _, named := range []bool{false, true} {
-				m := Move(c.State(), statetest.Patterns{}, from, to, every, func(string) bool { return named })
+				m := Move(c.State(), statetest.Patterns{}, from, to, all, func(string) bool { return named })
 				switch want {
 				case "":
 					if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem || !strings.Contains(m.NotMoved[0].Why, "edit it by hand") {
@@ -63,7 +63,7 @@ func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 	}
 }
 
-func TestMove_SomeDefinitionsChosen_EditsThoseInNameOrder(t *testing.T) {
+func TestMove_SomeDefinitionsSelected_EditsThemInNameOrder(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"c", "a", "b"} {
 		c.Define(name, statetest.Group("prod"))

@@ -9,17 +9,17 @@ import (
 // ConfirmSettings returns the reasons why an operator must confirm a settings change: data beyond a lowered limit is
 // lost.
 func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
-	was, is := before.Requests.OrDefault(), after.Requests.OrDefault()
-	lower := func(fell bool, text string) {
-		if fell {
+	oldReq, newReq := before.Requests.OrDefault(), after.Requests.OrDefault()
+	confirmIf := func(lowered bool, text string) {
+		if lowered {
 			reasons = append(reasons, Confirmation{LowersBound, text})
 		}
 	}
-	lower(after.JournalPerSemaphore < before.JournalPerSemaphore || after.JournalTotal < before.JournalTotal || after.JournalLife() < before.JournalLife(),
+	confirmIf(after.JournalPerSemaphore < before.JournalPerSemaphore || after.JournalTotal < before.JournalTotal || after.JournalLife() < before.JournalLife(),
 		"journal entries beyond the new limit are lost, and the changes they record cannot be undone")
-	lower(after.RememberedDeletions < before.RememberedDeletions,
+	confirmIf(after.RememberedDeletions < before.RememberedDeletions,
 		"versions of deleted definitions beyond the new limit are forgotten")
-	lower(is.Lifetime < was.Lifetime || is.Kept < was.Kept || is.RequestBytes < was.RequestBytes || is.EditBytes < was.EditBytes,
+	confirmIf(newReq.Lifetime < oldReq.Lifetime || newReq.Kept < oldReq.Kept || newReq.RequestBytes < oldReq.RequestBytes || newReq.EditBytes < oldReq.EditBytes,
 		"requests are forgotten sooner, so late retries fail")
 	return reasons
 }

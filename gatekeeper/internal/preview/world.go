@@ -14,21 +14,21 @@ type world struct {
 	state    *fsm.State
 	patterns Patterns
 	leader   Leader
-	known    known
+	known    knownCallers
 	// paused holds, for each definition that an undo both edits and pauses or resumes, the pause that it leaves. nil
 	// means resumed.
-	paused map[string]*semaphore.Pause
-	lefts  map[drained]time.Duration
+	paused        map[string]*semaphore.Pause
+	timeLeftCache map[drainKey]time.Duration
 	// stopped counts the holders that are listed, and unnamed counts the holders beyond maxStopped.
 	stopped, unnamed int
 }
 
 func newWorld(state *fsm.State, leader Leader) *world {
-	return &world{state: state, patterns: leader, leader: leader, known: known{state: state, patterns: leader}, lefts: make(map[drained]time.Duration)}
+	return &world{state: state, patterns: leader, leader: leader, known: knownCallers{state: state, patterns: leader}, timeLeftCache: make(map[drainKey]time.Duration)}
 }
 
-// begins is the revision of the drains that the change starts. It is higher than every permit's revision.
-const begins = math.MaxUint64
+// newDrainRevision is the revision of the drains that the change starts. It is higher than every permit's revision.
+const newDrainRevision = math.MaxUint64
 
 // rule holds the inputs that decide whether the holders of one semaphore may continue, either now or after a change.
 type rule struct {
@@ -57,71 +57,71 @@ func (w *world) cordons(id semaphore.Identity) (cordons []semaphore.Cordon) {
 	return cordons
 }
 
-// edited returns the rule with a different definition. The drains of earlier edits still apply.
-func (r rule) edited(d *semaphore.Definition, drain time.Duration) rule {
+// withDefinition returns the rule with a different definition. The drains of earlier edits still apply.
+func (r rule) withDefinition(d *semaphore.Definition, drain time.Duration) rule {
 	r.definition = d
-	r.drains = append(slices.Clip(r.drains), semaphore.Drain{Revision: begins, Duration: drain})
+	r.drains = append(slices.Clip(r.drains), semaphore.Drain{Revision: newDrainRevision, Duration: drain})
 	return r
 }
 
-// under returns the rule with a new pause, or without one.
-func (r rule) under(pause *semaphore.Pause) rule {
+// withPause returns the rule with a new pause, or without one.
+func (r rule) withPause(pause *semaphore.Pause) rule {
 	if r.pause = pause; pause != nil {
-		r.pause = &semaphore.Pause{Stop: pause.Stop, Revision: begins, Drain: pause.Drain}
+		r.pause = &semaphore.Pause{Stop: pause.Stop, Revision: newDrainRevision, Drain: pause.Drain}
 	}
 	return r
 }
 
-// behind returns the rule with a cordon that catches the given callers. It replaces a cordon with the same id.
-func (r rule) behind(id string, drain time.Duration, catches func(semaphore.Identity) bool) rule {
+// withCordon returns the rule with a cordon that catches the given callers. It replaces a cordon with the same id.
+func (r rule) withCordon(id string, drain time.Duration, catches func(semaphore.Identity) bool) rule {
 	others := r.cordons
 	r.cordons = func(caller semaphore.Identity) []semaphore.Cordon {
 		all := slices.DeleteFunc(others(caller), func(c semaphore.Cordon) bool { return c.ID == id })
 		if catches(caller) {
-			all = append(all, semaphore.Cordon{ID: id, Drain: semaphore.Drain{Revision: begins, Duration: drain}})
+			all = append(all, semaphore.Cordon{ID: id, Drain: semaphore.Drain{Revision: newDrainRevision, Duration: drain}})
 		}
 		return all
 	}
 	return r
 }
 
-// left returns how long the holder of a live permit may continue under a rule. stops is false if it does not have to
+// timeLeft returns how long the holder of a live permit may continue under a rule. stops is false if it does not have to
 // stop.
-func (w *world) left(p *semaphore.Permit, r rule) (left time.Duration, stops bool) {
+func (w *world) timeLeft(p *semaphore.Permit, r rule) (timeLeft time.Duration, stops bool) {
 	facts := semaphore.Facts{Definition: r.definition, Drains: r.drains, Pause: r.pause}
 	facts.Admission.Cordons = r.cordons(p.Identity)
 	if d := r.definition; d != nil {
 		facts.Admission.Group = w.patterns.Match(d.GroupPattern, p.Identity.Group)
 		facts.Admission.Acquirer = w.patterns.Match(d.AcquirerPattern, p.Identity.Acquirer)
 	}
-	left = semaphore.MaxSpan
+	timeLeft = semaphore.MaxSpan
 	for _, s := range semaphore.Stops(p, &facts) {
-		stops, left = true, min(left, w.stopLeft(p, s))
+		stops, timeLeft = true, min(timeLeft, w.stopTimeLeft(p, s))
 	}
-	return left, stops
+	return timeLeft, stops
 }
 
-// drained identifies the drains that one cause starts for one permit.
-type drained struct {
+// drainKey identifies the drains that one cause starts for one permit.
+type drainKey struct {
 	token  uint64
 	cause  semaphore.StopCause
 	cordon string
 }
 
-// stopLeft asks the leader how long a holder may continue, and adds the drains that the change starts. It asks only
+// stopTimeLeft asks the leader how long a holder may continue, and adds the drains that the change starts. It asks only
 // once per cause: time passes between two answers, and the results before and after the change must be comparable.
-func (w *world) stopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
-	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == begins {
-		left, s.Drains = s.Drains[n].Duration, s.Drains[:n]
+func (w *world) stopTimeLeft(p *semaphore.Permit, s semaphore.Stop) (timeLeft time.Duration) {
+	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == newDrainRevision {
+		timeLeft, s.Drains = s.Drains[n].Duration, s.Drains[:n]
 	}
 	if len(s.Drains) == 0 {
-		return left
+		return timeLeft
 	}
-	key := drained{p.Token, s.Cause, s.Cordon}
-	known, ok := w.lefts[key]
+	key := drainKey{p.Token, s.Cause, s.Cordon}
+	known, ok := w.timeLeftCache[key]
 	if !ok {
-		known = w.leader.StopLeft(p, s)
-		w.lefts[key] = known
+		known = w.leader.TimeToStop(p, s)
+		w.timeLeftCache[key] = known
 	}
-	return max(left, known)
+	return max(timeLeft, known)
 }

@@ -71,16 +71,16 @@ func (p position) isAhead(of position) bool {
 	return cmp.Or(cmp.Compare(p.rank, of.rank), cmp.Compare(p.seq, of.seq)) < 0
 }
 
-// upTo returns how many waiters in an ordered tree are at or before p.
-func upTo[C comparable](tree *btree.BTreeG[*Waiter[C]], p position) int {
+// countUpTo returns how many waiters in an ordered tree are at or before p.
+func countUpTo[C comparable](tree *btree.BTreeG[*Waiter[C]], p position) int {
 	return sort.Search(tree.Len(), func(i int) bool {
 		other, _ := tree.GetAt(i)
 		return p.isAhead(other.position)
 	})
 }
 
-// goesBefore orders absent waiters by the time at which they are dropped.
-func (w *Waiter[C]) goesBefore(other *Waiter[C]) bool {
+// expiresBefore orders absent waiters by the time at which they are dropped.
+func (w *Waiter[C]) expiresBefore(other *Waiter[C]) bool {
 	return cmp.Or(w.until.Compare(other.until), cmp.Compare(w.seq, other.seq)) < 0
 }
 
@@ -96,11 +96,11 @@ func (l *line[C]) length(tasks uint64) int { return l.others.all.Len() + l.busy(
 // place returns the place of w, starting at 1, among the waiters in its line that are not idle. It returns 0 if w is an
 // idle worker.
 func (l *line[C]) place(w *Waiter[C], tasks uint64) int {
-	return w.behind(upTo(l.others.all, w.position), upTo(l.workers.all, w.position), l.busy(tasks))
+	return w.placeGiven(countUpTo(l.others.all, w.position), countUpTo(l.workers.all, w.position), l.busy(tasks))
 }
 
-// behind returns the place of w, given how many others and workers are at or before it and how many workers are busy.
-func (w *Waiter[C]) behind(others, workers, busy int) int {
+// placeGiven returns the place of w, given how many others and workers are at or before it and how many workers are busy.
+func (w *Waiter[C]) placeGiven(others, workers, busy int) int {
 	if w.Request.Worker && workers > busy {
 		return 0
 	}

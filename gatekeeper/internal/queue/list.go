@@ -50,7 +50,7 @@ func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	return w.Request.Weight, upTo(l.others.all, w.position), true
+	return w.Request.Weight, countUpTo(l.others.all, w.position), true
 }
 
 // Length returns the number of waiters in a semaphore's line when the given number of tasks are waiting. Unlike
@@ -147,7 +147,7 @@ func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int,
 }
 
 func (q *Queue[C]) appendLine(out []Snapshot, name string, after Cursor, limit int, tasks uint64) []Snapshot {
-	var none C
+	var noCall C
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lines[name]
@@ -156,7 +156,7 @@ func (q *Queue[C]) appendLine(out []Snapshot, name string, after Cursor, limit i
 	}
 	others, workers, busy := 0, 0, l.busy(tasks)
 	if last := (position{after.Rank, after.Seq}); name == after.Semaphore {
-		others, workers = upTo(l.others.all, last), upTo(l.workers.all, last)
+		others, workers = countUpTo(l.others.all, last), countUpTo(l.workers.all, last)
 	}
 	for i := others + workers; i < l.all.Len() && len(out) < limit; i++ {
 		w, _ := l.all.GetAt(i)
@@ -167,7 +167,7 @@ func (q *Queue[C]) appendLine(out []Snapshot, name string, after Cursor, limit i
 		}
 		out = append(out, Snapshot{
 			Key: w.Key, Weight: w.Request.Weight, Worker: w.Request.Worker, Firing: w.Request.Firing, Joined: w.Joined,
-			Place: w.behind(others, workers, busy), Cursor: Cursor{name, w.rank, w.seq}, Absent: w.call == none, Offered: w.offered,
+			Place: w.placeGiven(others, workers, busy), Cursor: Cursor{name, w.rank, w.seq}, Absent: w.call == noCall, Offered: w.offered,
 		})
 	}
 	return out

@@ -27,7 +27,7 @@ type modelWaiter struct {
 	call     *call
 	until    time.Time
 	offered  bool
-	real     *Waiter[*call]
+	impl     *Waiter[*call]
 }
 
 func (m *model) find(k Key) *modelWaiter {
@@ -39,9 +39,9 @@ func (m *model) find(k Key) *modelWaiter {
 	return nil
 }
 
-// beside reports whether the acquirer has another acquisition waiting. Acquisitions by workers or with a firing do not
+// acquirerWaits reports whether the acquirer has another acquisition waiting. Acquisitions by workers or with a firing do not
 // count.
-func (m *model) beside(k Key) bool {
+func (m *model) acquirerWaits(k Key) bool {
 	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing && !w.worker })
 }
 
@@ -57,10 +57,10 @@ func (m *model) join(w *modelWaiter) {
 	m.lines[w.key.Semaphore] = slices.Insert(line, at, w)
 }
 
-func (m *model) remove(gone func(*modelWaiter) bool) (keys []Key) {
+func (m *model) remove(match func(*modelWaiter) bool) (keys []Key) {
 	for sem, line := range m.lines {
 		m.lines[sem] = slices.DeleteFunc(line, func(w *modelWaiter) bool {
-			if !gone(w) {
+			if !match(w) {
 				return false
 			}
 			keys = append(keys, w.key)
@@ -99,8 +99,8 @@ func (m *model) offer(sem string, free, tasks uint64) (keys []Key) {
 // ahead reports whether any waiter that counts when the given number of tasks are waiting is ahead of index at.
 func (m *model) ahead(sem string, at int, tasks uint64) bool {
 	line := m.lines[sem]
-	counts := tasks > 0 || slices.ContainsFunc(line, func(w *modelWaiter) bool { return w.worker && w.offered })
-	return slices.ContainsFunc(line[:at], func(w *modelWaiter) bool { return !w.worker || counts })
+	workersCount := tasks > 0 || slices.ContainsFunc(line, func(w *modelWaiter) bool { return w.worker && w.offered })
+	return slices.ContainsFunc(line[:at], func(w *modelWaiter) bool { return !w.worker || workersCount })
 }
 
 // length returns how many waiters in part of a line count when the given number of tasks are waiting.
@@ -140,7 +140,7 @@ func sameKeys(a, b []Key) bool {
 	return slices.Equal(a, b)
 }
 
-func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
+func TestQueue_RandomOperations_MatchTheModel(t *testing.T) {
 	sems := []string{"a", "b"}
 	rapid.Check(t, func(t *rapid.T) {
 		q := New[*call]()
@@ -163,33 +163,33 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				k, c := drawKey(t), &call{}
 				weight := uint32(rapid.IntRange(1, 4).Draw(t, "weight"))
 				claim := time.Duration(rapid.IntRange(-1, 800).Draw(t, "claim")) * time.Second
-				join, alone, firing := q.Join, rapid.Bool().Draw(t, "exclusive"), rapid.Bool().Draw(t, "firing")
-				if alone {
-					join = q.JoinAlone
+				join, exclusive, firing := q.Join, rapid.Bool().Draw(t, "exclusive"), rapid.Bool().Draw(t, "firing")
+				if exclusive {
+					join = q.JoinExclusive
 				}
 				worker := !firing && rapid.Bool().Draw(t, "worker")
 				request := semaphore.Request{Weight: weight, Worker: worker}
 				if firing {
 					request.Firing = &semaphore.Firing{Name: "f"}
 				}
-				real, replaced := join(k, request, nil, c, now, claim)
+				impl, replaced := join(k, request, nil, c, now, claim)
 				var want *call
 				w := m.find(k)
-				if w == nil && alone && !firing && !worker && m.beside(k) {
-					if real != nil || replaced != nil {
+				if w == nil && exclusive && !firing && !worker && m.acquirerWaits(k) {
+					if impl != nil || replaced != nil {
 						t.Fatalf("JoinAlone(%v) added a second waiter for the acquirer", k)
 					}
 					return
 				}
 				if w == nil {
-					w = &modelWaiter{key: k, firing: firing, worker: worker, weight: weight, joined: now.Add(-min(max(claim, 0), 10*time.Minute)), gathered: now.Before(m.gather), real: real}
+					w = &modelWaiter{key: k, firing: firing, worker: worker, weight: weight, joined: now.Add(-min(max(claim, 0), 10*time.Minute)), gathered: now.Before(m.gather), impl: impl}
 					m.join(w)
 				} else {
 					want = w.call
 				}
 				w.call = c
-				if replaced != want || w.real != real {
-					t.Fatalf("Join() replaced %p, want %p; returned %p, want %p", replaced, want, real, w.real)
+				if replaced != want || w.impl != impl {
+					t.Fatalf("Join() replaced %p, want %p; returned %p, want %p", replaced, want, impl, w.impl)
 				}
 			},
 			"detach": func(t *rapid.T) {
@@ -201,7 +201,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				if rapid.Bool().Draw(t, "an older call") {
 					c = &call{}
 				}
-				if q.Detach(w.real, c, now); c != nil && c == w.call {
+				if q.Detach(w.impl, c, now); c != nil && c == w.call {
 					w.call, w.until = nil, now.Add(Linger)
 				}
 			},
@@ -227,7 +227,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 			},
 			"return": func(t *rapid.T) {
 				if w := m.find(drawKey(t)); w != nil {
-					q.Return(w.real)
+					q.Return(w.impl)
 					w.offered = false
 				}
 			},
@@ -255,11 +255,11 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 							if want == m.length(sem, line[:i], tasks) {
 								want = 0 // an idle worker
 							}
-							if place, length := q.Place(w.real, tasks); place != want || length != all {
+							if place, length := q.Place(w.impl, tasks); place != want || length != all {
 								t.Fatalf("Place(%v) = %d of %d, want %d of %d", w.key, place, length, want, all)
 							}
-							if q.Ahead(sem, &w.key, tasks) != m.ahead(sem, i, tasks) || q.Call(w.real) != w.call {
-								t.Fatalf("%v at position %d: Ahead() differs from the model, or Call() = %p, want %p", w.key, i, q.Call(w.real), w.call)
+							if q.Ahead(sem, &w.key, tasks) != m.ahead(sem, i, tasks) || q.Call(w.impl) != w.call {
+								t.Fatalf("%v at position %d: Ahead() differs from the model, or Call() = %p, want %p", w.key, i, q.Call(w.impl), w.call)
 							}
 						}
 					}
@@ -286,7 +286,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 	})
 }
 
-func full(n int) *Queue[*call] {
+func filledQueue(n int) *Queue[*call] {
 	q := New[*call]()
 	for i := range n {
 		q.Join(key("s", i), semaphore.Request{Weight: 1}, nil, &call{strconv.Itoa(i)}, start, 0)
@@ -298,7 +298,7 @@ func full(n int) *Queue[*call] {
 func BenchmarkQueue_LongLine(b *testing.B) {
 	const n = 10_000
 	b.Run("leave and join", func(b *testing.B) {
-		q := full(n)
+		q := filledQueue(n)
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			k := key("s", i*7919%n)
@@ -307,7 +307,7 @@ func BenchmarkQueue_LongLine(b *testing.B) {
 		}
 	})
 	b.Run("offer and return", func(b *testing.B) {
-		q := full(n)
+		q := filledQueue(n)
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, w := range q.Offer("s", 1, 0) {
@@ -316,7 +316,7 @@ func BenchmarkQueue_LongLine(b *testing.B) {
 		}
 	})
 	b.Run("offer behind a thousand absent waiters", func(b *testing.B) {
-		q := full(n)
+		q := filledQueue(n)
 		for _, w := range q.Waiting("s")[:1000] {
 			q.Detach(w, q.Call(w), start)
 		}
@@ -327,7 +327,7 @@ func BenchmarkQueue_LongLine(b *testing.B) {
 		}
 	})
 	b.Run("place", func(b *testing.B) {
-		q := full(n)
+		q := filledQueue(n)
 		ws := q.Waiting("s")
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {

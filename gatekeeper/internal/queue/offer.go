@@ -46,14 +46,14 @@ func (l *line[C]) settle(w *Waiter[C]) {
 // Return puts a waiter whose grant was refused back in its place, where it can be offered a permit again. If it has
 // been absent for longer than Linger, the next Expire drops it.
 func (q *Queue[C]) Return(w *Waiter[C]) {
-	var none C
+	var noCall C
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if w.line == nil || !w.offered {
 		return
 	}
 	w.line.settle(w)
-	if w.call != none {
+	if w.call != noCall {
 		w.line.kindOf(w).ready.Set(w)
 	} else {
 		q.absent.Set(w)

@@ -26,8 +26,8 @@ type Key struct {
 // host is an acquirer at a semaphore, regardless of holder ids.
 type host struct{ semaphore, group, acquirer string }
 
-// alone reports whether JoinAlone applies to a request.
-func alone(req *semaphore.Request) bool { return req.Firing == nil && !req.Worker }
+// isExclusive reports whether JoinExclusive applies to a request.
+func isExclusive(req *semaphore.Request) bool { return req.Firing == nil && !req.Worker }
 
 func hostOf(k *Key) host { return host{k.Semaphore, k.Identity.Group, k.Identity.Acquirer} }
 
@@ -76,7 +76,7 @@ func (q *Queue[C]) reset() {
 	q.waiters = make(map[Key]*Waiter[C])
 	q.lines = make(map[string]*line[C])
 	q.hosts = make(map[host]int)
-	q.absent = btree.NewBTreeGOptions((*Waiter[C]).goesBefore, btree.Options{NoLocks: true})
+	q.absent = btree.NewBTreeGOptions((*Waiter[C]).expiresBefore, btree.Options{NoLocks: true})
 	q.gather = time.Time{}
 }
 
@@ -107,15 +107,15 @@ func (q *Queue[C]) Join(
 	return q.join(k, req, metadata, call, now, waitedBefore)
 }
 
-// JoinAlone is like Join, but refuses a second waiter from the same acquirer: if another acquisition for the same
+// JoinExclusive is like Join, but refuses a second waiter from the same acquirer: if another acquisition for the same
 // semaphore, group and acquirer is waiting, it does nothing and returns a nil w. Requests from workers and requests
 // with a firing do not count and are never refused.
-func (q *Queue[C]) JoinAlone(
+func (q *Queue[C]) JoinExclusive(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.waiters[k] == nil && alone(&req) && q.hosts[hostOf(&k)] > 0 {
+	if q.waiters[k] == nil && isExclusive(&req) && q.hosts[hostOf(&k)] > 0 {
 		return nil, replaced
 	}
 	return q.join(k, req, metadata, call, now, waitedBefore)
@@ -152,7 +152,7 @@ func (q *Queue[C]) join(
 	l.kindOf(w).all.Set(w)
 	l.kindOf(w).ready.Set(w)
 	q.waiters[k] = w
-	if alone(&req) {
+	if isExclusive(&req) {
 		q.hosts[hostOf(&k)]++
 	}
 	return w, replaced
@@ -161,13 +161,13 @@ func (q *Queue[C]) join(
 // Detach records that call has ended without a result, because the client will retry it or its connection broke. If
 // call is still attached, the waiter becomes absent, and its place is kept for Linger.
 func (q *Queue[C]) Detach(w *Waiter[C], call C, now time.Time) {
-	var none C
+	var noCall C
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if w.line == nil || call == none || w.call != call {
+	if w.line == nil || call == noCall || w.call != call {
 		return
 	}
-	w.call, w.until = none, now.Add(Linger)
+	w.call, w.until = noCall, now.Add(Linger)
 	if !w.offered {
 		w.line.kindOf(w).ready.Delete(w)
 		q.absent.Set(w)
@@ -199,14 +199,14 @@ func (q *Queue[C]) Leave(k Key) (call C, known bool) {
 func (q *Queue[C]) Expire(now time.Time) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var gone []*Waiter[C]
+	var expired []*Waiter[C]
 	for {
 		w, ok := q.absent.Min()
 		if !ok || now.Before(w.until) {
-			return gone
+			return expired
 		}
 		q.drop(w)
-		gone = append(gone, w)
+		expired = append(expired, w)
 	}
 }
 
@@ -249,7 +249,7 @@ func (q *Queue[C]) drop(w *Waiter[C]) {
 	}
 	delete(q.waiters, w.Key)
 	w.line = nil
-	if h := hostOf(&w.Key); alone(&w.Request) {
+	if h := hostOf(&w.Key); isExclusive(&w.Request) {
 		if q.hosts[h]--; q.hosts[h] == 0 {
 			delete(q.hosts, h)
 		}

@@ -93,9 +93,9 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 	w, c := join(q, 1, 1, start)
 	join(q, 2, 1, start)
 	next := &call{"next"}
-	again, replaced := q.Join(w.Key, semaphore.Request{Weight: 7}, nil, next, start.Add(time.Hour), 0)
-	if again != w || replaced != c || q.Call(w) != next {
-		t.Errorf("second Join() = %p (first %p), replaced %v, Call() = %v; want the same waiter with the new call", again, w, replaced, q.Call(w))
+	second, replaced := q.Join(w.Key, semaphore.Request{Weight: 7}, nil, next, start.Add(time.Hour), 0)
+	if second != w || replaced != c || q.Call(w) != next {
+		t.Errorf("second Join() = %p (first %p), replaced %v, Call() = %v; want the same waiter with the new call", second, w, replaced, q.Call(w))
 	}
 	if place, length := q.Place(w, 0); place != 1 || length != 2 {
 		t.Errorf("Place() = %d of %d, want 1 of 2", place, length)
@@ -107,7 +107,7 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 	}
 }
 
-func TestDetach_Absent_KeepsItsPlaceForAWhileAndIsSkipped(t *testing.T) {
+func TestDetach_AbsentWaiter_KeepsItsPlaceForLingerAndIsSkipped(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	join(q, 2, 1, start)
@@ -121,9 +121,9 @@ func TestDetach_Absent_KeepsItsPlaceForAWhileAndIsSkipped(t *testing.T) {
 		t.Errorf("NextExpiry() = %v, %v, want Linger after start", at, ok)
 	}
 
-	back, replaced := q.Join(w.Key, w.Request, nil, &call{"rejoined"}, start.Add(Linger-1), 0)
-	if back != w || replaced != nil {
-		t.Errorf("Join() of the absent waiter = %p (first %p), replaced %v, want the same waiter and no call replaced", back, w, replaced)
+	rejoined, replaced := q.Join(w.Key, w.Request, nil, &call{"rejoined"}, start.Add(Linger-1), 0)
+	if rejoined != w || replaced != nil {
+		t.Errorf("Join() of the absent waiter = %p (first %p), replaced %v, want the same waiter and no call replaced", rejoined, w, replaced)
 	}
 	wantNumbers(t, "offered after rejoining", q.Offer("s", 2, 0), 1)
 	wantNumbers(t, "dropped after rejoining", q.Expire(start.Add(time.Hour)))
@@ -144,7 +144,7 @@ func TestExpire_AfterLinger_DropsTheWaiter(t *testing.T) {
 	if place, length := q.Place(w, 0); place != 0 || length != 0 {
 		t.Errorf("Place() of the dropped waiter = %d of %d, want 0 of 0", place, length)
 	}
-	if again, _ := join(q, 1, 1, start.Add(Linger)); again == w {
+	if second, _ := join(q, 1, 1, start.Add(Linger)); second == w {
 		t.Error("Join() returned the dropped waiter")
 	}
 	wantNumbers(t, "in line", q.Waiting("s"), 2, 1)
@@ -175,7 +175,7 @@ func TestLeave_ReturnsTheAttachedCall(t *testing.T) {
 	}
 }
 
-func TestGather_OrdersByCappedClaimedAgeUntilItEnds(t *testing.T) {
+func TestGather_UntilItEnds_OrdersByCappedWaitingTime(t *testing.T) {
 	q := New[*call]()
 	q.Gather(start.Add(time.Second))
 	if !q.Gathering(start) || q.Gathering(start.Add(time.Second)) {
@@ -234,7 +234,7 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 
 func noTasks(string) uint64 { return 0 }
 
-func TestQueue_IdleWorkers_DoNotCountInPlaces(t *testing.T) {
+func TestQueue_IdleWorkers_DoNotAffectPlaces(t *testing.T) {
 	q := New[*call]()
 	var line []*Waiter[*call]
 	for n, worker := range []bool{true, false, true, false} {
@@ -311,7 +311,7 @@ func TestOffer_WorkerWithoutATask_DoesNotBlock(t *testing.T) {
 	wantNumbers(t, "after the return", q.Offer("s", 2, 1), 1)
 }
 
-func TestFirstWorker_CountsTheOthersAheadOfIt(t *testing.T) {
+func TestFirstWorker_CountsWaitersAheadOfIt(t *testing.T) {
 	q := New[*call]()
 	if _, _, ok := q.FirstWorker("s"); ok {
 		t.Error("FirstWorker() for an empty line = true")

@@ -26,9 +26,9 @@ func ParseGlobs(field string, texts []string) (Globs, error) {
 	}
 	var set Globs
 	for i, text := range texts {
-		g, broken := compileGlob(text)
-		if broken != "" {
-			return nil, semaphore.Invalid(field+"["+strconv.Itoa(i)+"]", text, broken)
+		g, problem := compileGlob(text)
+		if problem != "" {
+			return nil, semaphore.Invalid(field+"["+strconv.Itoa(i)+"]", text, problem)
 		}
 		set = append(set, g)
 	}
@@ -71,7 +71,7 @@ const (
 type runeRange struct{ low, high rune }
 
 // compileGlob compiles a glob. broken is the rule that text violates, or empty.
-func compileGlob(text string) (g *glob, broken string) {
+func compileGlob(text string) (g *glob, problem string) {
 	switch {
 	case text == "":
 		return nil, "must not be empty: omit it to select all"
@@ -95,9 +95,9 @@ func compileGlob(text string) (g *glob, broken string) {
 		case '?':
 			g.steps = append(g.steps, globStep{kind: globAny})
 		case '[':
-			step, after, broken := compileClass(rest)
-			if broken != "" {
-				return nil, "must be a valid glob: the [ at byte " + strconv.Itoa(position) + " " + broken
+			step, after, problem := compileClass(rest)
+			if problem != "" {
+				return nil, "must be a valid glob: the [ at byte " + strconv.Itoa(position) + " " + problem
 			}
 			g.steps, rest = append(g.steps, step), after
 		default:
@@ -109,7 +109,7 @@ func compileGlob(text string) (g *glob, broken string) {
 
 // compileClass parses a set. text starts after the [, and the returned rest starts after the ]. The first ] always ends
 // the set. A - at the start or end is literal.
-func compileClass(text string) (step globStep, rest, broken string) {
+func compileClass(text string) (step globStep, rest, problem string) {
 	body, rest, closed := strings.Cut(text, "]")
 	if !closed {
 		return globStep{}, "", "is not closed by a ]"
@@ -151,7 +151,7 @@ func (g *glob) match(name string) bool {
 			continue
 		}
 		char, size := utf8.DecodeRuneInString(rest)
-		if step < len(g.steps) && g.steps[step].fits(char) {
+		if step < len(g.steps) && g.steps[step].matches(char) {
 			step, rest = step+1, rest[size:]
 			continue
 		}
@@ -168,7 +168,7 @@ func (g *glob) match(name string) bool {
 	return step == len(g.steps)
 }
 
-func (s *globStep) fits(char rune) bool {
+func (s *globStep) matches(char rune) bool {
 	switch s.kind {
 	case globAny:
 		return true

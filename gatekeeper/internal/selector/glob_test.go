@@ -28,9 +28,9 @@ func TestGlob_Matches(t *testing.T) {
 		{`back\slash`, `back\slash`, "backslash"},
 		{"世*界", "世界 世の界", "世 界"},
 	} {
-		g, broken := compileGlob(c.glob)
-		if broken != "" {
-			t.Errorf("compileGlob(%q): %s", c.glob, broken)
+		g, problem := compileGlob(c.glob)
+		if problem != "" {
+			t.Errorf("compileGlob(%q): %s", c.glob, problem)
 			continue
 		}
 		for _, name := range strings.Fields(c.yes) {
@@ -46,7 +46,7 @@ func TestGlob_Matches(t *testing.T) {
 	}
 }
 
-func TestGlob_Invalid_ErrorNamesThePosition(t *testing.T) {
+func TestGlob_Invalid_ErrorReportsPosition(t *testing.T) {
 	for glob, want := range map[string]string{
 		"":                       "empty",
 		"job-[0-9":               "[ at byte 4 is not closed by a ]",
@@ -56,13 +56,13 @@ func TestGlob_Invalid_ErrorNamesThePosition(t *testing.T) {
 		strings.Repeat("a", 513): "at most 512 bytes, not 513",
 		"\xff":                   "UTF-8",
 	} {
-		if _, broken := compileGlob(glob); !strings.Contains(broken, want) {
-			t.Errorf("compileGlob(%q) = %q, want an error containing %q", glob, broken, want)
+		if _, problem := compileGlob(glob); !strings.Contains(problem, want) {
+			t.Errorf("compileGlob(%q) = %q, want an error containing %q", glob, problem, want)
 		}
 	}
 }
 
-func TestGlob_ManyRuns_IsNotSlow(t *testing.T) {
+func TestGlob_ManyStars_IsNotSlow(t *testing.T) {
 	g, _ := compileGlob(strings.Repeat("*a", 200) + "b")
 	if g.match(strings.Repeat("a", 256)) {
 		t.Fatal("the glob matches a name that does not end in b")
@@ -79,8 +79,8 @@ func FuzzGlob(f *testing.F) {
 		if !utf8.ValidString(name) {
 			return
 		}
-		g, broken := compileGlob(text)
-		if broken != "" {
+		g, problem := compileGlob(text)
+		if problem != "" {
 			return
 		}
 		if len(g.steps) > len(text) {

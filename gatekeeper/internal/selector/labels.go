@@ -24,9 +24,9 @@ type requirement struct {
 	not    bool
 }
 
-func (s labels) match(of semaphore.Labels) bool {
+func (s labels) match(l semaphore.Labels) bool {
 	for _, r := range s {
-		value, present := of.Get(r.key)
+		value, present := l.Get(r.key)
 		if len(r.values) > 0 {
 			present = present && slices.Contains(r.values, value)
 		}
@@ -37,9 +37,9 @@ func (s labels) match(of semaphore.Labels) bool {
 	return true
 }
 
-// matchOf reports whether the named semaphore has a definition with matching labels. Without requirements, it also
+// matchNamed reports whether the named semaphore has a definition with matching labels. Without requirements, it also
 // matches a name whose definition was deleted.
-func (s labels) matchOf(state *fsm.State, name string) bool {
+func (s labels) matchNamed(state *fsm.State, name string) bool {
 	if len(s) == 0 {
 		return true
 	}
@@ -57,11 +57,11 @@ func (s labels) String() string {
 }
 
 func (r requirement) String() string {
-	not := func(is, isNot string) string {
+	not := func(positive, negated string) string {
 		if r.not {
-			return isNot
+			return negated
 		}
-		return is
+		return positive
 	}
 	values := make([]string, len(r.values))
 	for i, v := range r.values {
@@ -98,21 +98,21 @@ func parseLabels(field, text string) (labels, error) {
 	}
 	p := &labelsParser{text: text}
 	s := p.labels()
-	if p.broken != "" {
-		return nil, semaphore.Invalid(field, text, "at byte "+strconv.Itoa(p.pos)+": "+p.broken)
+	if p.problem != "" {
+		return nil, semaphore.Invalid(field, text, "at byte "+strconv.Itoa(p.pos)+": "+p.problem)
 	}
 	return s, nil
 }
 
 // labelsParser parses text starting at pos. After the first error, its methods do nothing.
 type labelsParser struct {
-	text   string
-	pos    int
-	broken string
+	text    string
+	pos     int
+	problem string
 }
 
 func (p *labelsParser) labels() labels {
-	p.space()
+	p.skipSpace()
 	if p.pos == len(p.text) {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (p *labelsParser) labels() labels {
 	for {
 		s = append(s, p.requirement())
 		switch {
-		case p.broken != "", p.pos == len(p.text):
+		case p.problem != "", p.pos == len(p.text):
 			return s
 		case !p.accept(","):
 			p.fail(`want a comma or the end; a value with a comma or one of =!() must be quoted, as in cron="0,30 2 * * *"`)
@@ -174,7 +174,7 @@ func (p *labelsParser) key() string {
 
 // value parses a value, which may be empty, as in k= and k in (a,), and may contain spaces.
 func (p *labelsParser) value() string {
-	if p.broken != "" || p.pos == len(p.text) || p.text[p.pos] != '"' {
+	if p.problem != "" || p.pos == len(p.text) || p.text[p.pos] != '"' {
 		return p.until(isReserved)
 	}
 	var b strings.Builder
@@ -183,7 +183,7 @@ func (p *labelsParser) value() string {
 		switch {
 		case c == '"':
 			p.pos = i + 1
-			p.space()
+			p.skipSpace()
 			return b.String()
 		case c == '\\' && i+1 < len(p.text) && (p.text[i+1] == '"' || p.text[i+1] == '\\'):
 			i++
@@ -205,17 +205,17 @@ func (p *labelsParser) plain() string {
 
 // until parses up to the first character for which ends returns true. It skips spaces before that character and trims
 // them from the result.
-func (p *labelsParser) until(ends func(rune) bool) string {
-	if p.broken != "" {
+func (p *labelsParser) until(isEnd func(rune) bool) string {
+	if p.problem != "" {
 		return ""
 	}
 	rest := p.text[p.pos:]
-	end := strings.IndexFunc(rest, ends)
+	end := strings.IndexFunc(rest, isEnd)
 	if end < 0 {
 		end = len(rest)
 	}
 	p.pos += end
-	p.space()
+	p.skipSpace()
 	return strings.TrimRightFunc(rest[:end], unicode.IsSpace)
 }
 
@@ -229,20 +229,20 @@ func (p *labelsParser) word(word string) bool {
 }
 
 func (p *labelsParser) accept(token string) bool {
-	if p.broken != "" || !strings.HasPrefix(p.text[p.pos:], token) {
+	if p.problem != "" || !strings.HasPrefix(p.text[p.pos:], token) {
 		return false
 	}
 	p.pos += len(token)
-	p.space()
+	p.skipSpace()
 	return true
 }
 
-func (p *labelsParser) space() {
+func (p *labelsParser) skipSpace() {
 	p.pos = len(p.text) - len(strings.TrimLeftFunc(p.text[p.pos:], unicode.IsSpace))
 }
 
 func (p *labelsParser) fail(why string) {
-	if p.broken == "" {
-		p.broken = why
+	if p.problem == "" {
+		p.problem = why
 	}
 }

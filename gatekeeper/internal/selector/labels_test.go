@@ -69,7 +69,7 @@ func TestLabels_LabelNamedIn_IsNotAKeyword(t *testing.T) {
 	}
 }
 
-func TestLabels_Invalid_ErrorNamesThePosition(t *testing.T) {
+func TestLabels_Invalid_ErrorReportsPosition(t *testing.T) {
 	for text, want := range map[string]string{
 		"=a":                      "at byte 0: want the name of a label",
 		"team=data,":              "at byte 10: want the name of a label",

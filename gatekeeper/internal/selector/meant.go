@@ -23,23 +23,23 @@ import (
 // NoDefinitionError means that there is no definition with the given name.
 type NoDefinitionError struct {
 	Name string
-	// Meant is the most similar existing name, or "" if none is similar.
-	Meant string
+	// Suggestion is the most similar existing name, or "" if none is similar.
+	Suggestion string
 }
 
 func (e *NoDefinitionError) Error() string {
-	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Meant)
+	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Suggestion)
 }
 
-// Meant returns the existing name that the caller probably meant by a name without a definition. It returns "" if none
+// Suggestion returns the existing name that the caller probably meant by a name without a definition. It returns "" if none
 // is similar. It considers only names for which sees returns true, or all names if sees is nil.
-func Meant(state *fsm.State, name string, sees func(state *fsm.State, name string) bool) string {
-	return nearest.Among(name, names(state, sees))
+func Suggestion(state *fsm.State, name string, visible func(state *fsm.State, name string) bool) string {
+	return nearest.Among(name, names(state, visible))
 }
 
-func names(state *fsm.State, sees func(state *fsm.State, name string) bool) iter.Seq[string] {
+func names(state *fsm.State, visible func(state *fsm.State, name string) bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for stored := range (&Selector{within: sees}).Definitions(state, "") {
+		for stored := range (&Selector{within: visible}).Definitions(state, "") {
 			if !yield(stored.Definition.Name) {
 				return
 			}
@@ -47,21 +47,21 @@ func names(state *fsm.State, sees func(state *fsm.State, name string) bool) iter
 	}
 }
 
-// NothingChosenError means that a selector matches no definitions. For a listing, that is a valid result. A change
+// NoMatchError means that a selector matches no definitions. For a listing, that is a valid result. A change
 // fails, because the selector probably has a typo, and a script must not mistake that for success.
-type NothingChosenError struct {
+type NoMatchError struct {
 	// Chosen lists the names and globs in the selector. Labels contains its label requirements.
 	Chosen []string
 	Labels string
-	// Meant is the glob or label requirements that the caller probably meant. It is empty if nothing is similar.
-	Meant string
+	// Suggestion is the glob or label requirements that the caller probably meant. It is empty if nothing is similar.
+	Suggestion string
 }
 
 // maxQuoted limits how many names and globs an error quotes, and how many globs or label requirements get a search for
 // a suggestion.
 const maxQuoted = 10
 
-func (e *NothingChosenError) Error() string {
+func (e *NoMatchError) Error() string {
 	var quoted []string
 	for _, name := range e.Chosen[:min(len(e.Chosen), maxQuoted)] {
 		quoted = append(quoted, strconv.Quote(name))
@@ -78,19 +78,19 @@ func (e *NothingChosenError) Error() string {
 	case len(e.Chosen) == 0:
 		text = "there are no definitions"
 	}
-	return text + phrase.DidYouMean(e.Meant)
+	return text + phrase.DidYouMean(e.Suggestion)
 }
 
-// nothing returns the error for a selector that matches no definitions.
-func (s *Selector) nothing(state *fsm.State) error {
-	e := &NothingChosenError{Chosen: s.given, Labels: s.text}
+// noMatch returns the error for a selector that matches no definitions.
+func (s *Selector) noMatch(state *fsm.State) error {
+	e := &NoMatchError{Chosen: s.given, Labels: s.text}
 	for _, glob := range s.given[:min(len(s.given), maxQuoted)] { // each search scans all definitions
-		if e.Meant = nearestGlob(glob, names(state, s.within)); e.Meant != "" {
+		if e.Suggestion = nearestGlob(glob, names(state, s.within)); e.Suggestion != "" {
 			return e
 		}
 	}
 	if len(s.given) == 0 {
-		e.Meant = s.nearestLabels(state)
+		e.Suggestion = s.nearestLabels(state)
 	}
 	return e
 }
@@ -102,7 +102,7 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 	if n <= 0 {
 		return ""
 	}
-	meant := nearest.Among(glob[:n], func(yield func(string) bool) {
+	suggestion := nearest.Among(glob[:n], func(yield func(string) bool) {
 		for name := range known {
 			for _, length := range []int{n, n + 1, n - 1} { // a letter may be missing or extra
 				if length = min(length, len(name)); length < len(name) && !utf8.RuneStart(name[length]) {
@@ -114,10 +114,10 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 			}
 		}
 	})
-	if meant == "" || meant == glob[:n] { // the prefix exists, so the mismatch is in the rest of the glob
+	if suggestion == "" || suggestion == glob[:n] { // the prefix exists, so the mismatch is in the rest of the glob
 		return ""
 	}
-	return meant + glob[n:]
+	return suggestion + glob[n:]
 }
 
 // nearestLabels returns the requirements with one of them replaced so that they select a definition. The replacement is
@@ -131,8 +131,8 @@ func (s *Selector) nearestLabels(state *fsm.State) string {
 		others := slices.Delete(slices.Clone(s.labels), i, i+1)
 		known := make(map[string]semaphore.Label)
 		for stored := range state.Definitions("") {
-			if of := stored.Definition.Labels; others.match(of) && s.Sees(state, stored.Definition.Name) {
-				for _, l := range of {
+			if defLabels := stored.Definition.Labels; others.match(defLabels) && s.Visible(state, stored.Definition.Name) {
+				for _, l := range defLabels {
 					known[l.Key+"="+l.Value] = l
 				}
 			}

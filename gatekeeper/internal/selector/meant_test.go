@@ -32,7 +32,7 @@ func TestNearestGlob_MistypedPrefix_IsCorrected(t *testing.T) {
 }
 
 // A suggestion must select a definition, and must never be the opposite of what was requested.
-func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
+func TestNames_NoSuchLabels_SuggestsExistingLabels(t *testing.T) {
 	c := statetest.New(t)
 	define := func(name string, labels map[string]string) {
 		c.Define(name, func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(labels) })
@@ -40,7 +40,7 @@ func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 	define("a", map[string]string{"tier": "test", "environment": "production"})
 	define("b", map[string]string{"team": "data", "environment": "production", "tier": "test", "cron": "0,30 2 * * *"})
 	define("c", map[string]string{"team": "web", "environment": "production", "tier": "test", "owner": "x"})
-	for labels, meant := range map[string]string{
+	for labels, suggestion := range map[string]string{
 		"tier!=test":                                     "",
 		"environment notin (production)":                 "",
 		"environment in (production,staging),team=dtaa":  "environment in (production,staging),team=data",
@@ -57,44 +57,44 @@ func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.Names(c.State())
-		e, ok := errors.AsType[*NothingChosenError](err)
-		if !ok || e.Meant != meant {
-			t.Errorf("labels %s: got %v, want the suggestion %q", labels, err, meant)
+		e, ok := errors.AsType[*NoMatchError](err)
+		if !ok || e.Suggestion != suggestion {
+			t.Errorf("labels %s: got %v, want the suggestion %q", labels, err, suggestion)
 			continue
 		}
-		if s, err = Parse("", nil, meant); err == nil && meant != "" {
+		if s, err = Parse("", nil, suggestion); err == nil && suggestion != "" {
 			_, err = s.Names(c.State())
 		}
 		if err != nil {
-			t.Errorf("labels %s: the suggestion %q selects nothing: %v", labels, meant, err)
+			t.Errorf("labels %s: the suggestion %q selects nothing: %v", labels, suggestion, err)
 		}
 	}
 }
 
 // Each search scans all definitions, so only the first few requirements and globs get suggestions.
-func TestNames_NothingSelected_SuggestsForTheFirstFewOnly(t *testing.T) {
+func TestNames_NothingSelected_SuggestsOnlyForTheFirstFew(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
 	for _, before := range []int{maxQuoted - 1, maxQuoted} {
 		globs := append(slices.Repeat([]string{"zzz*"}, before), "nihgt*")
 		labels := strings.Repeat("team=data,", before) + "team=dtaa"
-		for _, of := range []struct {
+		for _, test := range []struct {
 			globs  []string
 			labels string
 		}{{globs: globs}, {labels: labels}} {
-			s, err := Parse("", of.globs, of.labels)
+			s, err := Parse("", test.globs, test.labels)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = s.Names(c.State())
-			if e, ok := errors.AsType[*NothingChosenError](err); !ok || (e.Meant != "") != (before < maxQuoted) {
+			if e, ok := errors.AsType[*NoMatchError](err); !ok || (e.Suggestion != "") != (before < maxQuoted) {
 				t.Errorf("Names() with a mistyped entry after %d others = %v", before, err)
 			}
 		}
 	}
 }
 
-func TestNames_NothingSelected_SuggestsASimilarName(t *testing.T) {
+func TestNames_NothingSelected_SuggestsSimilarName(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly-export", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
 	c.Define("pool", func(*semaphore.Definition) {})
@@ -102,34 +102,34 @@ func TestNames_NothingSelected_SuggestsASimilarName(t *testing.T) {
 	for i := range 12 {
 		many = append(many, fmt.Sprintf("zzz%d*", i))
 	}
-	for _, of := range []struct {
-		names        string
-		labels       string
-		text, meant  string
-		noDefinition bool
+	for _, test := range []struct {
+		names            string
+		labels           string
+		text, suggestion string
+		noDefinition     bool
 	}{
-		{names: "nightly-exprot", text: `there is no definition "nightly-exprot"; did you mean "nightly-export"?`, meant: "nightly-export", noDefinition: true},
+		{names: "nightly-exprot", text: `there is no definition "nightly-exprot"; did you mean "nightly-export"?`, suggestion: "nightly-export", noDefinition: true},
 		{names: "pool zzz", text: `there is no definition "zzz"`, noDefinition: true},
-		{names: "nihgtly-*", text: `no definition matches "nihgtly-*"; did you mean "nightly-*"?`, meant: "nightly-*"},
-		{names: "zzz* pol*", text: `no definition matches "zzz*" or "pol*"; did you mean "poo*"?`, meant: "poo*"},
-		{labels: "team=dtaa", text: `no definition has the labels "team=dtaa"; did you mean "team=data"?`, meant: "team=data"},
+		{names: "nihgtly-*", text: `no definition matches "nihgtly-*"; did you mean "nightly-*"?`, suggestion: "nightly-*"},
+		{names: "zzz* pol*", text: `no definition matches "zzz*" or "pol*"; did you mean "poo*"?`, suggestion: "poo*"},
+		{labels: "team=dtaa", text: `no definition has the labels "team=dtaa"; did you mean "team=data"?`, suggestion: "team=data"},
 		{labels: "tier=gold", text: `no definition has the labels "tier=gold"`},
 		{names: "pool", labels: "team=data", text: `no definition matches "pool" and has the labels "team=data"`},
 		{names: strings.Join(many, " "), text: `no definition matches "` + strings.Join(many[:10], `" or "`) + `" or 2 more`},
 	} {
-		s, err := Parse("", strings.Fields(of.names), of.labels)
+		s, err := Parse("", strings.Fields(test.names), test.labels)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = s.Names(c.State())
-		meant, kind := "", false
+		suggestion, kind := "", false
 		if e, ok := errors.AsType[*NoDefinitionError](err); ok {
-			meant, kind = e.Meant, true
-		} else if e, ok := errors.AsType[*NothingChosenError](err); ok {
-			meant = e.Meant
+			suggestion, kind = e.Suggestion, true
+		} else if e, ok := errors.AsType[*NoMatchError](err); ok {
+			suggestion = e.Suggestion
 		}
-		if err == nil || err.Error() != of.text || meant != of.meant || kind != of.noDefinition {
-			t.Errorf("%s -l %s: got %v (%q), want %s (%q)", of.names, of.labels, err, meant, of.text, of.meant)
+		if err == nil || err.Error() != test.text || suggestion != test.suggestion || kind != test.noDefinition {
+			t.Errorf("%s -l %s: got %v (%q), want %s (%q)", test.names, test.labels, err, suggestion, test.text, test.suggestion)
 		}
 	}
 
@@ -143,7 +143,7 @@ func TestNames_NothingSelected_SuggestsASimilarName(t *testing.T) {
 }
 
 // Unlike a change, a listing that must match something may match any number of definitions.
-func TestMustMatch_MoreDefinitionsThanAChangeMayHave_Passes(t *testing.T) {
+func TestMustMatch_MoreDefinitionsThanOneChangeAllows_Passes(t *testing.T) {
 	c := statetest.New(t)
 	var edits fsm.EditBatch
 	for i := range maxChosen + 1 {

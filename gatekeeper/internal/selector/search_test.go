@@ -20,9 +20,9 @@ func TestSearch_Matches(t *testing.T) {
 			t.Errorf("search %q: got %v, %v, want %v", text, s.Match(d), err, want)
 		}
 	}
-	for _, broken := range []string{strings.Repeat("x", maxSearch+1), "\xff"} {
-		if _, err := ParseSearch("search", broken); err == nil {
-			t.Errorf("ParseSearch(%q) = nil error", broken)
+	for _, invalid := range []string{strings.Repeat("x", maxSearch+1), "\xff"} {
+		if _, err := ParseSearch("search", invalid); err == nil {
+			t.Errorf("ParseSearch(%q) = nil error", invalid)
 		}
 	}
 }

@@ -24,17 +24,17 @@ type Selector struct {
 
 // Within returns a selector limited to the semaphores for which sees returns true. It behaves as if the others did not
 // exist. If sees is nil, Within returns s unchanged.
-func (s *Selector) Within(sees func(state *fsm.State, name string) bool) *Selector {
-	if sees == nil {
+func (s *Selector) Within(visible func(state *fsm.State, name string) bool) *Selector {
+	if visible == nil {
 		return s
 	}
-	bounded := *s
-	bounded.within = sees
-	return &bounded
+	limited := *s
+	limited.within = visible
+	return &limited
 }
 
-// Sees reports whether the caller may see the named semaphore.
-func (s *Selector) Sees(state *fsm.State, name string) bool {
+// Visible reports whether the caller may see the named semaphore.
+func (s *Selector) Visible(state *fsm.State, name string) bool {
 	return s.within == nil || s.within(state, name)
 }
 
@@ -84,19 +84,19 @@ func (s *Selector) MatchLabels(l semaphore.Labels) bool { return s.labels.match(
 // MatchNow reports whether the named semaphore is currently selected. Without label requirements it does not need a
 // definition.
 func (s *Selector) MatchNow(state *fsm.State, name string) bool {
-	return s.names.Match(name) && s.labels.matchOf(state, name) && s.Sees(state, name)
+	return s.names.Match(name) && s.labels.matchNamed(state, name) && s.Visible(state, name)
 }
 
 // MatchEntry reports whether a journal entry concerns a semaphore that is selected now, or was selected before or after
 // the entry. Entries about cordons match only a selector without names and labels.
 func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
-	if e.Semaphore != "" && !s.Sees(state, e.Semaphore) {
+	if e.Semaphore != "" && !s.Visible(state, e.Semaphore) {
 		return false
 	}
 	if len(s.names) == 0 && len(s.labels) == 0 {
 		return true
 	}
-	return e.Semaphore != "" && s.names.Match(e.Semaphore) && (s.labels.matchOf(state, e.Semaphore) ||
+	return e.Semaphore != "" && s.names.Match(e.Semaphore) && (s.labels.matchNamed(state, e.Semaphore) ||
 		e.Before != nil && s.labels.match(e.Before.Labels) || e.After != nil && s.labels.match(e.After.Labels))
 }
 
@@ -106,10 +106,10 @@ func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 	switch {
 	case e.Semaphore == "":
 		return true
-	case !s.names.Match(e.Semaphore) || !s.Sees(state, e.Semaphore):
+	case !s.names.Match(e.Semaphore) || !s.Visible(state, e.Semaphore):
 		return false
 	case e.Definition == nil && e.Before == nil:
-		return s.labels.matchOf(state, e.Semaphore)
+		return s.labels.matchNamed(state, e.Semaphore)
 	}
 	return e.Definition != nil && s.labels.match(e.Definition.Definition.Labels) ||
 		e.Before != nil && s.labels.match(e.Before.Definition.Labels)
@@ -118,25 +118,27 @@ func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 // Named reports whether a semaphore was selected by name, rather than by a glob or by its labels.
 func (s *Selector) Named(name string) bool { return slices.Contains(s.given, name) }
 
-// Defined returns a *NoDefinitionError for the first name without a definition.
-func Defined(state *fsm.State, names ...string) error { return new(Selector).defined(state, names...) }
+// CheckDefined returns a *NoDefinitionError for the first name without a definition.
+func CheckDefined(state *fsm.State, names ...string) error {
+	return new(Selector).checkDefined(state, names...)
+}
 
-func (s *Selector) defined(state *fsm.State, names ...string) error {
+func (s *Selector) checkDefined(state *fsm.State, names ...string) error {
 	for _, name := range names {
-		if state.Definition(name) == nil || !s.Sees(state, name) {
-			return &NoDefinitionError{Name: name, Meant: Meant(state, name, s.within)}
+		if state.Definition(name) == nil || !s.Visible(state, name) {
+			return &NoDefinitionError{Name: name, Suggestion: Suggestion(state, name, s.within)}
 		}
 	}
 	return nil
 }
 
-// Absent returns a *NoDefinitionError if a name in the selector has no definition.
-func (s *Selector) Absent(state *fsm.State) error {
+// CheckNames returns a *NoDefinitionError if a name in the selector has no definition.
+func (s *Selector) CheckNames(state *fsm.State) error {
 	for _, name := range s.given {
 		if !plain(name) {
 			continue
 		}
-		if err := s.defined(state, name); err != nil {
+		if err := s.checkDefined(state, name); err != nil {
 			return err
 		}
 	}
@@ -144,10 +146,10 @@ func (s *Selector) Absent(state *fsm.State) error {
 }
 
 // Names returns the sorted names of the selected definitions. It returns a *NoDefinitionError if a name in the selector
-// has no definition, a *NothingChosenError if nothing is selected, and a *semaphore.FieldError if more definitions are
+// has no definition, a *NoMatchError if nothing is selected, and a *semaphore.FieldError if more definitions are
 // selected than one change may contain.
 func (s *Selector) Names(state *fsm.State) ([]string, error) {
-	if err := s.Absent(state); err != nil {
+	if err := s.CheckNames(state); err != nil {
 		return nil, err
 	}
 	var chosen []string
@@ -155,7 +157,7 @@ func (s *Selector) Names(state *fsm.State) ([]string, error) {
 		chosen = append(chosen, stored.Definition.Name)
 	}
 	if len(chosen) == 0 {
-		return nil, s.nothing(state)
+		return nil, s.noMatch(state)
 	}
 	if len(chosen) > maxChosen {
 		return nil, semaphore.Invalid("selector", "", "must select at most 100,000 definitions: split the change")
@@ -165,13 +167,13 @@ func (s *Selector) Names(state *fsm.State) ([]string, error) {
 
 // MustMatch returns the same errors as Names, but accepts any number of definitions.
 func (s *Selector) MustMatch(state *fsm.State) error {
-	if err := s.Absent(state); err != nil {
+	if err := s.CheckNames(state); err != nil {
 		return err
 	}
 	for range s.Definitions(state, "") {
 		return nil
 	}
-	return s.nothing(state)
+	return s.noMatch(state)
 }
 
 // Definitions returns the selected definitions in name order, starting at from. Plain names are looked up directly, so
@@ -183,7 +185,7 @@ func (s *Selector) Definitions(state *fsm.State, from string) iter.Seq[*fsm.Stor
 			candidates = s.lookUp(state, from)
 		}
 		for stored := range candidates {
-			if d := stored.Definition; s.Match(d) && s.Sees(state, d.Name) && !yield(stored) {
+			if d := stored.Definition; s.Match(d) && s.Visible(state, d.Name) && !yield(stored) {
 				return
 			}
 		}

@@ -12,7 +12,7 @@ import (
 type conn struct {
 	net    *network
 	host   *host
-	remote name
+	remote addr
 	wake   chan struct{} // has capacity 1
 
 	// The network's mutex guards the fields below.
@@ -29,23 +29,23 @@ type packet struct {
 	due  time.Time
 }
 
-func (c *conn) poke() {
+func (c *conn) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
 }
 
-// break_ breaks this end of the connection immediately. The caller must hold the network's mutex.
-func (c *conn) break_() {
+// abort breaks this end of the connection immediately. The caller must hold the network's mutex.
+func (c *conn) abort() {
 	c.broken, c.in = true, nil
 	delete(c.net.conns, c)
-	c.poke()
+	c.signal()
 }
 
 func (c *conn) Read(p []byte) (int, error) {
 	for {
-		n, wait, changed, err := c.take(p)
+		n, wait, changed, err := c.tryRead(p)
 		if n > 0 || err != nil {
 			return n, err
 		}
@@ -63,8 +63,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// take reads the data that is due. If there is none, it returns the maximum time to wait; 0 means no limit.
-func (c *conn) take(p []byte) (n int, wait time.Duration, changed <-chan struct{}, err error) {
+// tryRead reads the data that is due. If there is none, it returns the maximum time to wait; 0 means no limit.
+func (c *conn) tryRead(p []byte) (n int, wait time.Duration, changed <-chan struct{}, err error) {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()
 	now := time.Now()
@@ -79,7 +79,7 @@ func (c *conn) take(p []byte) (n int, wait time.Duration, changed <-chan struct{
 	if !c.deadline.IsZero() {
 		wait = c.deadline.Sub(now)
 	}
-	if len(c.in) == 0 || !c.net.open(c.peer.host, c.host) {
+	if len(c.in) == 0 || !c.net.isOpen(c.peer.host, c.host) {
 		return 0, wait, c.net.changed, nil
 	}
 	head := &c.in[0]
@@ -120,12 +120,12 @@ func (c *conn) send(data []byte) {
 	if to.broken || to.closed {
 		return
 	}
-	due := time.Now().Add(c.net.takes(link{c.host.machine, to.host.machine}))
+	due := time.Now().Add(c.net.nextDelay(link{c.host.machine, to.host.machine}))
 	if n := len(to.in); n > 0 && to.in[n-1].due.After(due) {
 		due = to.in[n-1].due
 	}
 	to.in = append(to.in, packet{data, due})
-	to.poke()
+	to.signal()
 }
 
 func (c *conn) Close() error {
@@ -139,11 +139,11 @@ func (c *conn) Close() error {
 	}
 	c.closed, c.in = true, nil
 	delete(c.net.conns, c)
-	c.poke()
+	c.signal()
 	return nil
 }
 
-func (c *conn) LocalAddr() net.Addr  { return name(c.host.machine) }
+func (c *conn) LocalAddr() net.Addr  { return addr(c.host.machine) }
 func (c *conn) RemoteAddr() net.Addr { return c.remote }
 
 func (c *conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
@@ -152,7 +152,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()
 	c.deadline = t
-	c.poke()
+	c.signal()
 	return nil
 }
 

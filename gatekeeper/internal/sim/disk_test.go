@@ -15,7 +15,7 @@ type disk struct {
 	latency time.Duration // of a write
 
 	mu        sync.Mutex    // guards the fields below
-	off       chan struct{} // closed when the machine loses power
+	powerLoss chan struct{} // closed when the machine loses power
 	stalled   int
 	resumed   chan struct{} // closed while the disk is not stalled
 	written   map[entryID]time.Time
@@ -30,7 +30,7 @@ type entryID struct{ index, term uint64 }
 
 func newDisk(latency time.Duration) *disk {
 	d := &disk{
-		InmemStore: raft.NewInmemStore(), latency: latency, off: make(chan struct{}), resumed: make(chan struct{}), written: make(map[entryID]time.Time), compacted: make(map[uint64]raft.Log),
+		InmemStore: raft.NewInmemStore(), latency: latency, powerLoss: make(chan struct{}), resumed: make(chan struct{}), written: make(map[entryID]time.Time), compacted: make(map[uint64]raft.Log),
 	}
 	close(d.resumed)
 	return d
@@ -57,9 +57,9 @@ func (d *disk) powerOff() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	select {
-	case <-d.off:
+	case <-d.powerLoss:
 	default:
-		close(d.off)
+		close(d.powerLoss)
 	}
 }
 
@@ -67,32 +67,32 @@ func (d *disk) powerOn() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	select {
-	case <-d.off:
-		d.off = make(chan struct{})
+	case <-d.powerLoss:
+		d.powerLoss = make(chan struct{})
 	default:
 	}
 }
 
-var errOff = errors.New("the machine has lost power")
+var errPowerLost = errors.New("the machine has lost power")
 
-// wait waits until a write that starts now is complete. It returns errOff if the write is lost.
+// wait waits until a write that starts now is complete. It returns errPowerLost if the write is lost.
 func (d *disk) wait() error {
 	d.mu.Lock()
-	goOn, off := d.resumed, d.off
+	resumed, powerLoss := d.resumed, d.powerLoss
 	d.mu.Unlock()
 	select {
-	case <-goOn:
-	case <-off:
+	case <-resumed:
+	case <-powerLoss:
 	}
 	if d.latency > 0 {
 		select {
 		case <-time.After(d.latency):
-		case <-off:
+		case <-powerLoss:
 		}
 	}
 	select {
-	case <-off:
-		return errOff
+	case <-powerLoss:
+		return errPowerLost
 	default:
 		return nil
 	}
@@ -121,14 +121,14 @@ func (d *disk) DeleteRange(from, to uint64) error {
 	for i := from; i <= to; i++ {
 		var l raft.Log
 		if d.InmemStore.GetLog(i, &l) == nil {
-			d.deletes(l)
+			d.recordReplaced(l)
 		}
 	}
 	return d.InmemStore.DeleteRange(from, to)
 }
 
-// deletes records an entry that is about to be replaced. An entry covered by a snapshot is not replaced.
-func (d *disk) deletes(l raft.Log) {
+// recordReplaced records an entry that is about to be replaced. An entry covered by a snapshot is not replaced.
+func (d *disk) recordReplaced(l raft.Log) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n := len(d.snapshots); n == 0 || d.snapshots[n-1].meta.Index < l.Index {

@@ -33,9 +33,9 @@ func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Dura
 		permit, err := p.client.Semaphore("brief").TryAcquire(ctx)
 		w.must(err)
 		s := &stage{world: w}
-		pass(duration + time.Duration(phase)*duration/36) // the phases cover a third of the duration, the time between two refreshes
-		s.lead().crash(reset)
-		pass(2 * duration)
+		advance(duration + time.Duration(phase)*duration/36) // the phases cover a third of the duration, the time between two refreshes
+		s.awaitLeader().crash(reset)
+		advance(2 * duration)
 		if permit.Context().Err() != nil {
 			cause = context.Cause(permit.Context())
 		}
@@ -47,7 +47,7 @@ func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Dura
 	return cause
 }
 
-func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
+func TestFailover_MinDuration_KeepsPermits(t *testing.T) {
 	for profile, timeouts := range map[gatekeeper.Profile]consensus.Timeouts{
 		gatekeeper.ProfileDefault: consensus.DefaultTimeouts(),
 		gatekeeper.ProfileFast:    consensus.FastTimeouts(),
@@ -56,7 +56,7 @@ func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, connections reset: %v", profile, reset), func(t *testing.T) {
 				t.Parallel()
 				for phase := range 12 {
-					if cause := lostInFailover(t, profile, timeouts.SmallestDuration(), phase, reset); cause != nil {
+					if cause := lostInFailover(t, profile, timeouts.MinDuration(), phase, reset); cause != nil {
 						t.Errorf("phase %d: the permit was lost: %v", phase, cause)
 					}
 				}
@@ -74,18 +74,18 @@ func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 			w.must(m.start())
 		}
 		s := &stage{world: w}
-		leader, p := s.lead(), w.process(machine(0), "prod", 1, 1)
+		leader, p := s.awaitLeader(), w.process(machine(0), "prod", 1, 1)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		_, err := p.client.Declare(ctx, &gatekeeperv1.Definition{Name: single})
+		_, err := p.client.Declare(ctx, &gatekeeperv1.Definition{Name: singleSem})
 		w.must(err)
-		goOn := leader.disk.stall()
-		p.ask(wish{semaphore: single, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, luckOf(0, "a")) // the leader writes
+		resumeDisk := leader.disk.stall()
+		p.acquireDirect(jobSpec{semaphore: singleSem, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, rngFor(0, "a")) // the leader writes
 		leader.kill(true)
 		if err := leader.open(); !errors.Is(err, gatekeeper.ErrDataDirLocked) {
 			t.Errorf("open() while the disk hangs = %v, want ErrDataDirLocked", err)
 		}
-		goOn()
+		resumeDisk()
 		w.must(leader.start())
 		p.end()
 		for _, m := range w.members {

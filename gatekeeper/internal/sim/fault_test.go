@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// chosen returns the members in the order in which faults number them, with the leader first.
-func (w *world) chosen() []*member {
+// faultOrder returns the members in the order in which faults number them, with the leader first.
+func (w *world) faultOrder() []*member {
 	leader := w.serverLog.leader()
 	order := make([]*member, 0, len(w.members))
 	for _, m := range w.members {
@@ -26,25 +26,25 @@ func (w *world) chosen() []*member {
 	return order
 }
 
-// breaks applies a fault and undoes it when its time is up.
-func (w *world) breaks(f fault) {
-	order := w.chosen()
+// injectFault applies a fault and undoes it when its time is up.
+func (w *world) injectFault(f fault) {
+	order := w.faultOrder()
 	m, other := order[f.first], order[f.second]
-	w.history.Put(history.Entry{Fault: &history.Fault{At: w.now(), Kind: fmt.Sprintf("%s for %v, severe %v", f.kind, f.lasts, f.sharp), On: m.id + " " + other.id}})
-	w.paths.met("fault: " + path(f.kind))
-	heal := w.strike(f, m, other)
+	w.history.Put(history.Entry{Fault: &history.Fault{At: w.now(), Kind: fmt.Sprintf("%s for %v, severe %v", f.kind, f.duration, f.severe), On: m.id + " " + other.id}})
+	w.paths.inc("fault: " + path(f.kind))
+	heal := w.apply(f, m, other)
 	if heal == nil {
 		return
 	}
-	pass(f.lasts)
+	advance(f.duration)
 	heal()
 }
 
-// strike applies a fault and returns a function that undoes it, or nil.
-func (w *world) strike(f fault, m, other *member) (heal func()) {
+// apply applies a fault and returns a function that undoes it, or nil.
+func (w *world) apply(f fault, m, other *member) (heal func()) {
 	switch f.kind {
 	case crash:
-		m.crash(!f.sharp)
+		m.crash(!f.severe)
 		return func() { w.must(m.start()) }
 	case crashAll:
 		for _, each := range w.members {
@@ -62,24 +62,24 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 		m.stop()
 		return func() { w.must(m.start()) }
 	case isolate:
-		return w.net.cut(w.ways(m, f.sharp, true, true))
+		return w.net.cut(w.links(m, f.severe, true, true))
 	case oneWay:
-		return w.net.cut(w.ways(m, true, !f.sharp, f.sharp))
+		return w.net.cut(w.links(m, true, !f.severe, f.severe))
 	case bridge:
 		return w.net.cut([]link{{m.id, other.id}, {other.id, m.id}})
 	case slow:
-		return w.net.worsen(w.ways(m, true, false, true), f.lasts/8, 0)
+		return w.net.degrade(w.links(m, true, false, true), f.duration/8, 0)
 	case lossy:
-		var ways []link
+		var links []link
 		for _, each := range w.members {
-			ways = append(ways, w.ways(each, true, true, true)...)
+			links = append(links, w.links(each, true, true, true)...)
 		}
-		return w.net.worsen(ways, 0, 0.3)
+		return w.net.degrade(links, 0, 0.3)
 	case pause:
-		goOn, resume := m.disk.stall(), w.net.pause(m.machine())
-		return func() { goOn(); resume() }
+		resumeDisk, resume := m.disk.stall(), w.net.pause(m.machine())
+		return func() { resumeDisk(); resume() }
 	case stall:
-		if !f.sharp {
+		if !f.severe {
 			return m.disk.stall()
 		}
 		var all []func()
@@ -87,8 +87,8 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 			all = append(all, each.disk.stall())
 		}
 		return func() {
-			for _, goOn := range all {
-				goOn()
+			for _, resumeDisk := range all {
+				resumeDisk()
 			}
 		}
 	case hang:
@@ -106,14 +106,14 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 		}
 	case clientCut:
 		from := machine(f.second % machines)
-		var ways []link
+		var links []link
 		for _, each := range w.members {
-			ways = append(ways, link{each.id, from})
-			if !f.sharp {
-				ways = append(ways, link{from, each.id})
+			links = append(links, link{each.id, from})
+			if !f.severe {
+				links = append(links, link{from, each.id})
 			}
 		}
-		return w.net.cut(ways)
+		return w.net.cut(links)
 	case clientCrash:
 		w.programs[f.second%machines].crash()
 	}
@@ -122,27 +122,27 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 
 // hang stalls a disk until its server stops as a result, and then starts another server on the disk.
 func (w *world) hang(m *member) {
-	server, goOn := m.running(), m.disk.stall()
+	server, resumeDisk := m.running(), m.disk.stall()
 	if server != nil {
 		select {
 		case <-server.Done():
-			w.paths.met(leftByItself)
+			w.paths.inc(stoppedItself)
 		case <-time.After(30 * time.Second): // the server writes nothing: it is an idle follower, or was stopped in the meantime
 		}
 	}
-	goOn()
+	resumeDisk()
 	m.stop()
 	w.must(m.start())
 }
 
-// ways returns the links on which a member receives from or sends to the other members and, optionally, the clients.
-func (w *world) ways(m *member, clients, hears, heard bool) (ways []link) {
+// links returns the links on which a member receives from or sends to the other members and, optionally, the clients.
+func (w *world) links(m *member, clients, receives, sends bool) (links []link) {
 	add := func(other string) {
-		if hears {
-			ways = append(ways, link{other, m.id})
+		if receives {
+			links = append(links, link{other, m.id})
 		}
-		if heard {
-			ways = append(ways, link{m.id, other})
+		if sends {
+			links = append(links, link{m.id, other})
 		}
 	}
 	for _, other := range w.members {
@@ -156,5 +156,5 @@ func (w *world) ways(m *member, clients, hears, heard bool) (ways []link) {
 			add(machine(i))
 		}
 	}
-	return ways
+	return links
 }

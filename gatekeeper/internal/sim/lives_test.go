@@ -14,147 +14,147 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// selves holds the identities that a job reuses, even if its process has crashed and calls from that process are still
+// jobIdentities holds the identities that a job reuses, even if its process has crashed and calls from that process are still
 // in flight.
-type selves struct {
+type jobIdentities struct {
 	// own has a holder id, nameless has none, and shared also belongs to a job on another machine.
-	own, nameless, shared history.Identity
-	// home is the semaphore that they request most often, so that jobs with a shared identity compete.
-	home   string
-	weight uint32
+	own, withoutHolderID, shared history.Identity
+	// usualSemaphore is the semaphore that they request most often, so that jobs with a shared identity compete.
+	usualSemaphore string
+	weight         uint32
 }
 
-func selvesOf(machineIndex, job int) selves {
+func identitiesOf(machineIndex, job int) jobIdentities {
 	names, name := semaphores(), machine(machineIndex)
-	return selves{
-		own:      history.Identity{Group: groupOf(machineIndex), Acquirer: name, HolderID: fmt.Sprint("own", job)},
-		nameless: history.Identity{Group: groupOf(machineIndex), Acquirer: fmt.Sprintf("%s-%d", name, job)},
-		shared:   history.Identity{Group: "prod", Acquirer: fmt.Sprintf("pair%d-%d", machineIndex/2, job), HolderID: []string{"both", ""}[job%2]},
-		home:     names[(machineIndex/2*jobs+job)%len(names)],
-		weight:   1 + uint32(job%2),
+	return jobIdentities{
+		own:             history.Identity{Group: groupOf(machineIndex), Acquirer: name, HolderID: fmt.Sprint("own", job)},
+		withoutHolderID: history.Identity{Group: groupOf(machineIndex), Acquirer: fmt.Sprintf("%s-%d", name, job)},
+		shared:          history.Identity{Group: "prod", Acquirer: fmt.Sprintf("pair%d-%d", machineIndex/2, job), HolderID: []string{"both", ""}[job%2]},
+		usualSemaphore:  names[(machineIndex/2*jobs+job)%len(names)],
+		weight:          1 + uint32(job%2),
 	}
 }
 
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
-// lives makes several acquisitions under one identity, one after another. Calls from an earlier acquisition may still
+// acquireRepeatedly makes several acquisitions under one identity, one after another. Calls from an earlier acquisition may still
 // be in flight, and their holder may still believe that it holds a permit.
-func (p *program) lives(w wish, self selves, luck *rand.Rand) {
-	w.guise = false
-	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
-	if luck.IntN(4) > 0 && w.due.IsZero() && firingPeriod(self.home) == 0 {
-		w.semaphore = self.home
+func (p *program) acquireRepeatedly(w jobSpec, ids jobIdentities, rng *rand.Rand) {
+	w.impersonatesWorker = false
+	w.identity = []history.Identity{ids.own, ids.withoutHolderID, ids.shared}[rng.IntN(3)]
+	if rng.IntN(4) > 0 && w.due.IsZero() && firingPeriod(ids.usualSemaphore) == 0 {
+		w.semaphore = ids.usualSemaphore
 	}
-	if w.weight = 1; w.semaphore == several || slices.Contains(workplaces(), w.semaphore) {
-		w.weight = self.weight
+	if w.weight = 1; w.semaphore == severalSem || slices.Contains(taskSemaphores(), w.semaphore) {
+		w.weight = ids.weight
 	}
-	for range 1 + luck.IntN(4) {
-		now := p.now()
-		switch luck.IntN(4) {
+	for range 1 + rng.IntN(4) {
+		proc := p.now()
+		switch rng.IntN(4) {
 		case 0:
-			p.poll(now, w, luck)
+			p.poll(proc, w, rng)
 		case 1:
-			p.ignore(now, w, luck)
+			p.ignoreNotices(proc, w, rng)
 		default:
-			p.insist(now, w, luck)
+			p.acquireWithRetries(proc, w, rng)
 		}
-		pass(between(luck, 0, 50*time.Millisecond))
+		advance(between(rng, 0, 50*time.Millisecond))
 	}
 }
 
-// insist uses the client library. When the outcome of a request is unknown, it retries immediately, either with the
+// acquireWithRetries uses the client library. When the outcome of a request is unknown, it retries immediately, either with the
 // same request or with a new one from the same identity while the cancellation of the first is in flight.
-func (p *program) insist(now *process, w wish, luck *rand.Rand) {
-	w.requestID = fmt.Sprintf("r%x", luck.Uint64())
+func (p *program) acquireWithRetries(proc *process, w jobSpec, rng *rand.Rand) {
+	w.requestID = fmt.Sprintf("r%x", rng.Uint64())
 	for range 4 {
-		if luck.IntN(4) == 0 {
+		if rng.IntN(4) == 0 {
 			w.hold = 0 // release immediately
 		}
-		w.leaves = true
-		if asked, unknown := now.run(w, luck); !unknown {
+		w.noCancel = true
+		if acquireRequest, unknown := proc.run(w, rng); !unknown {
 			return
-		} else if luck.IntN(2) == 0 {
-			asker := now // the process may have been replaced by the time the cancellation is sent
-			p.late.Go(func() { asker.takeBack(asked) })
-			w.requestID = fmt.Sprintf("r%x", luck.Uint64())
+		} else if rng.IntN(2) == 0 {
+			oldProc := proc // the process may have been replaced by the time the cancellation is sent
+			p.late.Go(func() { oldProc.cancelRequest(acquireRequest) })
+			w.requestID = fmt.Sprintf("r%x", rng.Uint64())
 		}
-		now = p.now()
+		proc = p.now()
 	}
 }
 
-// held is a token held by a caller that does not use the client library, and the time until which the caller relies on
+// heldToken is a token held by a caller that does not use the client library, and the time until which the caller relies on
 // it, by the bubble's clock.
-type held struct {
+type heldToken struct {
 	token uint64
 	until time.Duration
 }
 
 // poll keeps a permit by acquiring it repeatedly without a request id, as many clients do.
-func (p *program) poll(now *process, w wish, luck *rand.Rand) {
+func (p *program) poll(proc *process, w jobSpec, rng *rand.Rand) {
 	if !w.due.IsZero() {
 		return // requires a request id
 	}
-	var last held
-	for range 2 + luck.IntN(3) {
+	var last heldToken
+	for range 2 + rng.IntN(3) {
 		replaces := uint64(0)
-		if luck.IntN(2) == 0 {
+		if rng.IntN(2) == 0 {
 			replaces = last.token // the caller no longer relies on it
 		}
 		if replaces != 0 {
-			now.believe(w, last.token, min(last.until, now.world.now()))
+			proc.recordBelief(w, last.token, min(last.until, proc.world.now()))
 		}
-		got, ok := now.ask(w, "", replaces, luck)
+		got, ok := proc.acquireDirect(w, "", replaces, rng)
 		if !ok {
 			break
 		}
 		if last.token != 0 && replaces == 0 {
-			now.believe(w, last.token, min(last.until, now.world.now()))
+			proc.recordBelief(w, last.token, min(last.until, proc.world.now()))
 		}
 		last = got
-		pass(between(luck, 0, 400*time.Millisecond))
+		advance(between(rng, 0, 400*time.Millisecond))
 	}
-	if last.token == 0 || luck.IntN(4) == 0 {
+	if last.token == 0 || rng.IntN(4) == 0 {
 		return // the caller relies on it until the deadline, and does not release it
 	}
-	now.believe(w, last.token, min(last.until, now.world.now()))
-	now.giveBack(w, last.token)
+	proc.recordBelief(w, last.token, min(last.until, proc.world.now()))
+	proc.releaseToken(w, last.token)
 }
 
-// ignore acquires a permit and ignores all notices about it. It believes that it holds the permit until the deadline,
+// ignoreNotices acquires a permit and ignores all notices about it. It believes that it holds the permit until the deadline,
 // or releases the permit or cancels the request at some point, early or late.
-func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
-	request := fmt.Sprintf("r%x", luck.Uint64())
-	after, ends := between(luck, 0, 3*time.Second), luck.IntN(3)
-	behind := luck.IntN(2) == 0
-	asking := rand.New(rand.NewPCG(luck.Uint64(), 0)) // for the acquisition, which may run concurrently
+func (p *program) ignoreNotices(proc *process, w jobSpec, rng *rand.Rand) {
+	request := fmt.Sprintf("r%x", rng.Uint64())
+	after, endKind := between(rng, 0, 3*time.Second), rng.IntN(3)
+	background := rng.IntN(2) == 0
+	acquireRNG := rand.New(rand.NewPCG(rng.Uint64(), 0)) // for the acquisition, which may run concurrently
 	act := func() {
-		if behind { // another acquisition by the identity may be answered first
-			pass(after / 3)
+		if background { // another acquisition by the identity may be answered first
+			advance(after / 3)
 		}
-		got, ok := now.ask(w, request, 0, asking)
+		got, ok := proc.acquireDirect(w, request, 0, acquireRNG)
 		if !ok {
 			return
 		}
-		pass(after)
-		if ends > 0 {
-			now.believe(w, got.token, min(got.until, now.world.now()))
+		advance(after)
+		if endKind > 0 {
+			proc.recordBelief(w, got.token, min(got.until, proc.world.now()))
 		}
-		switch ends {
+		switch endKind {
 		case 1:
-			now.giveBack(w, got.token)
+			proc.releaseToken(w, got.token)
 		case 2:
-			now.takeBack(w.asked(request))
+			proc.cancelRequest(w.acquireRequest(request))
 		}
 	}
-	if behind {
+	if background {
 		p.late.Go(act)
 		return
 	}
 	act()
 }
 
-// asked returns the acquisition as recorded in the history.
-func (w *wish) asked(request string) history.Request {
+// acquireRequest returns the acquisition as recorded in the history.
+func (w *jobSpec) acquireRequest(request string) history.Request {
 	r := history.Request{Kind: history.Acquire, Semaphore: w.semaphore, Weight: w.weight, RequestID: request, Identity: w.identity}
 	if !w.due.IsZero() {
 		r.Firing = firingName(w.semaphore, w.due)
@@ -162,11 +162,11 @@ func (w *wish) asked(request string) history.Request {
 	return r
 }
 
-// ask acquires without the library's renewer, and relies on the response for as long as the rule for all callers
+// acquireDirect acquires without the library's renewer, and relies on the response for as long as the rule for all callers
 // allows.
-func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) (held, bool) {
-	asked := w.asked(request)
-	asked.Replaces = replaces
+func (p *process) acquireDirect(w jobSpec, request string, replaces uint64, rng *rand.Rand) (heldToken, bool) {
+	acquireRequest := w.acquireRequest(request)
+	acquireRequest.Replaces = replaces
 	m := &gatekeeperv1.TryAcquireRequest{
 		Semaphore: w.semaphore, Weight: w.weight, RequestId: request, ReplacesToken: replaces,
 		Identity: &gatekeeperv1.Identity{Group: w.identity.Group, Acquirer: w.identity.Acquirer, HolderId: w.identity.HolderID},
@@ -177,61 +177,61 @@ func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) 
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	sent := p.world.now()
-	answered := p.record.Call(asked)
+	complete := p.record.Call(acquireRequest)
 	r, err := p.client.Permits().TryAcquire(ctx, m)
 	if p.isCrashed() {
-		return held{}, false
+		return heldToken{}, false
 	}
 	switch g, d := r.GetGrant(), r.GetDenial(); {
 	case err != nil:
-		answered(outcome(err), history.Response{}, err)
+		complete(outcome(err), history.Response{}, err)
 	case d != nil:
-		answered(history.Known, history.Response{Result: history.Denied, Reason: strings.TrimPrefix(d.GetReason().String(), "REASON_"), Waiting: d.GetQueueLength()}, nil)
-		p.lostClaim(w, d.GetFiring().GetToken(), luck)
+		complete(history.Known, history.Response{Result: history.Denied, Reason: strings.TrimPrefix(d.GetReason().String(), "REASON_"), Waiting: d.GetQueueLength()}, nil)
+		p.maybeAwaitFiring(w, d.GetFiring().GetToken(), rng)
 	default:
-		lasts := g.GetWaited().AsDuration() + g.GetPermit().GetDuration().AsDuration()
-		got := held{g.GetPermit().GetToken(), sent + time.Duration(float64(lasts)*0.98/p.rate)}
-		answered(history.Known, history.Response{
+		validFor := g.GetWaited().AsDuration() + g.GetPermit().GetDuration().AsDuration()
+		got := heldToken{g.GetPermit().GetToken(), sent + time.Duration(float64(validFor)*0.98/p.rate)}
+		complete(history.Known, history.Response{
 			Result: history.Granted, Token: got.token, SafeUntil: got.until,
 			Superseded: g.GetSupersededToken(), Fresh: !g.GetRefreshed() && g.GetSupersededToken() == 0,
 		}, nil)
-		p.believe(w, got.token, got.until)
-		p.world.granted(w.semaphore, got.token, lasts, luck)
+		p.recordBelief(w, got.token, got.until)
+		p.world.recordGrant(w.semaphore, got.token, validFor, rng)
 		return got, true
 	}
-	return held{}, false
+	return heldToken{}, false
 }
 
-// believe records the time until which the process believes that it holds a token.
-func (p *process) believe(w wish, token uint64, until time.Duration) {
+// recordBelief records the time until which the process believes that it holds a token.
+func (p *process) recordBelief(w jobSpec, token uint64, until time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	from, ok := p.believed[token]
+	from, ok := p.believedSince[token]
 	if !ok {
 		if from = p.world.now(); from >= until {
 			return // the response came too late
 		}
-		p.believed[token] = from
+		p.believedSince[token] = from
 	}
 	p.record.Belief(history.Belief{Semaphore: w.semaphore, Token: token, Weight: w.weight, From: from, Until: max(from, until)})
 }
 
-// giveBack releases a permit that the process no longer relies on.
-func (p *process) giveBack(w wish, token uint64) {
-	asked := releaseOf(w.semaphore, token, w.outcome)
-	m := &gatekeeperv1.ReleaseRequest{Token: token, Outcome: w.outcome, Failure: asked.Failure}
-	answered := p.record.Call(asked)
+// releaseToken releases a permit that the process no longer relies on.
+func (p *process) releaseToken(w jobSpec, token uint64) {
+	acquireRequest := releaseRequest(w.semaphore, token, w.outcome)
+	m := &gatekeeperv1.ReleaseRequest{Token: token, Outcome: w.outcome, Failure: acquireRequest.Failure}
+	complete := p.record.Call(acquireRequest)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	r, err := p.client.Permits().Release(ctx, m)
 	switch {
 	case p.isCrashed():
 	case err != nil:
-		answered(history.Unknown, history.Response{}, err)
+		complete(history.Unknown, history.Response{}, err)
 	case r.GetReleased():
-		answered(history.Known, history.Response{Result: history.Released}, nil)
+		complete(history.Known, history.Response{Result: history.Released}, nil)
 	default:
-		answered(history.Known, history.Response{Result: history.Ended}, nil)
+		complete(history.Known, history.Response{Result: history.Ended}, nil)
 	}
 }
 

@@ -13,19 +13,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// truth is what the members agreed on, obtained by replaying their common log.
-type truth struct {
-	world  *world
-	broken []string
+// groundTruth is what the members agreed on, obtained by replaying their common log.
+type groundTruth struct {
+	world    *world
+	violated []string
 
-	granted map[uint64]*semaphore.Permit
-	since   map[uint64]uint64        // the term in which a token was issued
-	cooled  map[uint64]time.Duration // when a token's slot finished cooling
-	ended   map[uint64]ending
-	changed map[change]bool
-	rules   map[string]*fsm.StoredDefinition
-	last    uint64            // the last token granted
-	terms   map[uint64]uint64 // by revision, the term of the entry that made the change
+	granted     map[uint64]*semaphore.Permit
+	since       map[uint64]uint64        // the term in which a token was issued
+	cooled      map[uint64]time.Duration // when a token's slot finished cooling
+	ended       map[uint64]ending
+	changed     map[change]bool
+	definitions map[string]*fsm.StoredDefinition
+	last        uint64            // the last token granted
+	terms       map[uint64]uint64 // by revision, the term of the entry that made the change
 }
 
 // ending describes how a permit ended according to the log.
@@ -42,19 +42,19 @@ type change struct {
 	semaphore string
 }
 
-func (tr *truth) breaks(format string, args ...any) {
-	tr.broken = append(tr.broken, fmt.Sprintf(format, args...))
+func (tr *groundTruth) fail(format string, args ...any) {
+	tr.violated = append(tr.violated, fmt.Sprintf(format, args...))
 }
 
 // replay replays the entries that every member has applied, and returns violations of the safety rules.
 func (w *world) replay(h *history.History) []string {
-	tr := &truth{
+	tr := &groundTruth{
 		world: w, granted: make(map[uint64]*semaphore.Permit), since: make(map[uint64]uint64), cooled: make(map[uint64]time.Duration),
 		ended: make(map[uint64]ending), changed: make(map[change]bool),
-		rules: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
+		definitions: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
-	runs, tasks := newRuns(tr), newShared(tr, h)
-	turns := newTurns(tr, tasks, h)
+	runs, tasks := newFiringTracker(tr), newTaskTracker(tr, h)
+	turns := newGrantOrder(tr, tasks, h)
 	upTo := w.indexes[w.members[0].id]
 	entries := tr.commonLog(upTo)
 	machine := fsm.New(w.clusterID)
@@ -68,13 +68,13 @@ func (w *world) replay(h *history.History) []string {
 		before := machine.State()
 		commands, err := fsm.Decode(l.Data)
 		if err != nil {
-			tr.breaks("entry %d cannot be decoded: %v", l.Index, err)
+			tr.fail("entry %d cannot be decoded: %v", l.Index, err)
 			break
 		}
 		applied = fsm.Applied{}
 		results, err := machine.Apply(l.Index, l.Term, l.Data)
 		if err != nil {
-			tr.breaks("entry %d cannot be applied: %v", l.Index, err)
+			tr.fail("entry %d cannot be applied: %v", l.Index, err)
 			break
 		}
 		at := w.writtenAt(l)
@@ -91,35 +91,35 @@ func (w *world) replay(h *history.History) []string {
 	}
 	hash, err := machine.State().Hash()
 	if want := w.hashAt(upTo); err != nil || hexOf(hash) != want {
-		tr.breaks("replaying the log up to %d results in state %s, but the members report %s (%v)", upTo, hexOf(hash), want, err)
+		tr.fail("replaying the log up to %d results in state %s, but the members report %s (%v)", upTo, hexOf(hash), want, err)
 	}
 	tr.compare(h)
 	runs.compare(h, machine.State())
 	if w.judge != nil {
 		tasks.compare(h, machine.State())
 	}
-	return tr.broken
+	return tr.violated
 }
 
 // commonLog returns all entries up to an index, and reports entries on which members differ. A member may lack entries,
 // because snapshots replace them.
-func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
+func (tr *groundTruth) commonLog(upTo uint64) (entries []raft.Log) {
 	for index := uint64(1); index <= upTo; index++ {
-		var of *member
+		var source *member
 		var common raft.Log
 		for _, m := range tr.world.members {
 			l, ok := m.disk.entry(index)
 			switch {
 			case !ok:
-			case of == nil:
-				of, common = m, l
+			case source == nil:
+				source, common = m, l
 			case l.Term != common.Term || !bytes.Equal(l.Data, common.Data):
-				tr.breaks("%s and %s have applied different entries at index %d", of.id, m.id, index)
+				tr.fail("%s and %s have applied different entries at index %d", source.id, m.id, index)
 				return entries
 			}
 		}
-		if of == nil {
-			tr.breaks("no member has entry %d", index)
+		if source == nil {
+			tr.fail("no member has entry %d", index)
 			return entries
 		}
 		entries = append(entries, common)
@@ -138,20 +138,20 @@ func (w *world) writtenAt(l raft.Log) time.Duration {
 	return first
 }
 
-func (tr *truth) event(e *fsm.Event, l raft.Log, at time.Duration) {
+func (tr *groundTruth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 	tr.terms[e.Revision] = l.Term
 	switch e.Kind {
 	case fsm.Created, fsm.Replaced, fsm.RevertedEvent:
-		tr.rules[e.Semaphore] = e.Definition
+		tr.definitions[e.Semaphore] = e.Definition
 		tr.changed[change{e.Revision, e.Semaphore}] = true
 	case fsm.Deleted:
-		delete(tr.rules, e.Semaphore)
+		delete(tr.definitions, e.Semaphore)
 		tr.changed[change{e.Revision, e.Semaphore}] = true
 	case fsm.SupersededEvent:
-		tr.world.paths.met(reacquired)
+		tr.world.paths.inc(reacquired)
 		tr.ended[e.Superseded.Token] = ending{e.Kind, l.Term, at, e.Permit.Token}
 		if e.Superseded.Identity != e.Permit.Identity || e.Superseded.Firing != nil {
-			tr.breaks("entry %d lets permit %+v supersede %+v, which has a different identity or a firing", l.Index, e.Permit, e.Superseded)
+			tr.fail("entry %d lets permit %+v supersede %+v, which has a different identity or a firing", l.Index, e.Permit, e.Superseded)
 		}
 		tr.grant(e.Permit, l)
 	case fsm.Granted:
@@ -160,7 +160,7 @@ func (tr *truth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 		tr.cooled[e.Permit.Token] = at
 	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEvent, fsm.Abandoned, fsm.FreedUnsafely:
 		if e.Kind == fsm.HeldEvent {
-			tr.world.paths.met(heldForOperator)
+			tr.world.paths.inc(heldForOperator)
 		}
 		if _, already := tr.ended[e.Permit.Token]; !already {
 			tr.ended[e.Permit.Token] = ending{e.Kind, l.Term, at, 0}
@@ -169,9 +169,9 @@ func (tr *truth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 }
 
 // grant records a newly issued token.
-func (tr *truth) grant(p *semaphore.Permit, l raft.Log) {
+func (tr *groundTruth) grant(p *semaphore.Permit, l raft.Log) {
 	if p.Token <= tr.last {
-		tr.breaks("entry %d grants token %d after token %d", l.Index, p.Token, tr.last)
+		tr.fail("entry %d grants token %d after token %d", l.Index, p.Token, tr.last)
 	}
 	tr.last = p.Token
 	tr.granted[p.Token], tr.since[p.Token] = p, l.Term
@@ -180,7 +180,7 @@ func (tr *truth) grant(p *semaphore.Permit, l raft.Log) {
 
 // freed returns how a token's slot was freed, or started to cool as its definition requires. A superseded token's slot
 // passes to its successor, and is not free while it cools.
-func (tr *truth) freed(token uint64) (end ending, freed bool) {
+func (tr *groundTruth) freed(token uint64) (end ending, freed bool) {
 	end, freed = tr.ended[token]
 	if !freed || end.by == 0 {
 		return end, freed
@@ -196,34 +196,34 @@ func (tr *truth) freed(token uint64) (end ending, freed bool) {
 }
 
 // admitted reports a grant that the patterns in force at the time do not admit.
-func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
-	rule := tr.rules[p.Semaphore]
+func (tr *groundTruth) admitted(p *semaphore.Permit, l raft.Log) {
+	rule := tr.definitions[p.Semaphore]
 	if rule == nil {
-		tr.breaks("entry %d grants token %d of %s, which has no definition", l.Index, p.Token, p.Semaphore)
+		tr.fail("entry %d grants token %d of %s, which has no definition", l.Index, p.Token, p.Semaphore)
 		return
 	}
 	for _, match := range [][2]string{{rule.Definition.GroupPattern, p.Identity.Group}, {rule.Definition.AcquirerPattern, p.Identity.Acquirer}} {
 		if !regexp.MustCompile(`^(?:` + match[0] + `)$`).MatchString(match[1]) {
-			tr.breaks("entry %d grants token %d of %s to %s, which %q does not admit", l.Index, p.Token, p.Semaphore, match[1], match[0])
+			tr.fail("entry %d grants token %d of %s to %s, which %q does not admit", l.Index, p.Token, p.Semaphore, match[1], match[0])
 		}
 	}
 }
 
 // compare reports responses that contradict the log, and slots that were freed while their holder still believed that
 // it held the permit.
-func (tr *truth) compare(h *history.History) {
+func (tr *groundTruth) compare(h *history.History) {
 	for _, b := range h.Beliefs {
 		end, ended := tr.freed(b.Token)
 		switch {
 		case tr.granted[b.Token] == nil:
-			tr.breaks("%s believes that it holds token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
+			tr.fail("%s believes that it holds token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
 		case ended && b.Until > end.at:
-			tr.breaks("token %d of %s ended at %v (event %d), but %s relied on it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
+			tr.fail("token %d of %s ended at %v (event %d), but %s relied on it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
 		}
 	}
 	for token, at := range tr.world.lost {
 		if end, ended := tr.ended[token]; !ended || end.at > at {
-			tr.breaks("the holder of token %d was notified at %v that its permit was lost, but the permit was live", token, at)
+			tr.fail("the holder of token %d was notified at %v that its permit was lost, but the permit was live", token, at)
 		}
 	}
 	for i := range h.Operations {
@@ -235,15 +235,15 @@ func (tr *truth) compare(h *history.History) {
 		switch r := op.Request; {
 		case r.Kind == history.Acquire && answer.Result == history.Granted:
 			if p := tr.granted[answer.Token]; p == nil || p.Semaphore != r.Semaphore || p.Identity.HolderID != r.Identity.HolderID {
-				tr.breaks("%s was granted token %d, but the log has %+v", op.Client, answer.Token, p)
+				tr.fail("%s was granted token %d, but the log has %+v", op.Client, answer.Token, p)
 			}
 		case r.Kind == history.Release && answer.Result == history.Released:
 			if end, ok := tr.ended[r.Token]; !ok || end.kind != fsm.Released && end.kind != fsm.CoolingEvent {
-				tr.breaks("%s released token %d, but the log has %+v", op.Client, r.Token, end)
+				tr.fail("%s released token %d, but the log has %+v", op.Client, r.Token, end)
 			}
 		case r.Kind == history.Edit:
 			if !tr.changed[change{answer.Revision, r.Semaphore}] {
-				tr.breaks("the edit of %s at revision %d was acknowledged but is not in the log", r.Semaphore, answer.Revision)
+				tr.fail("the edit of %s at revision %d was acknowledged but is not in the log", r.Semaphore, answer.Revision)
 			}
 		}
 	}

@@ -13,12 +13,12 @@ import (
 // sent in the meantime arrives when the network recovers, unless its sender has given up by then.
 type network struct {
 	mu          sync.Mutex // guards the fields below, and every host and conn
-	doors       map[string]*door
+	listeners   map[string]*memListener
 	closedLinks map[link]int           // number of faults that keep a link closed
-	slow        map[link]time.Duration // delay that a fault adds to a link
+	extraDelay  map[link]time.Duration // delay that a fault adds to a link
 	loss        map[link]float64       // fraction of packets that must be retransmitted
 	conns       map[*conn]struct{}
-	luck        *rand.Rand
+	rng         *rand.Rand
 	changed     chan struct{} // closed and replaced whenever a link opens
 }
 
@@ -35,8 +35,8 @@ type host struct {
 const (
 	// latency is the latency of every link.
 	latency = time.Millisecond
-	// again is the delay before a lost packet is retransmitted.
-	again = 200 * time.Millisecond
+	// retransmitDelay is the delay before a lost packet is retransmitted.
+	retransmitDelay = 200 * time.Millisecond
 )
 
 var (
@@ -45,62 +45,62 @@ var (
 	errDown    = errors.New("this machine is down")
 )
 
-func newNetwork(luck *rand.Rand) *network {
+func newNetwork(rng *rand.Rand) *network {
 	return &network{
-		doors: make(map[string]*door), closedLinks: make(map[link]int), slow: make(map[link]time.Duration), loss: make(map[link]float64),
-		conns: make(map[*conn]struct{}), luck: luck, changed: make(chan struct{}),
+		listeners: make(map[string]*memListener), closedLinks: make(map[link]int), extraDelay: make(map[link]time.Duration), loss: make(map[link]float64),
+		conns: make(map[*conn]struct{}), rng: rng, changed: make(chan struct{}),
 	}
 }
 
-// stir wakes all goroutines waiting for a link to open. The caller must hold mu.
-func (n *network) stir() {
+// wakeAll wakes all goroutines waiting for a link to open. The caller must hold mu.
+func (n *network) wakeAll() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
 
-// open reports whether a link currently carries data. The caller must hold mu.
-func (n *network) open(from, to *host) bool {
+// isOpen reports whether a link currently carries data. The caller must hold mu.
+func (n *network) isOpen(from, to *host) bool {
 	return from.paused == 0 && to.paused == 0 && n.closedLinks[link{from.machine, to.machine}] == 0
 }
 
-// takes returns the time that the next packet on a link takes. The caller must hold mu.
-func (n *network) takes(w link) time.Duration {
-	d := latency + n.slow[w]
-	for p := n.loss[w]; p > 0 && n.luck.Float64() < p; {
-		d += again
+// nextDelay returns the time that the next packet on a link takes. The caller must hold mu.
+func (n *network) nextDelay(w link) time.Duration {
+	d := latency + n.extraDelay[w]
+	for p := n.loss[w]; p > 0 && n.rng.Float64() < p; {
+		d += retransmitDelay
 	}
 	return d
 }
 
 // cut closes links until the returned function is called.
-func (n *network) cut(ways []link) (heal func()) {
+func (n *network) cut(links []link) (heal func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, w := range ways {
+	for _, w := range links {
 		n.closedLinks[w]++
 	}
 	return func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		for _, w := range ways {
+		for _, w := range links {
 			n.closedLinks[w]--
 		}
-		n.stir()
+		n.wakeAll()
 	}
 }
 
-// worsen makes links slow or lossy until the returned function is called.
-func (n *network) worsen(ways []link, slow time.Duration, loss float64) (heal func()) {
+// degrade makes links slow or lossy until the returned function is called.
+func (n *network) degrade(links []link, extraDelay time.Duration, loss float64) (heal func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, w := range ways {
-		n.slow[w], n.loss[w] = slow, loss
+	for _, w := range links {
+		n.extraDelay[w], n.loss[w] = extraDelay, loss
 	}
 	return func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		for _, w := range ways {
-			delete(n.slow, w)
+		for _, w := range links {
+			delete(n.extraDelay, w)
 			delete(n.loss, w)
 		}
 	}
@@ -115,7 +115,7 @@ func (n *network) pause(h *host) (resume func()) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		h.paused--
-		n.stir()
+		n.wakeAll()
 	}
 }
 
@@ -128,12 +128,12 @@ func (n *network) kill(h *host, notifyPeers bool) {
 	for c := range n.conns {
 		switch {
 		case c.host == h:
-			c.break_()
+			c.abort()
 		case c.peer.host == h && notifyPeers:
-			c.break_()
+			c.abort()
 		}
 	}
-	n.stir()
+	n.wakeAll()
 }
 
 // reset breaks the connections between two machines. Both sides notice.
@@ -142,7 +142,7 @@ func (n *network) reset(a, b string) {
 	defer n.mu.Unlock()
 	for c := range n.conns {
 		if c.host.machine == a && c.peer.host.machine == b || c.host.machine == b && c.peer.host.machine == a {
-			c.break_()
+			c.abort()
 		}
 	}
 }
@@ -162,18 +162,18 @@ func (n *network) dial(ctx context.Context, h *host, address string) (net.Conn, 
 			n.mu.Unlock()
 			return nil, errDown
 		}
-		d, changed := n.doors[address], n.changed
+		d, changed := n.listeners[address], n.changed
 		if d == nil {
 			n.mu.Unlock()
 			return nil, errRefused
 		}
-		if n.open(h, d.host) && n.open(d.host, h) {
+		if n.isOpen(h, d.host) && n.isOpen(d.host, h) {
 			local, remote := n.join(h, d.host, address)
 			n.mu.Unlock()
 			select {
 			case d.conns <- remote:
 				return local, nil
-			case <-d.shut:
+			case <-d.done:
 				_ = local.Close()
 				return nil, errRefused
 			case <-ctx.Done():
@@ -192,57 +192,57 @@ func (n *network) dial(ctx context.Context, h *host, address string) (net.Conn, 
 
 // join creates both ends of a connection. The caller must hold mu.
 func (n *network) join(from, to *host, address string) (local, remote *conn) {
-	local = &conn{net: n, host: from, remote: name(address), wake: make(chan struct{}, 1)}
-	remote = &conn{net: n, host: to, remote: name(from.machine), wake: make(chan struct{}, 1)}
+	local = &conn{net: n, host: from, remote: addr(address), wake: make(chan struct{}, 1)}
+	remote = &conn{net: n, host: to, remote: addr(from.machine), wake: make(chan struct{}, 1)}
 	local.peer, remote.peer = remote, local
 	n.conns[local], n.conns[remote] = struct{}{}, struct{}{}
 	return local, remote
 }
 
 // listen opens a listener on h.
-func (n *network) listen(h *host, address string) *door {
-	d := &door{net: n, host: h, address: address, conns: make(chan net.Conn), shut: make(chan struct{})}
+func (n *network) listen(h *host, address string) *memListener {
+	d := &memListener{net: n, host: h, address: address, conns: make(chan net.Conn), done: make(chan struct{})}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.doors[address] = d
+	n.listeners[address] = d
 	return d
 }
 
-// door is a net.Listener.
-type door struct {
+// memListener is a net.Listener.
+type memListener struct {
 	net     *network
 	host    *host
 	address string
 	conns   chan net.Conn
-	shut    chan struct{}
+	done    chan struct{}
 	once    sync.Once
 }
 
-func (d *door) Accept() (net.Conn, error) {
+func (d *memListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-d.conns:
 		return c, nil
-	case <-d.shut:
+	case <-d.done:
 		return nil, net.ErrClosed
 	}
 }
 
-func (d *door) Close() error {
+func (d *memListener) Close() error {
 	d.once.Do(func() {
-		close(d.shut)
+		close(d.done)
 		d.net.mu.Lock()
 		defer d.net.mu.Unlock()
-		if d.net.doors[d.address] == d {
-			delete(d.net.doors, d.address)
+		if d.net.listeners[d.address] == d {
+			delete(d.net.listeners, d.address)
 		}
-		d.net.stir()
+		d.net.wakeAll()
 	})
 	return nil
 }
 
-func (d *door) Addr() net.Addr { return name(d.address) }
+func (d *memListener) Addr() net.Addr { return addr(d.address) }
 
-type name string
+type addr string
 
-func (n name) Network() string { return "memory" }
-func (n name) String() string  { return string(n) }
+func (n addr) Network() string { return "memory" }
+func (n addr) String() string  { return string(n) }

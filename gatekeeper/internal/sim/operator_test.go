@@ -17,59 +17,59 @@ import (
 // The semaphores in every seed. The model covers everything that happens to the plain ones. Pauses, cordons and edits
 // that end automatically are applied only to the others, for which the other checks are sufficient.
 const (
-	single   = "single"   // one permit, edited in every way
-	several  = "several"  // three permits, taken by weight
-	lockstep = "lockstep" // one permit, never edited, with a short duration: the most sensitive to timing
-	fires    = "fires"    // firings that are each claimed once
-	handed   = "handed"   // firings that are handed over after a loss, with at most three attempts each
-	judged   = "judged"   // firings that are handed over only after a caller has judged the holder dead
-	slack    = "slack"    // cools after each hold; permits are held for an operator after a loss
-	timed    = "timed"    // pauses and edits that end automatically
-	shares   = "shares"   // permits that carry tasks
-	resting  = "resting"  // also carries tasks; cools after each task, and for longer after a loss
-	guarded  = "guarded"  // also carries tasks, each for a limited time; permits are held for an operator after a loss
-	owners   = "owners"   // permits that keep jobs from being cancelled
+	singleSem   = "single"   // one permit, edited in every way
+	severalSem  = "several"  // three permits, taken by weight
+	lockstepSem = "lockstep" // one permit, never edited, with a short duration: the most sensitive to timing
+	firesSem    = "fires"    // firings that are each claimed once
+	handedSem   = "handed"   // firings that are handed over after a loss, with at most three attempts each
+	judgedSem   = "judged"   // firings that are handed over only after a caller has judged the holder dead
+	slackSem    = "slack"    // cools after each hold; permits are held for an operator after a loss
+	timedSem    = "timed"    // pauses and edits that end automatically
+	sharesSem   = "shares"   // permits that carry tasks
+	restingSem  = "resting"  // also carries tasks; cools after each task, and for longer after a loss
+	guardedSem  = "guarded"  // also carries tasks, each for a limited time; permits are held for an operator after a loss
+	ownersSem   = "owners"   // permits that keep jobs from being cancelled
 )
 
 func semaphores() []string {
-	return []string{single, several, lockstep, fires, handed, judged, slack, timed}
+	return []string{singleSem, severalSem, lockstepSem, firesSem, handedSem, judgedSem, slackSem, timedSem}
 }
 
-// workplaces returns the semaphores whose permits carry tasks.
-func workplaces() []string { return []string{shares, resting, guarded} }
+// taskSemaphores returns the semaphores whose permits carry tasks.
+func taskSemaphores() []string { return []string{sharesSem, restingSem, guardedSem} }
 
-func modelled(name string) bool { return name != timed && name != shares }
+func modelled(name string) bool { return name != timedSem && name != sharesSem }
 
 func definition(name string) *gatekeeperv1.Definition {
 	d := &gatekeeperv1.Definition{Name: name, Permits: proto.Uint32(1), Duration: durationpb.New(time.Second)}
 	switch name {
-	case single:
+	case singleSem:
 		d.Duration = durationpb.New(2 * time.Second)
-	case several:
+	case severalSem:
 		d.Permits = proto.Uint32(3)
-	case lockstep:
+	case lockstepSem:
 		d.Duration = durationpb.New(400 * time.Millisecond)
-	case fires:
+	case firesSem:
 		d.Permits = proto.Uint32(2)
-	case handed:
+	case handedSem:
 		d.Permits, d.FiringOnLoss, d.MaxAttempts = proto.Uint32(2), gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE, 3
 		d.Duration = durationpb.New(600 * time.Millisecond)
-	case judged:
+	case judgedSem:
 		d.Permits, d.Duration = proto.Uint32(2), durationpb.New(600*time.Millisecond)
-	case slack:
+	case slackSem:
 		d.Permits, d.MinHold, d.LossDelay = proto.Uint32(2), durationpb.New(500*time.Millisecond), durationpb.New(700*time.Millisecond)
 		d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD
-	case timed:
+	case timedSem:
 		d.Permits, d.MaxHold, d.GroupPattern = proto.Uint32(2), durationpb.New(3*time.Second), proto.String("prod")
-	case shares:
+	case sharesSem:
 		d.Permits, d.Duration, d.GroupPattern = proto.Uint32(4), durationpb.New(600*time.Millisecond), proto.String("prod")
-	case resting:
+	case restingSem:
 		d.Permits, d.Duration = proto.Uint32(3), durationpb.New(600*time.Millisecond)
 		d.MinHold, d.LossDelay = durationpb.New(300*time.Millisecond), durationpb.New(700*time.Millisecond)
-	case guarded:
+	case guardedSem:
 		d.Permits, d.Duration, d.MaxHold = proto.Uint32(3), durationpb.New(600*time.Millisecond), durationpb.New(1200*time.Millisecond)
 		d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD
-	case owners:
+	case ownersSem:
 		d.Permits = proto.Uint32(50)
 	}
 	d.Takeover = takeover(name)
@@ -77,10 +77,10 @@ func definition(name string) *gatekeeperv1.Definition {
 }
 
 // takeover reports whether callers may take over permits of the named semaphore.
-func takeover(name string) bool { return name == single || name == handed || name == judged }
+func takeover(name string) bool { return name == singleSem || name == handedSem || name == judgedSem }
 
-// noted returns a definition as recorded in the history.
-func noted(d *gatekeeperv1.Definition) *history.Definition {
+// historyDefinition returns a definition as recorded in the history.
+func historyDefinition(d *gatekeeperv1.Definition) *history.Definition {
 	return &history.Definition{
 		GroupPattern: d.GetGroupPattern(), AcquirerPattern: d.GetAcquirerPattern(), Permits: d.GetPermits(), Duration: d.GetDuration().AsDuration(),
 		MinHold: d.GetMinHold().AsDuration(), LossDelay: d.GetLossDelay().AsDuration(),
@@ -93,44 +93,44 @@ func noted(d *gatekeeperv1.Definition) *history.Definition {
 // operator is an operator using gkctl.
 type operator struct {
 	*process
-	luck *rand.Rand
+	rng *rand.Rand
 }
 
 // create creates the definitions.
 func (o *operator) create() {
-	for _, name := range slices.Concat(semaphores(), workplaces(), []string{owners}) {
+	for _, name := range slices.Concat(semaphores(), taskSemaphores(), []string{ownersSem}) {
 		o.edit(name, 0, definition(name), 0, 0)
 	}
 }
 
 // edit creates or replaces a definition, or deletes it if d is nil.
-func (o *operator) edit(name string, version uint64, d *gatekeeperv1.Definition, drain, lasts time.Duration) {
+func (o *operator) edit(name string, version uint64, d *gatekeeperv1.Definition, drain, lifetime time.Duration) {
 	e := &gatekeeperv1.Edit{ExpectedVersion: version}
-	r := history.Request{Kind: history.Edit, Semaphore: name, RequestID: fmt.Sprintf("e%x", o.luck.Uint64()), ExpectedVersion: version, Drain: drain > 0}
+	r := history.Request{Kind: history.Edit, Semaphore: name, RequestID: fmt.Sprintf("e%x", o.rng.Uint64()), ExpectedVersion: version, Drain: drain > 0}
 	switch {
 	case d == nil:
 		e.Change = &gatekeeperv1.Edit_Delete{Delete: name}
 	case version == 0:
-		e.Change, r.Definition = &gatekeeperv1.Edit_Create{Create: d}, noted(d)
+		e.Change, r.Definition = &gatekeeperv1.Edit_Create{Create: d}, historyDefinition(d)
 	default:
-		e.Change, r.Definition = &gatekeeperv1.Edit_Replace{Replace: d}, noted(d)
+		e.Change, r.Definition = &gatekeeperv1.Edit_Replace{Replace: d}, historyDefinition(d)
 	}
 	req := &gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{e}, Author: "ops", RequestId: r.RequestID}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
-	if lasts > 0 {
-		req.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: durationpb.New(lasts)}
+	if lifetime > 0 {
+		req.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: durationpb.New(lifetime)}
 	}
-	answered := o.record.Call(r)
+	complete := o.record.Call(r)
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
 	a, err := o.client.Definitions().BatchEdit(ctx, req)
 	if err != nil {
-		answered(outcome(err), history.Response{}, err)
+		complete(outcome(err), history.Response{}, err)
 		return
 	}
-	answered(history.Known, history.Response{Result: history.Done, Revision: a.GetRevision()}, nil)
+	complete(history.Known, history.Response{Result: history.Done, Revision: a.GetRevision()}, nil)
 }
 
 // work performs one action after another until the end.
@@ -139,26 +139,26 @@ func (o *operator) work(end <-chan struct{}) {
 		select {
 		case <-end:
 			return
-		case <-time.After(between(o.luck, 200*time.Millisecond, 4*time.Second)):
+		case <-time.After(between(o.rng, 200*time.Millisecond, 4*time.Second)):
 		}
-		o.once()
+		o.step()
 	}
 }
 
-func (o *operator) once() {
+func (o *operator) step() {
 	drain := time.Duration(0)
-	if o.luck.IntN(2) == 0 {
-		drain = between(o.luck, 100*time.Millisecond, 3*time.Second)
+	if o.rng.IntN(2) == 0 {
+		drain = between(o.rng, 100*time.Millisecond, 3*time.Second)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	switch o.luck.IntN(12) {
+	switch o.rng.IntN(12) {
 	case 0, 1, 2:
-		o.change(ctx, single, drain)
+		o.change(ctx, singleSem, drain)
 	case 3:
-		o.change(ctx, several, drain)
+		o.change(ctx, severalSem, drain)
 	case 4:
-		o.change(ctx, timed, drain)
+		o.change(ctx, timedSem, drain)
 	case 5:
 		o.pause(ctx, drain)
 	case 6:
@@ -179,30 +179,30 @@ func (o *operator) change(ctx context.Context, name string, drain time.Duration)
 		o.edit(name, 0, definition(name), 0, 0) // it may have been deleted
 		return
 	}
-	d, lasts := got.GetRecord().GetDefinition(), time.Duration(0)
-	if name == timed && o.luck.IntN(2) == 0 {
-		lasts = between(o.luck, 500*time.Millisecond, 4*time.Second)
+	d, lifetime := got.GetRecord().GetDefinition(), time.Duration(0)
+	if name == timedSem && o.rng.IntN(2) == 0 {
+		lifetime = between(o.rng, 500*time.Millisecond, 4*time.Second)
 	}
-	switch o.luck.IntN(6) {
+	switch o.rng.IntN(6) {
 	case 0, 1, 2:
-		d.Duration = durationpb.New([]time.Duration{300 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second}[o.luck.IntN(4)])
+		d.Duration = durationpb.New([]time.Duration{300 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second}[o.rng.IntN(4)])
 	case 3:
-		d.Permits = proto.Uint32(uint32(o.luck.IntN(4)))
+		d.Permits = proto.Uint32(uint32(o.rng.IntN(4)))
 	case 4:
-		if name != timed { // timed is moved
-			d.GroupPattern = proto.String([]string{".*", "prod", "dr", "nobody"}[o.luck.IntN(4)])
+		if name != timedSem { // timed is moved
+			d.GroupPattern = proto.String([]string{".*", "prod", "dr", "nobody"}[o.rng.IntN(4)])
 		}
 	case 5:
-		if lasts == 0 {
+		if lifetime == 0 {
 			d = nil
 		}
 	}
-	o.edit(name, got.GetRecord().GetVersion(), d, drain, lasts)
+	o.edit(name, got.GetRecord().GetVersion(), d, drain, lifetime)
 }
 
 func (o *operator) pause(ctx context.Context, drain time.Duration) {
-	req := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{timed, shares}}, Reason: "sim", Author: "ops", Stop: drain > 0}
-	req.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(between(o.luck, 500*time.Millisecond, 5*time.Second))}
+	req := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{timedSem, sharesSem}}, Reason: "sim", Author: "ops", Stop: drain > 0}
+	req.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(between(o.rng, 500*time.Millisecond, 5*time.Second))}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
@@ -211,8 +211,8 @@ func (o *operator) pause(ctx context.Context, drain time.Duration) {
 
 // cordon excludes a machine temporarily.
 func (o *operator) cordon(ctx context.Context, drain time.Duration) {
-	req := &gatekeeperv1.CordonRequest{AcquirerPattern: machine(o.luck.IntN(machines)), Reason: "sim", Author: "ops"}
-	req.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(between(o.luck, 500*time.Millisecond, 5*time.Second))}
+	req := &gatekeeperv1.CordonRequest{AcquirerPattern: machine(o.rng.IntN(machines)), Reason: "sim", Author: "ops"}
+	req.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(between(o.rng, 500*time.Millisecond, 5*time.Second))}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
@@ -229,46 +229,46 @@ func (o *operator) holders(ctx context.Context, names ...string) []*gatekeeperv1
 }
 
 func (o *operator) revoke(ctx context.Context, drain time.Duration) {
-	held := o.holders(ctx, single, several, lockstep, fires, handed, judged, timed)
+	held := o.holders(ctx, singleSem, severalSem, lockstepSem, firesSem, handedSem, judgedSem, timedSem)
 	if len(held) == 0 {
 		return
 	}
-	p := held[o.luck.IntN(len(held))]
-	answered := o.record.Call(history.Request{Kind: history.Revoke, Semaphore: p.GetSemaphore(), Token: p.GetToken(), Drain: drain > 0})
+	p := held[o.rng.IntN(len(held))]
+	complete := o.record.Call(history.Request{Kind: history.Revoke, Semaphore: p.GetSemaphore(), Token: p.GetToken(), Drain: drain > 0})
 	req := &gatekeeperv1.RevokeRequest{Token: p.GetToken(), Author: "ops", Reason: "sim"}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
 	_, err := o.client.Permits().Revoke(ctx, req)
 	if err != nil {
-		answered(outcome(err), history.Response{}, err)
+		complete(outcome(err), history.Response{}, err)
 		return
 	}
-	answered(history.Known, history.Response{Result: history.Done}, nil)
+	complete(history.Known, history.Response{Result: history.Done}, nil)
 }
 
 // clear frees permits that are held for an operator.
 func (o *operator) clear(ctx context.Context) {
-	for _, p := range o.holders(ctx, slack, guarded) {
+	for _, p := range o.holders(ctx, slackSem, guardedSem) {
 		if p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 			continue
 		}
-		answered := o.record.Call(history.Request{Kind: history.Clear, Semaphore: p.GetSemaphore(), Token: p.GetToken()})
+		complete := o.record.Call(history.Request{Kind: history.Clear, Semaphore: p.GetSemaphore(), Token: p.GetToken()})
 		_, err := o.client.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: p.GetToken(), Author: "ops", Reason: "sim"})
 		if err != nil {
-			answered(outcome(err), history.Response{}, err)
+			complete(outcome(err), history.Response{}, err)
 			continue
 		}
-		answered(history.Known, history.Response{Result: history.Done}, nil)
+		complete(history.Known, history.Response{Result: history.Done}, nil)
 	}
 }
 
 // move moves the work of one group to the other.
 func (o *operator) move(ctx context.Context, drain time.Duration) {
 	groups := []string{"prod", "dr"}
-	from := o.luck.IntN(2)
+	from := o.rng.IntN(2)
 	req := &gatekeeperv1.MoveRequest{
-		FromGroup: groups[from], ToGroup: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timed, shares}}, Author: "ops", DryRun: true,
+		FromGroup: groups[from], ToGroup: groups[1-from], Selector: &gatekeeperv1.Selector{Names: []string{timedSem, sharesSem}}, Author: "ops", DryRun: true,
 	}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
@@ -277,8 +277,8 @@ func (o *operator) move(ctx context.Context, drain time.Duration) {
 	if err != nil || len(planned.GetMoves()) == 0 {
 		return
 	}
-	req.DryRun, req.Expected, req.RequestId = false, planned.GetDigest(), fmt.Sprintf("m%x", o.luck.Uint64())
+	req.DryRun, req.Expected, req.RequestId = false, planned.GetDigest(), fmt.Sprintf("m%x", o.rng.Uint64())
 	if made, err := o.client.Operator().Move(ctx, req); err == nil && made.GetChange() > 0 {
-		o.world.paths.met(moved)
+		o.world.paths.inc(moved)
 	}
 }

@@ -25,12 +25,12 @@ type plan struct {
 
 // fault is a temporary failure that starts at a given time.
 type fault struct {
-	at, lasts time.Duration
-	kind      faultKind
+	at, duration time.Duration
+	kind         faultKind
 	// first and second select members. 0 is the current leader; other values are other members.
 	first, second int
-	// sharp selects the more severe of two variants.
-	sharp bool
+	// severe selects the more severe of two variants.
+	severe bool
 }
 
 type faultKind string
@@ -64,8 +64,8 @@ func faultKinds() []faultKind {
 // machines is the number of client machines.
 const machines = 4
 
-// luckOf returns one actor's random source, which is independent of the others.
-func luckOf(seed uint64, actor string) *rand.Rand {
+// rngFor returns one actor's random source, which is independent of the others.
+func rngFor(seed uint64, actor string) *rand.Rand {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range []byte(actor) {
 		h = (h ^ uint64(b)) * 1099511628211
@@ -73,38 +73,38 @@ func luckOf(seed uint64, actor string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h))
 }
 
-func between(luck *rand.Rand, least, most time.Duration) time.Duration {
-	return least + time.Duration(luck.Int64N(int64(most-least)+1))
+func between(rng *rand.Rand, lo, hi time.Duration) time.Duration {
+	return lo + time.Duration(rng.Int64N(int64(hi-lo)+1))
 }
 
 func newPlan(seed uint64, length time.Duration) *plan {
-	luck := luckOf(seed, "plan")
+	rng := rngFor(seed, "plan")
 	p := &plan{seed: seed, members: 3, profile: gatekeeper.ProfileFast, length: length}
-	if luck.IntN(5) == 0 {
+	if rng.IntN(5) == 0 {
 		p.members = 5
 	}
-	if luck.IntN(3) == 0 {
+	if rng.IntN(3) == 0 {
 		p.profile = gatekeeper.ProfileDefault
 	}
 	for range machines {
-		p.rates = append(p.rates, []float64{0.99, 1, 1, 1.01}[luck.IntN(4)])
+		p.rates = append(p.rates, []float64{0.99, 1, 1, 1.01}[rng.IntN(4)])
 	}
-	if luck.IntN(2) == 0 {
-		p.pace = consensus.SnapshotPace{Threshold: 20 + luck.Uint64N(60), Interval: time.Second, Trailing: luck.Uint64N(40)}
+	if rng.IntN(2) == 0 {
+		p.pace = consensus.SnapshotPace{Threshold: 20 + rng.Uint64N(60), Interval: time.Second, Trailing: rng.Uint64N(40)}
 	}
 	for range p.members {
-		p.latencies = append(p.latencies, []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 30 * time.Millisecond}[luck.IntN(4)])
+		p.latencies = append(p.latencies, []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 30 * time.Millisecond}[rng.IntN(4)])
 	}
 	kinds := faultKinds()
-	for at := between(luck, time.Second, 6*time.Second); at < length; at += between(luck, 500*time.Millisecond, 9*time.Second) {
-		f := fault{at: at, kind: kinds[luck.IntN(len(kinds))], sharp: luck.IntN(2) == 0}
-		if luck.IntN(5) > 1 {
+	for at := between(rng, time.Second, 6*time.Second); at < length; at += between(rng, 500*time.Millisecond, 9*time.Second) {
+		f := fault{at: at, kind: kinds[rng.IntN(len(kinds))], severe: rng.IntN(2) == 0}
+		if rng.IntN(5) > 1 {
 			f.first = 0
 		} else {
-			f.first = 1 + luck.IntN(p.members-1)
+			f.first = 1 + rng.IntN(p.members-1)
 		}
-		f.second = (f.first + 1 + luck.IntN(p.members-1)) % p.members
-		f.lasts = between(luck, 50*time.Millisecond, 5*time.Second)
+		f.second = (f.first + 1 + rng.IntN(p.members-1)) % p.members
+		f.duration = between(rng, 50*time.Millisecond, 5*time.Second)
 		p.faults = append(p.faults, f)
 	}
 	return p

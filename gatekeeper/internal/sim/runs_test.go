@@ -12,11 +12,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// runs tracks the firings in the log, using rules that are independent of the servers' implementation.
-type runs struct {
-	*truth
+// firingTracker tracks the firings in the log, using rules that are independent of the servers' implementation.
+type firingTracker struct {
+	*groundTruth
 	last      map[string]*run // by semaphore and firing
-	of        map[uint64]*run // by token
+	byToken   map[uint64]*run // by token
 	takenOver map[uint64]bool
 }
 
@@ -26,20 +26,20 @@ type run struct {
 	attempts uint32
 	state    semaphore.ClaimState
 	failure  string
-	// were lists all states so far, including the current one.
-	were []semaphore.ClaimState
+	// states lists all states so far, including the current one.
+	states []semaphore.ClaimState
 }
 
-func (r *run) turn(state semaphore.ClaimState) {
+func (r *run) setState(state semaphore.ClaimState) {
 	r.state = state
-	r.were = append(r.were, state)
+	r.states = append(r.states, state)
 }
 
-// asIfNever reports whether the firing was returned without an attempt. Servers do not remember such a claim.
-func (r *run) asIfNever() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
+// leavesNoTrace reports whether the firing was returned without an attempt. Servers do not remember such a claim.
+func (r *run) leavesNoTrace() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
 
-func newRuns(tr *truth) *runs {
-	return &runs{truth: tr, last: make(map[string]*run), of: make(map[uint64]*run), takenOver: make(map[uint64]bool)}
+func newFiringTracker(tr *groundTruth) *firingTracker {
+	return &firingTracker{groundTruth: tr, last: make(map[string]*run), byToken: make(map[uint64]*run), takenOver: make(map[uint64]bool)}
 }
 
 func keyOf(name string, f *semaphore.Firing) string {
@@ -47,7 +47,7 @@ func keyOf(name string, f *semaphore.Firing) string {
 }
 
 // command applies a command from the log, and reports claims that are not allowed.
-func (rs *runs) command(c fsm.Command, result fsm.Result, l raft.Log) {
+func (rs *firingTracker) command(c fsm.Command, result fsm.Result, l raft.Log) {
 	done, _ := result.(fsm.PermitResult)
 	switch c := c.(type) {
 	case fsm.Grant:
@@ -55,7 +55,7 @@ func (rs *runs) command(c fsm.Command, result fsm.Result, l raft.Log) {
 			rs.claim(g.Permit, l)
 		}
 	case fsm.Release:
-		r := rs.of[c.Token]
+		r := rs.byToken[c.Token]
 		released, ok := result.(fsm.ReleaseResult)
 		if !ok || r == nil {
 			return
@@ -67,123 +67,123 @@ func (rs *runs) command(c fsm.Command, result fsm.Result, l raft.Log) {
 		r.failure = c.Failure
 		switch c.Job {
 		case semaphore.JobNotRun:
-			rs.giveBack(r)
+			rs.returnClaim(r)
 		case semaphore.JobCutShort:
 			rs.cutShort(r, semaphore.ClaimCutShort)
 		case semaphore.JobFailed:
-			rs.world.paths.met(failedRun)
-			r.turn(semaphore.ClaimFailed)
+			rs.world.paths.inc(failedRun)
+			r.setState(semaphore.ClaimFailed)
 		case semaphore.JobDone:
-			r.turn(semaphore.ClaimDone)
+			r.setState(semaphore.ClaimDone)
 		}
 	case fsm.Expire:
-		if r := rs.of[c.Token]; r != nil && done.Applied {
+		if r := rs.byToken[c.Token]; r != nil && done.Applied {
 			rs.cutShort(r, semaphore.ClaimSpent)
 		}
 	case fsm.Abandon:
-		if r := rs.of[c.Token]; r != nil && done.Applied {
-			rs.giveBack(r)
+		if r := rs.byToken[c.Token]; r != nil && done.Applied {
+			rs.returnClaim(r)
 		}
 	case fsm.Cancel:
-		if cancelled, ok := result.(fsm.CancelResult); ok && cancelled.GaveBack != nil && rs.of[cancelled.GaveBack.Token] != nil {
-			rs.giveBack(rs.of[cancelled.GaveBack.Token])
+		if cancelled, ok := result.(fsm.CancelResult); ok && cancelled.ReturnedPermit != nil && rs.byToken[cancelled.ReturnedPermit.Token] != nil {
+			rs.returnClaim(rs.byToken[cancelled.ReturnedPermit.Token])
 		}
 	case fsm.TakeOver:
 		rs.takeOver(c, done, l)
 	}
 }
 
-func (rs *runs) claim(p *semaphore.Permit, l raft.Log) {
+func (rs *firingTracker) claim(p *semaphore.Permit, l raft.Log) {
 	key := keyOf(p.Semaphore, p.Firing)
 	r := &run{permit: p, attempts: 1}
-	r.turn(semaphore.ClaimHeld)
+	r.setState(semaphore.ClaimHeld)
 	if before := rs.last[key]; before != nil {
 		if before.state != semaphore.ClaimOpen {
-			rs.breaks("entry %d grants firing %s to token %d, although it is %s with token %d", l.Index, key, p.Token, before.state, before.permit.Token)
+			rs.fail("entry %d grants firing %s to token %d, although it is %s with token %d", l.Index, key, p.Token, before.state, before.permit.Token)
 		}
 		if r.attempts += before.attempts; before.attempts > 0 {
-			rs.world.paths.met(handedOver)
-			if rs.takenOver[before.permit.Token] && p.Semaphore == judged {
-				rs.world.paths.met(handedOverTaken)
+			rs.world.paths.inc(handedOver)
+			if rs.takenOver[before.permit.Token] && p.Semaphore == judgedSem {
+				rs.world.paths.inc(handedOverByTakeover)
 			}
 		}
 	}
-	if most := rs.most(p.Semaphore); most > 0 && r.attempts > most {
-		rs.breaks("entry %d grants firing %s to token %d on attempt %d of %d", l.Index, key, p.Token, r.attempts, most)
+	if maxAttempts := rs.maxAttempts(p.Semaphore); maxAttempts > 0 && r.attempts > maxAttempts {
+		rs.fail("entry %d grants firing %s to token %d on attempt %d of %d", l.Index, key, p.Token, r.attempts, maxAttempts)
 	}
-	rs.last[key], rs.of[p.Token] = r, r
+	rs.last[key], rs.byToken[p.Token] = r, r
 }
 
-func (rs *runs) most(name string) uint32 { return definition(name).GetMaxAttempts() }
+func (rs *firingTracker) maxAttempts(name string) uint32 { return definition(name).GetMaxAttempts() }
 
-func (rs *runs) giveBack(r *run) {
+func (rs *firingTracker) returnClaim(r *run) {
 	r.attempts--
-	r.turn(semaphore.ClaimOpen)
+	r.setState(semaphore.ClaimOpen)
 }
 
 // cutShort ends a run whose job did not finish.
-func (rs *runs) cutShort(r *run, end semaphore.ClaimState) {
-	p, most := r.permit, rs.most(r.permit.Semaphore)
-	mayAgain := noted(definition(p.Semaphore)).FreeOnLoss || rs.takenOver[p.Token]
+func (rs *firingTracker) cutShort(r *run, end semaphore.ClaimState) {
+	p, maxAttempts := r.permit, rs.maxAttempts(r.permit.Semaphore)
+	mayRetry := historyDefinition(definition(p.Semaphore)).FreeOnLoss || rs.takenOver[p.Token]
 	switch {
-	case mayAgain && (most == 0 || r.attempts < most):
-		r.turn(semaphore.ClaimOpen)
+	case mayRetry && (maxAttempts == 0 || r.attempts < maxAttempts):
+		r.setState(semaphore.ClaimOpen)
 		return
-	case mayAgain:
-		rs.world.paths.met(lastAttempt)
+	case mayRetry:
+		rs.world.paths.inc(lastAttemptLost)
 	}
 	if end == semaphore.ClaimCutShort {
-		rs.world.paths.met(cutShortRun)
+		rs.world.paths.inc(cutShortRun)
 	}
-	r.turn(end)
+	r.setState(end)
 }
 
 // late handles a release that arrives after its permit has ended.
-func (rs *runs) late(r *run, c fsm.Release) {
-	over := r.state == semaphore.ClaimDone || r.state == semaphore.ClaimFailed
-	if over || rs.last[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
+func (rs *firingTracker) late(r *run, c fsm.Release) {
+	isOver := r.state == semaphore.ClaimDone || r.state == semaphore.ClaimFailed
+	if isOver || rs.last[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
 		return
 	}
-	if r.asIfNever() {
+	if r.leavesNoTrace() {
 		return
 	}
-	rs.world.paths.met(lateEnd)
+	rs.world.paths.inc(lateOutcome)
 	r.failure = c.Failure
-	if r.turn(semaphore.ClaimDone); c.Job == semaphore.JobFailed {
-		r.turn(semaphore.ClaimFailed)
+	if r.setState(semaphore.ClaimDone); c.Job == semaphore.JobFailed {
+		r.setState(semaphore.ClaimFailed)
 	}
 }
 
-func (rs *runs) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
+func (rs *firingTracker) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
 	end, ended := rs.ended[c.Token]
 	switch p := done.Permit; {
 	case done.Applied:
-		rs.world.paths.met(takenOver)
+		rs.world.paths.inc(takenOver)
 		rs.takenOver[c.Token] = true
 		if p.State != semaphore.Live {
-			rs.breaks("entry %d takes over token %d, which is then %s", l.Index, c.Token, p.State)
+			rs.fail("entry %d takes over token %d, which is then %s", l.Index, c.Token, p.State)
 		}
 		if !takeover(p.Semaphore) {
-			rs.breaks("entry %d takes over token %d of %s, which does not allow takeovers", l.Index, c.Token, p.Semaphore)
+			rs.fail("entry %d takes over token %d of %s, which does not allow takeovers", l.Index, c.Token, p.Semaphore)
 		}
 	case p == nil && ended && rs.world.writtenAt(l)-end.at < 200*time.Millisecond:
 		if end.kind == fsm.Expired {
-			rs.world.paths.met(takeOverMetExpiry)
+			rs.world.paths.inc(takeoverDuringExpiry)
 		} else {
-			rs.world.paths.met(takeOverMetRelease)
+			rs.world.paths.inc(takeoverDuringRelease)
 		}
 	case p == nil:
-		rs.world.paths.met(takeOverEnded)
+		rs.world.paths.inc(takeoverAfterEnd)
 	}
 }
 
 // compare compares the runs with the claims in the state, and with the outcomes that callers were notified of.
-func (rs *runs) compare(h *history.History, state *fsm.State) {
+func (rs *firingTracker) compare(h *history.History, state *fsm.State) {
 	for key, r := range rs.last {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)
-		asItIs := c != nil && c.Token == r.permit.Token && c.State == r.state && c.Attempts == r.attempts && c.Failure == r.failure
-		if !asItIs && (c != nil || !r.asIfNever()) {
-			rs.breaks("firing %s is %+v in the state, but %+v in the log", key, c, r)
+		matches := c != nil && c.Token == r.permit.Token && c.State == r.state && c.Attempts == r.attempts && c.Failure == r.failure
+		if !matches && (c != nil || !r.leavesNoTrace()) {
+			rs.fail("firing %s is %+v in the state, but %+v in the log", key, c, r)
 		}
 	}
 	for i := range h.Operations {
@@ -192,42 +192,42 @@ func (rs *runs) compare(h *history.History, state *fsm.State) {
 			continue
 		}
 		if answer, ok := op.Answer(); ok {
-			rs.heard(op, answer)
+			rs.checkNotified(op, answer)
 		} else if rs.world.judge != nil && op.Client == rs.world.judge.record.Client() {
-			rs.unheard(op)
+			rs.checkNotNotified(op)
 		}
 	}
 }
 
-// heard reports an outcome that a caller was notified of but that never happened.
-func (rs *runs) heard(op *history.Operation, answer history.Response) {
-	r := rs.of[answer.Token]
-	is := func(s semaphore.ClaimState) bool {
+// checkNotified reports an outcome that a caller was notified of but that never happened.
+func (rs *firingTracker) checkNotified(op *history.Operation, answer history.Response) {
+	r := rs.byToken[answer.Token]
+	isReported := func(s semaphore.ClaimState) bool {
 		return strings.ReplaceAll(strings.ToUpper(s.String()), " ", "_") == answer.Firing
 	}
 	switch {
 	case r == nil:
-	case answer.Firing == "TAKEN_OVER" && answer.Token > op.Request.Token, slices.ContainsFunc(r.were, is):
+	case answer.Firing == "TAKEN_OVER" && answer.Token > op.Request.Token, slices.ContainsFunc(r.states, isReported):
 		return
 	}
 	if op.Return.At < rs.world.settled {
-		rs.breaks("%s was notified that firing %s of token %d ended as %+v, but the log has %+v", op.Client, op.Request.Firing, op.Request.Token, answer, r)
+		rs.fail("%s was notified that firing %s of token %d ended as %+v, but the log has %+v", op.Client, op.Request.Firing, op.Request.Token, answer, r)
 	}
 }
 
-// unheard reports an outcome that a caller waited for but was not notified of.
-func (rs *runs) unheard(op *history.Operation) {
+// checkNotNotified reports an outcome that a caller waited for but was not notified of.
+func (rs *firingTracker) checkNotNotified(op *history.Operation) {
 	for _, r := range rs.last {
 		p := r.permit
 		if p.Semaphore != op.Request.Semaphore || firingName(p.Semaphore, p.Firing.Due) != op.Request.Firing {
 			continue
 		}
-		if r.asIfNever() {
+		if r.leavesNoTrace() {
 			continue
 		}
-		over := r.state != semaphore.ClaimHeld && r.state != semaphore.ClaimOpen
-		if over || op.Request.Token != 0 && p.Token > op.Request.Token {
-			rs.breaks("%s was not notified about firing %s, for which it has been waiting with token %d since %v: it is %s with token %d",
+		isOver := r.state != semaphore.ClaimHeld && r.state != semaphore.ClaimOpen
+		if isOver || op.Request.Token != 0 && p.Token > op.Request.Token {
+			rs.fail("%s was not notified about firing %s, for which it has been waiting with token %d since %v: it is %s with token %d",
 				op.Client, op.Request.Firing, op.Request.Token, op.At, r.state, p.Token)
 		}
 	}

@@ -26,10 +26,10 @@ type member struct {
 	// mutex stops the bubble's clock.
 	changing chan struct{}
 
-	mu     sync.Mutex // guards the fields below
-	host   *host
-	server *gatekeeper.Server // nil while none is running
-	gauges *prometheus.Registry
+	mu       sync.Mutex // guards the fields below
+	host     *host
+	server   *gatekeeper.Server // nil while none is running
+	registry *prometheus.Registry
 }
 
 func newMember(w *world, i int) *member {
@@ -78,14 +78,14 @@ func (m *member) start() error {
 		if !errors.Is(err, gatekeeper.ErrDataDirLocked) {
 			return err
 		}
-		pass(100 * time.Millisecond)
+		advance(100 * time.Millisecond)
 	}
 }
 
 // open starts a server. The caller must hold changing.
 func (m *member) open() error {
-	h, gauges := &host{machine: m.id}, prometheus.NewRegistry()
-	m.set(h, nil, gauges)
+	h, registry := &host{machine: m.id}, prometheus.NewRegistry()
+	m.set(h, nil, registry)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var set []gatekeeper.Member
@@ -100,33 +100,33 @@ func (m *member) open() error {
 		Members:      set,
 		Profile:      m.world.plan.profile,
 		Logger:       m.world.log.With(slog.String("server", m.id)),
-		Registerer:   gauges,
+		Registerer:   registry,
 	})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", m.id, err)
 	}
-	m.set(h, server, gauges)
+	m.set(h, server, registry)
 	return nil
 }
 
-func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Registry) {
+func (m *member) set(h *host, server *gatekeeper.Server, registry *prometheus.Registry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.host, m.server, m.gauges = h, server, gauges
+	m.host, m.server, m.registry = h, server, registry
 }
 
 // crash stops the server as a power loss would: its messages are dropped, and its disk loses incomplete writes.
-func (m *member) crash(notifyPeers bool) { m.cut(notifyPeers, m.disk.powerOff) }
+func (m *member) crash(notifyPeers bool) { m.cutOff(notifyPeers, m.disk.powerOff) }
 
 // kill stops the server as kill -9 would: its messages are dropped. The disk finishes the writes that it was given.
-func (m *member) kill(told bool) { m.cut(told, func() {}) }
+func (m *member) kill(notifyPeers bool) { m.cutOff(notifyPeers, func() {}) }
 
-func (m *member) cut(told bool, disk func()) {
+func (m *member) cutOff(notifyPeers bool, disk func()) {
 	defer m.change()()
 	if m.running() == nil {
 		return
 	}
-	m.world.net.kill(m.machine(), told)
+	m.world.net.kill(m.machine(), notifyPeers)
 	disk()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -147,9 +147,9 @@ func (m *member) stop() {
 // end closes the server. The caller must hold changing.
 func (m *member) end(ctx context.Context) {
 	m.mu.Lock()
-	server, gauges := m.server, m.gauges
+	server, registry := m.server, m.registry
 	m.mu.Unlock()
-	m.world.paths.measure(gauges)
+	m.world.paths.measure(registry)
 	_ = server.Close(ctx) // errors are expected, because the server has been cut off
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,8 +163,8 @@ func (m *member) running() *gatekeeper.Server {
 	return m.server
 }
 
-// left reports whether the server has exited without being stopped.
-func (m *member) left() bool {
+// exited reports whether the server has exited without being stopped.
+func (m *member) exited() bool {
 	server := m.running()
 	if server == nil {
 		return false

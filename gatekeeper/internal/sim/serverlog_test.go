@@ -9,31 +9,31 @@ import (
 
 // serverLog receives the logs of servers and clients, and uses them to track which server leads.
 type serverLog struct {
-	mu     sync.Mutex // guards the fields below
-	text   bytes.Buffer
-	leads  string
-	notes  map[string]int // number of lines by message
-	writer slog.Handler
-	onWon  func(server string)
+	mu            sync.Mutex // guards the fields below
+	text          bytes.Buffer
+	leaderID      string
+	messageCounts map[string]int // number of lines by message
+	handler       slog.Handler
+	onElectionWon func(server string)
 }
 
-// won sets the function that is called when a server has won an election, before the server acts on it. It may be nil.
-func (t *serverLog) won(f func(server string)) {
+// setOnElectionWon sets the function that is called when a server has won an election, before the server acts on it. It may be nil.
+func (t *serverLog) setOnElectionWon(f func(server string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.onWon = f
+	t.onElectionWon = f
 }
 
 func newServerLog() *serverLog {
-	t := &serverLog{notes: make(map[string]int)}
-	t.writer = slog.NewTextHandler(&t.text, &slog.HandlerOptions{Level: slog.LevelInfo})
+	t := &serverLog{messageCounts: make(map[string]int)}
+	t.handler = slog.NewTextHandler(&t.text, &slog.HandlerOptions{Level: slog.LevelInfo})
 	return t
 }
 
 func (t *serverLog) leader() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.leads
+	return t.leaderID
 }
 
 func (t *serverLog) bytes() []byte {
@@ -42,38 +42,38 @@ func (t *serverLog) bytes() []byte {
 	return bytes.Clone(t.text.Bytes())
 }
 
-// listener is one server's log handler. It passes everything on to the serverLog.
-type listener struct {
+// logHandler is one server's log handler. It passes everything on to the serverLog.
+type logHandler struct {
 	*serverLog
-	with   slog.Handler
+	next   slog.Handler
 	server string
 }
 
-func (t *serverLog) logger() *slog.Logger { return slog.New(listener{t, t.writer, ""}) }
+func (t *serverLog) logger() *slog.Logger { return slog.New(logHandler{t, t.handler, ""}) }
 
-func (l listener) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
+func (l logHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
 
-func (l listener) Handle(ctx context.Context, r slog.Record) error {
+func (l logHandler) Handle(ctx context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch r.Message {
 	case "election won":
-		if l.onWon != nil {
-			l.onWon(l.server)
+		if l.onElectionWon != nil {
+			l.onElectionWon(l.server)
 		}
 	case "leading":
-		l.serverLog.leads = l.server
+		l.serverLog.leaderID = l.server
 	case "no longer leading":
-		if l.serverLog.leads == l.server {
-			l.serverLog.leads = ""
+		if l.serverLog.leaderID == l.server {
+			l.serverLog.leaderID = ""
 		}
 	}
-	l.notes[r.Message]++
-	return l.with.Handle(ctx, r)
+	l.messageCounts[r.Message]++
+	return l.next.Handle(ctx, r)
 }
 
-func (l listener) WithAttrs(attrs []slog.Attr) slog.Handler {
-	l.with = l.with.WithAttrs(attrs)
+func (l logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	l.next = l.next.WithAttrs(attrs)
 	for _, a := range attrs {
 		if a.Key == "server" {
 			l.server = a.Value.String()
@@ -82,7 +82,7 @@ func (l listener) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return l
 }
 
-func (l listener) WithGroup(name string) slog.Handler {
-	l.with = l.with.WithGroup(name)
+func (l logHandler) WithGroup(name string) slog.Handler {
+	l.next = l.next.WithGroup(name)
 	return l
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	flag.Duration("length", time.Minute, "virtual time of a seed until all faults are healed")
 	flag.Bool("all-paths", false, "fail if a path was never taken")
 	flag.String("out", "", "directory for the histories of failed runs")
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(unanswered))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(blockedFuture))
 }
 
 // option returns the value of a flag of TestMain.
@@ -77,16 +77,16 @@ func TestSeeds(t *testing.T) {
 
 // seed runs and checks one seed, and saves its history if it violated a guarantee.
 func (sum *tally) seed(t *testing.T, seed uint64) {
-	w, broken, undecided := simulate(t, newPlan(seed, option[time.Duration](t, "length")))
-	failed := len(broken) > 0 || t.Failed()
+	w, violated, undecided := simulate(t, newPlan(seed, option[time.Duration](t, "length")))
+	failed := len(violated) > 0 || t.Failed()
 	sum.add(w, undecided, failed)
 	if !failed {
 		return
 	}
-	t.Errorf("seed %d failed; its history is in %s", seed, w.keep(t, option[string](t, "out")))
-	for i, b := range broken {
+	t.Errorf("seed %d failed; its history is in %s", seed, w.saveHistory(t, option[string](t, "out")))
+	for i, b := range violated {
 		if i == 20 {
-			t.Errorf("and %d more", len(broken)-i)
+			t.Errorf("and %d more", len(violated)-i)
 			break
 		}
 		t.Error(b)
@@ -99,7 +99,7 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 	for what, n := range w.paths.all() {
 		sum.paths[what] += n
 	}
-	sum.virtual += w.lived
+	sum.virtual += w.elapsed
 	sum.undecided += undecided
 	if h, err := history.Gather(w.history.Entries()); err == nil {
 		sum.operations += len(h.Operations)
@@ -112,12 +112,12 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 	}
 }
 
-// unanswered is the function in which a goroutine blocks if it called Raft just before Raft shut down. Some of Raft's
+// blockedFuture is the function in which a goroutine blocks if it called Raft just before Raft shut down. Some of Raft's
 // futures never complete.
-const unanswered = "github.com/hashicorp/raft.(*deferError).Error"
+const blockedFuture = "github.com/hashicorp/raft.(*deferError).Error"
 
 // inBubble is like synctest.Test, but tolerates goroutines that are still waiting for such a future.
-func inBubble(t *testing.T, live func(t *testing.T)) {
+func inBubble(t *testing.T, body func(t *testing.T)) {
 	var bubble []byte // as it appears in stacks
 	defer func() {
 		r := recover()
@@ -127,48 +127,48 @@ func inBubble(t *testing.T, live func(t *testing.T)) {
 		stacks := make([]byte, 64<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
-			if bytes.Contains(stack, bubble) && !bytes.Contains(stack, []byte(unanswered)) {
+			if bytes.Contains(stack, bubble) && !bytes.Contains(stack, []byte(blockedFuture)) {
 				panic(fmt.Sprintf("%v\n%s", r, stack))
 			}
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
-		var own [200]byte
-		bubble = regexp.MustCompile(`synctest bubble \d+\]`).Find(own[:runtime.Stack(own[:], false)])
-		live(t)
+		var ownStack [200]byte
+		bubble = regexp.MustCompile(`synctest bubble \d+\]`).Find(ownStack[:runtime.Stack(ownStack[:], false)])
+		body(t)
 	})
 }
 
 // simulate runs a plan in a bubble, and returns the guarantees that were violated.
-func simulate(t *testing.T, p *plan) (w *world, broken []string, undecided int) {
+func simulate(t *testing.T, p *plan) (w *world, violated []string, undecided int) {
 	inBubble(t, func(t *testing.T) {
 		w = newWorld(p)
-		w.live()
+		w.execute()
 	})
-	broken, undecided = w.check()
-	return w, broken, undecided
+	violated, undecided = w.check()
+	return w, violated, undecided
 }
 
 // check checks everything that was recorded.
-func (w *world) check() (broken []string, undecided int) {
+func (w *world) check() (violated []string, undecided int) {
 	h, err := history.Gather(w.history.Entries())
 	if err != nil {
 		return []string{err.Error()}, 0
 	}
-	broken = append(w.failed, w.replay(h)...)
-	w.paths.lost(w)
+	violated = append(w.failed, w.replay(h)...)
+	w.paths.countDisks(w)
 	violations := slices.Concat(check.Beliefs(h), check.Tokens(h), check.Requests(h), check.Successors(h), check.Firings(h), check.Work(h), check.States(h))
 	h.Operations = slices.DeleteFunc(h.Operations, func(o history.Operation) bool { return !modelled(o.Request.Semaphore) })
 	h.Handed = slices.DeleteFunc(h.Handed, func(t history.Handed) bool { return !modelled(t.Semaphore) })
 	linear := check.Linearizable(h, modelTime)
 	for _, v := range append(violations, linear.Violations...) {
-		broken = append(broken, v.String())
+		violated = append(violated, v.String())
 	}
-	return broken, len(linear.Undecided)
+	return violated, len(linear.Undecided)
 }
 
-// keep writes the history and the logs to a directory, and returns its path.
-func (w *world) keep(t *testing.T, dir string) string {
+// saveHistory writes the history and the logs to a directory, and returns its path.
+func (w *world) saveHistory(t *testing.T, dir string) string {
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), "gatekeeper-sim")
 	}

@@ -8,35 +8,35 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// turns tracks the order in which the log grants permits to callers and workers, which share a queue.
-type turns struct {
-	*truth
-	tasks *shared
-	waits map[request]bool
-	used  map[string]uint64 // weight in use, by semaphore
+// grantOrder tracks the order in which the log grants permits to callers and workers, which share a queue.
+type grantOrder struct {
+	*groundTruth
+	tasks   *taskTracker
+	waiting map[request]bool
+	used    map[string]uint64 // weight in use, by semaphore
 }
 
 // request identifies an acquisition by its id.
 type request struct{ semaphore, id string }
 
-func newTurns(tr *truth, tasks *shared, h *history.History) *turns {
-	ts := &turns{truth: tr, tasks: tasks, waits: make(map[request]bool), used: make(map[string]uint64)}
+func newGrantOrder(tr *groundTruth, tasks *taskTracker, h *history.History) *grantOrder {
+	ts := &grantOrder{groundTruth: tr, tasks: tasks, waiting: make(map[request]bool), used: make(map[string]uint64)}
 	for i := range h.Operations {
 		if r := h.Operations[i].Request; r.Kind == history.Acquire && r.Wait {
-			ts.waits[request{r.Semaphore, r.RequestID}] = true
+			ts.waiting[request{r.Semaphore, r.RequestID}] = true
 		}
 	}
 	return ts
 }
 
 // event tracks the weight in use, and reports grants that exceed the permits of the definition in force.
-func (ts *turns) event(e *fsm.Event, l raft.Log) {
+func (ts *grantOrder) event(e *fsm.Event, l raft.Log) {
 	switch e.Kind {
 	case fsm.Granted:
 		ts.used[e.Semaphore] += uint64(e.Permit.Weight)
-		rule := ts.rules[e.Semaphore]
+		rule := ts.definitions[e.Semaphore]
 		if rule != nil && ts.used[e.Semaphore] > uint64(rule.Definition.Permits) {
-			ts.breaks("entry %d grants token %d of %s, which puts %d of %d permits in use",
+			ts.fail("entry %d grants token %d of %s, which puts %d of %d permits in use",
 				l.Index, e.Permit.Token, e.Semaphore, ts.used[e.Semaphore], rule.Definition.Permits)
 		}
 	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely, fsm.CoolingEnded:
@@ -47,7 +47,7 @@ func (ts *turns) event(e *fsm.Event, l raft.Log) {
 // entry reports waiters that were overtaken: an entry frees a permit and hands it over, but the first waiter is refused
 // because it is too heavy, and a lighter waiter behind it gets the permit. Grants decided before the entry was created
 // are not part of the handover, because their callers may not have been in the queue yet.
-func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
+func (ts *grantOrder) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
 	freed := make(map[string]uint64)       // the last token that freed its slot, by semaphore
 	refused := make(map[string]*fsm.Grant) // the last waiter that was refused because too little was free
 	for i := range commands {
@@ -59,17 +59,17 @@ func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log)
 			}
 		case fsm.Grant:
 			r, ok := results[i].(fsm.GrantResult)
-			waiter := c.Worker || ts.waits[request{c.Semaphore, c.RequestID}]
+			waiter := c.Worker || ts.waiting[request{c.Semaphore, c.RequestID}]
 			switch {
 			case !ok || !waiter:
 			case r.Outcome == fsm.GrantDenied && r.Decision.Reason == semaphore.NoFreePermit:
-				ts.world.paths.met(waiterRefused)
+				ts.world.paths.inc(waiterRefused)
 				if freed[c.Semaphore] != 0 && c.At.Sub(ts.world.start) == ts.world.writtenAt(l) {
 					refused[c.Semaphore] = &c
 				}
 			case r.Outcome == fsm.GrantGranted:
 				if heavy := refused[c.Semaphore]; heavy != nil {
-					ts.breaks("entry %d grants token %d of %s with weight %d to %v, which overtakes %v with weight %d",
+					ts.fail("entry %d grants token %d of %s with weight %d to %v, which overtakes %v with weight %d",
 						l.Index, r.Permit.Token, c.Semaphore, c.Weight, c.Identity, heavy.Identity, heavy.Weight)
 				}
 				ts.handedOver(freed[c.Semaphore], &c)
@@ -81,17 +81,17 @@ func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log)
 }
 
 // handedOver counts grants in the entry of the release that made room for them.
-func (ts *turns) handedOver(freed uint64, c *fsm.Grant) {
+func (ts *grantOrder) handedOver(freed uint64, c *fsm.Grant) {
 	if c.Worker && c.Weight > 1 {
-		ts.world.paths.met(heavyTask)
+		ts.world.paths.inc(heavyTask)
 	}
 	if freed == 0 {
 		return
 	}
 	switch _, task := ts.tasks.handed[freed]; {
 	case task && !c.Worker:
-		ts.world.paths.met(workerToCaller)
+		ts.world.paths.inc(workerToCaller)
 	case !task && c.Worker:
-		ts.world.paths.met(callerToWorker)
+		ts.world.paths.inc(callerToWorker)
 	}
 }

@@ -33,7 +33,7 @@ type world struct {
 	judge     *process // declares other holders dead, rightly or wrongly, and runs until the end; nil in scenarios
 
 	life     context.Context //nolint:containedctx // for calls waiting for firings to end
-	die      context.CancelFunc
+	cancel   context.CancelFunc
 	awaiting sync.WaitGroup
 	late     sync.WaitGroup // takeovers in flight, and callers following a job
 
@@ -43,18 +43,18 @@ type world struct {
 
 	submissions map[string]uint64 // the newest revision seen of each job, by id
 
-	recents []recent         // recently granted tokens
-	worker  history.Identity // the identity under which a task was last handed out
+	recentTokens []recentToken    // recently granted tokens
+	worker       history.Identity // the identity under which a task was last handed out
 
 	indexes   map[string]uint64 // each member's last applied index at the end
 	clusterID string
-	lived     time.Duration // virtual time at the end
+	elapsed   time.Duration // virtual time at the end
 	settled   time.Duration // when all members had applied the same entries
 }
 
 func newWorld(p *plan) *world {
-	w := &world{plan: p, start: time.Now(), net: newNetwork(luckOf(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration), submissions: make(map[string]uint64)}
-	w.life, w.die = context.WithCancel(context.Background())
+	w := &world{plan: p, start: time.Now(), net: newNetwork(rngFor(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration), submissions: make(map[string]uint64)}
+	w.life, w.cancel = context.WithCancel(context.Background())
 	w.log = w.serverLog.logger()
 	for i := range p.members {
 		w.members = append(w.members, newMember(w, i))
@@ -72,9 +72,9 @@ func (w *world) notifiedLost(token uint64) {
 // now returns the time since the start of the run.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
-// wrong records something that must never happen, no matter what faults occur. It does not fail the test right away, so
+// failf records something that must never happen, no matter what faults occur. It does not fail the test right away, so
 // that the history can be saved first.
-func (w *world) wrong(format string, args ...any) {
+func (w *world) failf(format string, args ...any) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
 	w.failed = append(w.failed, fmt.Sprintf("at %v: ", w.now())+fmt.Sprintf(format, args...))
@@ -82,62 +82,62 @@ func (w *world) wrong(format string, args ...any) {
 
 func (w *world) must(err error) {
 	if err != nil {
-		w.wrong("%v", err)
+		w.failf("%v", err)
 	}
 }
 
-// live runs the complete plan inside a bubble.
-func (w *world) live() {
+// execute runs the complete plan inside a bubble.
+func (w *world) execute() {
 	for _, m := range w.members {
 		w.must(m.start())
 	}
-	w.operator = &operator{w.process("ops", "prod", 1, 1), luckOf(w.plan.seed, "operator")}
+	w.operator = &operator{w.process("ops", "prod", 1, 1), rngFor(w.plan.seed, "operator")}
 	w.operator.create()
 	w.operator.limitWork()
 	w.judge = w.process("judge", "prod", 1, 1)
 
-	end := make(chan struct{})
-	workersEnd := make(chan struct{})
+	done := make(chan struct{})
+	workersDone := make(chan struct{})
 	var working, breaking, sharing sync.WaitGroup
 	for i := range machines {
 		p := newProgram(w, i)
 		w.programs = append(w.programs, p)
 		var submitting sync.WaitGroup
-		submitting.Go(func() { p.submits(end) })
-		working.Go(func() { p.work(end, &submitting) })
-		sharing.Go(func() { w.workers(i, workersEnd) })
+		submitting.Go(func() { p.submitJobs(done) })
+		working.Go(func() { p.work(done, &submitting) })
+		sharing.Go(func() { w.workers(i, workersDone) })
 	}
-	working.Go(func() { w.operator.work(end) })
-	working.Go(func() { w.judges(end) })
+	working.Go(func() { w.operator.work(done) })
+	working.Go(func() { w.judgeRepeatedly(done) })
 	for _, f := range w.plan.faults {
 		breaking.Go(func() {
-			pass(f.at)
-			w.breaks(f)
+			advance(f.at)
+			w.injectFault(f)
 		})
 	}
-	pass(w.plan.length)
+	advance(w.plan.length)
 	breaking.Wait()
-	close(end)
+	close(done)
 	working.Wait()
 	for _, m := range w.members {
-		if m.left() { // consecutive disk stalls may last as long as a hang
+		if m.exited() { // consecutive disk stalls may last as long as a hang
 			m.stop()
 		}
 		w.must(m.start())
 	}
-	w.jobsEnd()
+	w.awaitJobs()
 	w.late.Wait()
-	close(workersEnd)
+	close(workersDone)
 	sharing.Wait()
-	pass(10 * time.Second) // for the last permits to end
+	advance(10 * time.Second) // for the last permits to end
 	w.settle()
 	w.settled = w.now()
-	pass(2 * time.Second) // for callers to notice
-	w.die()
+	advance(2 * time.Second) // for callers to notice
+	w.cancel()
 	w.awaiting.Wait()
 	w.judge.end()
 	w.operator.end()
-	w.lived = w.now()
+	w.elapsed = w.now()
 	for _, m := range w.members {
 		m.stop()
 	}
@@ -146,12 +146,12 @@ func (w *world) live() {
 // settle waits until every member has applied the same entries, and records the hash of each member's state.
 func (w *world) settle() {
 	for range 100 {
-		pass(time.Second)
+		advance(time.Second)
 		if w.agree() {
 			return
 		}
 	}
-	w.wrong("100 seconds after the last fault, the members still have not applied the same entries: %v", w.indexes)
+	w.failf("100 seconds after the last fault, the members still have not applied the same entries: %v", w.indexes)
 }
 
 func (w *world) agree() bool {
@@ -239,22 +239,22 @@ func (p *program) now() *process {
 const jobs = 3
 
 // work runs jobs until the end.
-func (p *program) work(end <-chan struct{}, submitting *sync.WaitGroup) {
+func (p *program) work(done <-chan struct{}, submitting *sync.WaitGroup) {
 	var all sync.WaitGroup
 	for j := range jobs {
-		luck := luckOf(p.world.plan.seed, fmt.Sprintf("job %d %d", p.index, j))
-		self := selvesOf(p.index, j)
+		rng := rngFor(p.world.plan.seed, fmt.Sprintf("job %d %d", p.index, j))
+		self := identitiesOf(p.index, j)
 		all.Go(func() {
 			for {
 				select {
-				case <-end:
+				case <-done:
 					return
-				case <-time.After(between(luck, 0, 1500*time.Millisecond)):
+				case <-time.After(between(rng, 0, 1500*time.Millisecond)):
 				}
-				if wish := p.world.wish(luck); luck.IntN(5) < 2 {
-					p.now().run(wish, luck)
+				if spec := p.world.spec(rng); rng.IntN(5) < 2 {
+					p.now().run(spec, rng)
 				} else {
-					p.lives(wish, self, luck)
+					p.acquireRepeatedly(spec, self, rng)
 				}
 			}
 		})
@@ -269,25 +269,25 @@ func (p *program) work(end <-chan struct{}, submitting *sync.WaitGroup) {
 	last.end()
 }
 
-// wish draws a random request for a job.
-func (w *world) wish(luck *rand.Rand) wish {
-	names := append(semaphores(), workplaces()...)
-	got := wish{semaphore: names[luck.IntN(len(names))], weight: 1, hold: between(luck, 10*time.Millisecond, 2*time.Second), deaf: luck.IntN(4) == 0, outcome: outcomeOf(luck)}
-	if luck.IntN(4) == 0 {
-		got.hold = between(luck, time.Second, 8*time.Second)
+// spec draws a random request for a job.
+func (w *world) spec(rng *rand.Rand) jobSpec {
+	names := append(semaphores(), taskSemaphores()...)
+	got := jobSpec{semaphore: names[rng.IntN(len(names))], weight: 1, hold: between(rng, 10*time.Millisecond, 2*time.Second), ignoresStop: rng.IntN(4) == 0, outcome: randomOutcome(rng)}
+	if rng.IntN(4) == 0 {
+		got.hold = between(rng, time.Second, 8*time.Second)
 	}
-	if luck.IntN(2) == 0 {
-		got.wait = between(luck, 200*time.Millisecond, 8*time.Second)
+	if rng.IntN(2) == 0 {
+		got.wait = between(rng, 200*time.Millisecond, 8*time.Second)
 	}
-	got.refresh = luck.IntN(4) == 0
+	got.refresh = rng.IntN(4) == 0
 	switch got.semaphore {
-	case several:
-		got.weight = 1 + luck.Uint32N(3)
-	case shares, resting, guarded:
-		got.weight = 1 + luck.Uint32N(3)
-		if luck.IntN(4) == 0 {
-			got.identity = w.guise(luck)
-			got.guise = got.identity.HolderID != ""
+	case severalSem:
+		got.weight = 1 + rng.Uint32N(3)
+	case sharesSem, restingSem, guardedSem:
+		got.weight = 1 + rng.Uint32N(3)
+		if rng.IntN(4) == 0 {
+			got.identity = w.workerIdentity(rng)
+			got.impersonatesWorker = got.identity.HolderID != ""
 		}
 	}
 	if period := firingPeriod(got.semaphore); period > 0 { // all machines request these
@@ -296,14 +296,14 @@ func (w *world) wish(luck *rand.Rand) wish {
 	return got
 }
 
-// guise picks an identity of a worker: the one under which it offers to work, or that of its last task. Servers must
+// workerIdentity picks an identity of a worker: the one under which it offers to work, or that of its last task. Servers must
 // not grant another caller a permit under the latter before the task has ended. The identity is empty if no task has
 // been handed out yet.
-func (w *world) guise(luck *rand.Rand) history.Identity {
+func (w *world) workerIdentity(rng *rand.Rand) history.Identity {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
 	id := w.worker
-	if id.HolderID != "" && luck.IntN(2) == 0 {
+	if id.HolderID != "" && rng.IntN(2) == 0 {
 		id.HolderID = workerID
 	}
 	return id
@@ -330,7 +330,7 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// pass advances the virtual time by d.
-func pass(d time.Duration) {
+// advance advances the virtual time by d.
+func advance(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // always within a bubble
 }

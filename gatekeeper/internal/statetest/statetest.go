@@ -20,13 +20,13 @@ type Cluster struct {
 // New returns an empty state machine at the newest feature level.
 func New(t *testing.T) *Cluster {
 	t.Helper()
-	c := Old(t)
+	c := NewLevel1(t)
 	c.Do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
 	return c
 }
 
-// Old returns an empty state machine at the first feature level.
-func Old(t *testing.T) *Cluster {
+// NewLevel1 returns an empty state machine at the first feature level.
+func NewLevel1(t *testing.T) *Cluster {
 	return &Cluster{T: t, machine: fsm.New("test"), Now: time.Unix(1_800_000_000, 0)}
 }
 
@@ -101,8 +101,8 @@ func (c *Cluster) Grant(name, group, acquirer string) uint64 {
 	return r.Permit.Token
 }
 
-// Saw records sightings of callers. Each caller is a group and an acquirer.
-func (c *Cluster) Saw(callers ...[2]string) {
+// Sight records sightings of callers. Each caller is a group and an acquirer.
+func (c *Cluster) Sight(callers ...[2]string) {
 	c.T.Helper()
 	var list []fsm.Sighting
 	for _, s := range callers {
@@ -125,8 +125,8 @@ func (p Patterns) Catches(group, acquirer string, id semaphore.Identity) bool {
 	return group != "" && p.Match(group, id.Group) || acquirer != "" && p.Match(acquirer, id.Acquirer)
 }
 
-// StopLeft returns the full duration of the longest drain, like a leader at the start of all drains.
-func (Patterns) StopLeft(_ *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
+// TimeToStop returns the full duration of the longest drain, like a leader at the start of all drains.
+func (Patterns) TimeToStop(_ *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	for _, d := range s.Drains {
 		left = max(left, d.Duration)
 	}

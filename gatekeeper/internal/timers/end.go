@@ -24,7 +24,7 @@ const (
 	submissionEnd // an abandoned submission
 	jobTimeout
 	jobRetention
-	ownEnd // the semaphore created for a job that has finished
+	ownSemaphoreEnd // the semaphore created for a job that has finished
 )
 
 // end identifies a timer by the change that it ends.
@@ -36,8 +36,8 @@ type end struct {
 	job    uint64 // the job's number
 }
 
-// holds reports whether the timer still has something to end.
-func (e end) holds(state *fsm.State) bool {
+// pending reports whether the timer still has something to end.
+func (e end) pending(state *fsm.State) bool {
 	switch e.kind {
 	case drainEnd:
 		sd := state.Definition(e.name)
@@ -57,15 +57,15 @@ func (e end) holds(state *fsm.State) bool {
 		return p != nil && p.StopOrder().Revision == e.change && p.StopOrder().Drain > 0
 	case quarantineEnd:
 		return state.Quarantine() > 0
-	case submissionEnd, jobTimeout, jobRetention, ownEnd:
-		return e.ofJob(state)
+	case submissionEnd, jobTimeout, jobRetention, ownSemaphoreEnd:
+		return e.jobPending(state)
 	}
 	return false
 }
 
-// ofJob reports whether a job's timer still has something to end.
-func (e end) ofJob(state *fsm.State) bool {
-	j := state.JobOf(e.job)
+// addJob reports whether a job's timer still has something to end.
+func (e end) jobPending(state *fsm.State) bool {
+	j := state.JobByNumber(e.job)
 	switch {
 	case j == nil:
 		return false
@@ -80,8 +80,8 @@ func (e end) ofJob(state *fsm.State) bool {
 	return j.Over() && own != nil && own.Version == e.change
 }
 
-// by is the author of commands proposed by the server itself.
-const by = "gatekeeper"
+// serverAuthor is the author of commands proposed by the server itself.
+const serverAuthor = "gatekeeper"
 
 // commands returns the commands for the timers that are due, and the timers that each command covers. Names that belong
 // to the same change share a command.
@@ -91,7 +91,7 @@ func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [
 	})
 	for len(due) > 0 {
 		n := 1
-		for n < len(due) && n < chunk && due[0].shares(due[n]) {
+		for n < len(due) && n < chunk && due[0].sharesCommand(due[n]) {
 			n++
 		}
 		cmds, ends = append(cmds, command(due[:n], term, now)), append(ends, due[:n:n])
@@ -100,8 +100,8 @@ func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [
 	return cmds, ends
 }
 
-// shares reports whether one command can cover both timers.
-func (e end) shares(other end) bool {
+// sharesCommand reports whether one command can cover both timers.
+func (e end) sharesCommand(other end) bool {
 	named := e.kind == drainEnd || e.kind == editEnd || e.kind == pauseEnd
 	return named && e.kind == other.kind && e.change == other.change
 }
@@ -122,16 +122,16 @@ func command(ends []end, term uint64, now time.Time) fsm.Command {
 	case editEnd:
 		return fsm.Revert{Change: first.change, Term: term, Names: names, At: now}
 	case pauseEnd:
-		return fsm.Resume{Names: names, Term: term, Revision: first.change, Author: by, Reason: "pause expired", At: now}
+		return fsm.Resume{Names: names, Term: term, Revision: first.change, Author: serverAuthor, Reason: "pause expired", At: now}
 	case cordonEnd:
-		return fsm.Uncordon{ID: first.name, Term: term, Revision: first.change, Author: by, Reason: "cordon expired", At: now}
+		return fsm.Uncordon{ID: first.name, Term: term, Revision: first.change, Author: serverAuthor, Reason: "cordon expired", At: now}
 	case submissionEnd, jobRetention:
 		return fsm.DeleteJob{Job: first.job, Term: term, At: now}
 	case jobTimeout:
-		return fsm.CancelJob{Job: first.job, Term: term, Cause: work.CancelTimeout, Author: by, Reason: "job timed out", At: now}
-	case ownEnd:
+		return fsm.CancelJob{Job: first.job, Term: term, Cause: work.CancelTimeout, Author: serverAuthor, Reason: "job timed out", At: now}
+	case ownSemaphoreEnd:
 		change := fsm.Change{Kind: fsm.Delete, Name: first.name, ExpectedVersion: first.change}
-		return fsm.EditBatch{Changes: []fsm.Change{change}, Author: by, Reason: "job finished", At: now}
+		return fsm.EditBatch{Changes: []fsm.Change{change}, Author: serverAuthor, Reason: "job finished", At: now}
 	default:
 		return fsm.EndQuarantine{Term: term, At: now}
 	}

@@ -10,26 +10,26 @@ import (
 // SubmissionTimeout is how long an unfinished submission waits for its next tasks before it is dropped.
 const SubmissionTimeout = time.Minute
 
-// ofJob adds the timers of a job. The timeouts of a job and of a submission are durations. The retention of a finished
+// addJob adds the timers of a job. The timeouts of a job and of a submission are durations. The retention of a finished
 // job ends at a point in time. A job that is retried after it has finished gets its full timeout again. An unfinished
 // submission is identified by its number of tasks, because the revision of its job also changes when its submitter
 // acquires again.
-func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
+func (t *Timers) addJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {
 	case j.State == work.Receiving:
-		t.note(end{kind: submissionEnd, change: uint64(j.Tasks), job: j.Number}, t.from(j.Revision, now).Add(SubmissionTimeout), time.Time{})
+		t.add(end{kind: submissionEnd, change: uint64(j.Tasks), job: j.Number}, t.startOf(j.Revision, now).Add(SubmissionTimeout), time.Time{})
 	case j.State == work.Open && j.Timeout > 0:
-		t.note(end{kind: jobTimeout, job: j.Number}, now.Add(j.Timeout), time.Time{})
+		t.add(end{kind: jobTimeout, job: j.Number}, now.Add(j.Timeout), time.Time{})
 	case j.Over():
 		delete(t.known, end{kind: jobTimeout, job: j.Number})
 		retention := end{kind: jobRetention, change: j.Revision, job: j.Number}
 		if j.EndedAt.IsZero() { // the command that cancelled it has no time
-			t.note(retention, t.from(j.Revision, now).Add(j.KeptFor()), time.Time{})
+			t.add(retention, t.startOf(j.Revision, now).Add(j.KeptFor()), time.Time{})
 		} else {
-			t.note(retention, time.Time{}, j.EndedAt.Add(j.KeptFor()))
+			t.add(retention, time.Time{}, j.EndedAt.Add(j.KeptFor()))
 		}
 		if own := state.OwnSemaphore(j); own != nil {
-			t.note(end{kind: ownEnd, change: own.Version, name: j.Own, job: j.Number}, now, time.Time{})
+			t.add(end{kind: ownSemaphoreEnd, change: own.Version, name: j.Own, job: j.Number}, now, time.Time{})
 		}
 	}
 }

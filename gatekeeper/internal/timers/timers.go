@@ -44,8 +44,8 @@ type Timers struct {
 	before   uint64
 	// known holds the time at which each timer is due.
 	known map[end]time.Time
-	spans epoch.Heap[planned] // on the monotonic clock
-	dates epoch.Heap[planned] // on the wall clock
+	spans epoch.Heap[scheduled] // on the monotonic clock
+	dates epoch.Heap[scheduled] // on the wall clock
 	// sweepAt is the number of known timers that triggers a sweep. Without sweeps, the timer of a change that was
 	// replaced or ended manually would remain until it is due, which may be never.
 	sweepAt int
@@ -94,13 +94,13 @@ func (t *Timers) Applied(e fsm.Applied) {
 	for i := range e.Events {
 		switch ev := &e.Events[i]; ev.Kind {
 		case fsm.Created, fsm.Replaced, fsm.Deleted, fsm.RevertedEvent, fsm.PausedEvent:
-			t.ofSemaphore(e.State, ev.Semaphore, now)
+			t.addSemaphore(e.State, ev.Semaphore, now)
 		case fsm.CordonedEvent:
-			t.ofCordon(ev.Cordon, now)
+			t.addCordon(ev.Cordon, now)
 		case fsm.StoppingEvent:
-			t.ofPermit(ev.Permit, now)
+			t.addPermit(ev.Permit, now)
 		case fsm.JobSubmitted, fsm.TaskSettled, fsm.JobCancelled, fsm.TasksChanged:
-			t.ofJob(e.State, ev.Job, now)
+			t.addJob(e.State, ev.Job, now)
 		default:
 		}
 	}
@@ -108,70 +108,70 @@ func (t *Timers) Applied(e fsm.Applied) {
 
 // adopt adds the timers of everything that was pending when the epoch began.
 func (t *Timers) adopt(e *epoch.Epoch, state *fsm.State) {
-	e.During(func() {
+	e.IfCurrent(func() {
 		for _, c := range state.Cordons() {
-			t.ofCordon(c, t.promoted)
+			t.addCordon(c, t.promoted)
 		}
 		if d := state.Quarantine(); d > 0 {
-			t.note(end{kind: quarantineEnd}, t.promoted.Add(d), time.Time{})
+			t.add(end{kind: quarantineEnd}, t.promoted.Add(d), time.Time{})
 		}
 	})
-	if !epoch.Walk(e, 0, state.Names(), func(name string) { t.ofSemaphore(state, name, t.promoted) }) {
+	if !epoch.Walk(e, 0, state.Names(), func(name string) { t.addSemaphore(state, name, t.promoted) }) {
 		return
 	}
 	draining := func(p *semaphore.Permit) bool { return p.StopOrder().Drain > 0 }
-	if !epoch.Walk(e, 0, epoch.Where(state.Permits(0), draining), func(p *semaphore.Permit) { t.ofPermit(p, t.promoted) }) {
+	if !epoch.Walk(e, 0, epoch.Filter(state.Permits(0), draining), func(p *semaphore.Permit) { t.addPermit(p, t.promoted) }) {
 		return
 	}
-	epoch.Walk(e, 0, state.Jobs(0), func(j *work.Job) { t.ofJob(state, j, t.promoted) })
+	epoch.Walk(e, 0, state.Jobs(0), func(j *work.Job) { t.addJob(state, j, t.promoted) })
 }
 
-// ofSemaphore adds the timers of a semaphore.
-func (t *Timers) ofSemaphore(state *fsm.State, name string, now time.Time) {
+// addSemaphore adds the timers of a semaphore.
+func (t *Timers) addSemaphore(state *fsm.State, name string, now time.Time) {
 	for _, d := range state.Drains(name) {
-		t.note(end{kind: drainEnd, change: d.Revision, name: name}, t.from(d.Revision, now).Add(d.Duration), time.Time{})
+		t.add(end{kind: drainEnd, change: d.Revision, name: name}, t.startOf(d.Revision, now).Add(d.Duration), time.Time{})
 	}
 	for _, e := range state.Ends(name) {
-		t.note(end{kind: editEnd, change: e.Revision, name: name}, time.Time{}, e.Until)
+		t.add(end{kind: editEnd, change: e.Revision, name: name}, time.Time{}, e.Until)
 	}
 	sd := state.Definition(name)
 	if sd == nil || sd.Pause == nil {
 		return
 	}
 	if p := sd.Pause; p.Drain > 0 {
-		t.note(end{kind: drainEnd, change: p.Revision, name: name}, t.from(p.Revision, now).Add(p.Drain), time.Time{})
+		t.add(end{kind: drainEnd, change: p.Revision, name: name}, t.startOf(p.Revision, now).Add(p.Drain), time.Time{})
 	}
 	if p := sd.Pause; !p.Until.IsZero() {
-		t.note(end{kind: pauseEnd, change: p.Revision, name: name}, time.Time{}, p.Until)
+		t.add(end{kind: pauseEnd, change: p.Revision, name: name}, time.Time{}, p.Until)
 	}
 }
 
-func (t *Timers) ofCordon(c *fsm.Cordon, now time.Time) {
+func (t *Timers) addCordon(c *fsm.Cordon, now time.Time) {
 	if c.Drain > 0 {
-		t.note(end{kind: cordonDrainEnd, change: c.Revision, name: c.ID}, t.from(c.Revision, now).Add(c.Drain), time.Time{})
+		t.add(end{kind: cordonDrainEnd, change: c.Revision, name: c.ID}, t.startOf(c.Revision, now).Add(c.Drain), time.Time{})
 	}
 	if !c.Until.IsZero() {
-		t.note(end{kind: cordonEnd, change: c.Revision, name: c.ID}, time.Time{}, c.Until)
+		t.add(end{kind: cordonEnd, change: c.Revision, name: c.ID}, time.Time{}, c.Until)
 	}
 }
 
-func (t *Timers) ofPermit(p *semaphore.Permit, now time.Time) {
+func (t *Timers) addPermit(p *semaphore.Permit, now time.Time) {
 	if o := p.StopOrder(); o.Drain > 0 {
-		t.note(end{kind: permitDrainEnd, change: o.Revision, token: p.Token}, t.from(o.Revision, now).Add(o.Drain), time.Time{})
+		t.add(end{kind: permitDrainEnd, change: o.Revision, token: p.Token}, t.startOf(o.Revision, now).Add(o.Drain), time.Time{})
 	}
 }
 
-// from returns the start of a change's duration: now, or the promotion if the change was applied before that.
-func (t *Timers) from(change uint64, now time.Time) time.Time {
+// startOf returns the start of a change's duration: now, or the promotion if the change was applied before that.
+func (t *Timers) startOf(change uint64, now time.Time) time.Time {
 	if change <= t.before {
 		return t.promoted
 	}
 	return now
 }
 
-// note adds a timer, unless it already exists. It is due at the given time on the monotonic clock or, if date is set,
+// add adds a timer, unless it already exists. It is due at the given time on the monotonic clock or, if date is set,
 // at that date on the wall clock.
-func (t *Timers) note(e end, at, date time.Time) {
+func (t *Timers) add(e end, at, date time.Time) {
 	if _, ok := t.known[e]; ok {
 		return
 	}
@@ -180,7 +180,7 @@ func (t *Timers) note(e end, at, date time.Time) {
 		ends, at = &t.dates, date
 	}
 	t.known[e] = at
-	heap.Push(ends, planned{e, at})
+	heap.Push(ends, scheduled{e, at})
 	if (*ends)[0].end == e || len(t.known) == t.sweepAt {
 		t.Wake()
 	}
@@ -218,13 +218,13 @@ func (t *Timers) collect() (due []end, next time.Duration) {
 		t.sweep()
 	}
 	now := time.Now()
-	due = take(&t.spans, due, now)
-	due = take(&t.dates, due, now.Round(0))         // strip the monotonic reading
+	due = popDue(&t.spans, due, now)
+	due = popDue(&t.dates, due, now.Round(0))       // strip the monotonic reading
 	due = slices.DeleteFunc(due, func(e end) bool { // dropped, and perhaps added again for a later time
 		at, ok := t.known[e]
 		return !ok || at.After(now)
 	})
-	due = slices.DeleteFunc(due, t.over())
+	due = slices.DeleteFunc(due, t.stale())
 	next = time.Hour
 	if len(t.spans) > 0 {
 		next = min(next, t.spans[0].at.Sub(now))
@@ -235,11 +235,11 @@ func (t *Timers) collect() (due []end, next time.Duration) {
 	return due, next
 }
 
-// over returns a function that drops a timer if its change has ended or been replaced, and reports whether it did so.
-func (t *Timers) over() func(end) bool {
+// stale returns a function that drops a timer if its change has ended or been replaced, and reports whether it did so.
+func (t *Timers) stale() func(end) bool {
 	state := t.cfg.State()
 	return func(e end) bool {
-		if e.holds(state) {
+		if e.pending(state) {
 			return false
 		}
 		delete(t.known, e)
@@ -249,9 +249,9 @@ func (t *Timers) over() func(end) bool {
 
 // sweep drops stale timers before they are due.
 func (t *Timers) sweep() {
-	over := t.over()
-	for _, ends := range []*epoch.Heap[planned]{&t.spans, &t.dates} {
-		*ends = slices.DeleteFunc(*ends, func(p planned) bool { return over(p.end) })
+	stale := t.stale()
+	for _, ends := range []*epoch.Heap[scheduled]{&t.spans, &t.dates} {
+		*ends = slices.DeleteFunc(*ends, func(p scheduled) bool { return stale(p.end) })
 		heap.Init(ends)
 	}
 	t.sweepAt = max(minSweep, 2*len(t.known))
@@ -273,28 +273,28 @@ func (t *Timers) propose(e *epoch.Epoch, due []end) {
 			again = time.Now().Add(epoch.RetryAfter)
 		}
 		for _, due := range ends[i] {
-			heap.Push(&t.spans, planned{due, again})
+			heap.Push(&t.spans, scheduled{due, again})
 		}
 		t.Wake()
 	}, cmds...)
 }
 
-// planned is a timer and the time at which it is due.
-type planned struct {
+// scheduled is a timer and the time at which it is due.
+type scheduled struct {
 	end end
 	at  time.Time
 }
 
 // Before implements epoch.Item.
-func (p planned) Before(other planned) bool { return p.at.Before(other.at) }
+func (p scheduled) Before(other scheduled) bool { return p.at.Before(other.at) }
 
 // Moved implements epoch.Item. It does nothing, because a timer is never looked up in its heap.
-func (p planned) Moved(int) {}
+func (p scheduled) Moved(int) {}
 
-// take pops the timers that are due now and appends them to due.
-func take(ends *epoch.Heap[planned], due []end, now time.Time) []end {
+// popDue pops the timers that are due now and appends them to due.
+func popDue(ends *epoch.Heap[scheduled], due []end, now time.Time) []end {
 	for len(*ends) > 0 && !(*ends)[0].at.After(now) {
-		due = append(due, heap.Pop(ends).(planned).end) //nolint:forcetypeassert // the heap holds only planned
+		due = append(due, heap.Pop(ends).(scheduled).end) //nolint:forcetypeassert // the heap holds only planned
 	}
 	return due
 }

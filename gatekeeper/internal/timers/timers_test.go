@@ -13,7 +13,7 @@ import (
 )
 
 func TestEnd_IsProposedOnceWhenDue(t *testing.T) {
-	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Sleep(time.Hour - time.Millisecond)
 		w.WantProposed(0)
@@ -31,8 +31,8 @@ func TestEnd_IsProposedOnceWhenDue(t *testing.T) {
 	})
 }
 
-func TestEnd_PassedWithoutALeader_IsProposedAtThePromotion(t *testing.T) {
-	inEach(t, dated(), func(w *world, b begun) {
+func TestEnd_PassedWithoutLeader_IsProposedAtPromotion(t *testing.T) {
+	runEach(t, datedChanges(), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Sleep(time.Minute)
 		w.timers.Demote(1)
@@ -46,8 +46,8 @@ func TestEnd_PassedWithoutALeader_IsProposedAtThePromotion(t *testing.T) {
 	})
 }
 
-func TestEnd_OfADrain_RunsInFullFromThePromotion(t *testing.T) {
-	inEach(t, drains(), func(w *world, b begun) {
+func TestEnd_Drain_RunsInFullFromPromotion(t *testing.T) {
+	runEach(t, drainChanges(), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Sleep(time.Hour - time.Second)
 		w.timers.Demote(1)
@@ -60,9 +60,9 @@ func TestEnd_OfADrain_RunsInFullFromThePromotion(t *testing.T) {
 	})
 }
 
-func TestEnd_OfAReplacedChange_IsNotProposed(t *testing.T) {
-	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
-		if b.byHand == nil || b.name == "revoke drain" {
+func TestEnd_ChangeReplaced_IsNotProposed(t *testing.T) {
+	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+		if b.manualEnd == nil || b.name == "revoke drain" {
 			return // two revokes can be in effect at the same time
 		}
 		b.begin(w, time.Hour)
@@ -78,26 +78,26 @@ func TestEnd_OfAReplacedChange_IsNotProposed(t *testing.T) {
 	})
 }
 
-func TestEnd_OfAChangeEndedManually_IsNotProposed(t *testing.T) {
-	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
-		if b.byHand == nil {
+func TestEnd_ChangeEndedManually_IsNotProposed(t *testing.T) {
+	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+		if b.manualEnd == nil {
 			return
 		}
 		b.begin(w, time.Hour)
-		w.do(b.byHand)
+		w.do(b.manualEnd)
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
 		w.wantKnown(0)
 	})
 }
 
-func TestEnd_NotAppended_IsProposedAgainUntilItIs(t *testing.T) {
-	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+func TestEnd_NotAppended_IsRetriedUntilAppended(t *testing.T) {
+	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Fail(consensus.ErrNotAppended)
 		w.Sleep(time.Hour + 10*epoch.RetryAfter + time.Millisecond)
 		w.WantProposed(11)
-		w.Become(nil)
+		w.SetOutcome(nil)
 		w.Sleep(epoch.RetryAfter)
 		w.WantProposed(1)
 		w.Sleep(time.Hour)
@@ -107,16 +107,16 @@ func TestEnd_NotAppended_IsProposedAgainUntilItIs(t *testing.T) {
 }
 
 func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
-	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		var lost []fsm.Command
-		w.Become(func(cmd fsm.Command) batcher.Outcome {
+		w.SetOutcome(func(cmd fsm.Command) batcher.Outcome {
 			lost = append(lost, cmd)
 			return batcher.Outcome{Err: consensus.ErrUnknownOutcome}
 		})
 		w.Sleep(time.Hour)
 		w.WantProposed(1)
-		w.Become(nil)
+		w.SetOutcome(nil)
 		w.Sleep(retryUnknown)
 		w.WantProposed(1) // proposed again, and applied
 		if b.lasts(w.State()) {
@@ -127,9 +127,9 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 			t.Fatal("the first command had an effect even though it was applied late")
 		}
 	})
-	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
-		w.Become(func(cmd fsm.Command) batcher.Outcome {
+		w.SetOutcome(func(cmd fsm.Command) batcher.Outcome {
 			w.Do(cmd)
 			return batcher.Outcome{Err: consensus.ErrUnknownOutcome}
 		})
@@ -139,8 +139,8 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 	})
 }
 
-func TestEnd_FromAnOlderTerm_DoesNothing(t *testing.T) {
-	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+func TestEnd_FromOlderTerm_DoesNothing(t *testing.T) {
+	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Fail(consensus.ErrUnknownOutcome)
 		w.Sleep(time.Hour)
@@ -154,7 +154,7 @@ func TestEnd_FromAnOlderTerm_DoesNothing(t *testing.T) {
 	})
 }
 
-func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
+func TestEnd_ManyNamesInOneChange_ShareFewCommands(t *testing.T) {
 	for count, want := range map[int]int{510: 1, chunk + 1: 2} {
 		var names []string
 		for i := range count {
@@ -191,7 +191,7 @@ func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
 }
 
 func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
-	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
+	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.timers.Demote(1)
 		w.wantKnown(0)
@@ -208,8 +208,8 @@ func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 }
 
 func TestTimers_ReplacedRepeatedly_DropsStaleEnds(t *testing.T) {
-	inEach(t, dated(), func(w *world, b begun) {
-		if b.byHand == nil {
+	runEach(t, datedChanges(), func(w *world, b tempChange) {
+		if b.manualEnd == nil {
 			return // at most 16 of them can exist at the same time
 		}
 		for range 3 * minSweep {
@@ -239,7 +239,7 @@ func TestTimers_NothingToEnd_WritesNothing(t *testing.T) {
 	})
 }
 
-func TestQuarantine_RunsInFullFromThePromotion(t *testing.T) {
+func TestQuarantine_RunsInFullFromPromotion(t *testing.T) {
 	inWorld(t, func(w *world) {
 		recovered, err := w.State().Recovered(fsm.Recovery{ClusterID: "test.2", At: time.Now()})
 		if err != nil {
@@ -273,19 +273,19 @@ func TestQuarantine_RunsInFullFromThePromotion(t *testing.T) {
 
 // If an undo restores a definition, the timers of its pause and its temporary edit are restored too, and both commands
 // are proposed.
-func TestEnd_OfAChangeRestoredByAnUndo_IsProposed(t *testing.T) {
+func TestEnd_ChangeRestoredByUndo_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("s")
 		ends := time.Now().Add(time.Hour)
 		w.edit("dr", 0, ends, "s")
 		w.do(fsm.Pause{Names: []string{"s"}, Until: ends})
-		sd, back := w.State().Definition("s"), w.State().Ends("s")
+		sd, editEnds := w.State().Definition("s"), w.State().Ends("s")
 		deleted := w.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "s", ExpectedVersion: sd.Version}}})
 		pause := *sd.Pause
 		pause.Change = pause.Revision
 		w.Sleep(time.Minute)
 		w.do(fsm.Undo{Change: deleted, Edits: []fsm.UndoEdit{{
-			Change: fsm.Change{Kind: fsm.Create, Name: "s", Definition: sd.Definition}, Pause: &pause, EndsBack: back,
+			Change: fsm.Change{Kind: fsm.Create, Name: "s", Definition: sd.Definition}, Pause: &pause, RestoredEnds: editEnds,
 		}}})
 		w.Sleep(time.Hour - time.Minute - time.Millisecond)
 		w.WantProposed(0)
@@ -297,7 +297,7 @@ func TestEnd_OfAChangeRestoredByAnUndo_IsProposed(t *testing.T) {
 	})
 }
 
-func TestEnd_OfADrainStartedByTheEndOfAnEdit_IsProposed(t *testing.T) {
+func TestEnd_DrainStartedByEditEnd_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("s")
 		w.edit("prod|dr", time.Hour, time.Now().Add(time.Minute), "s")

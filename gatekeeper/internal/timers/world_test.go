@@ -72,17 +72,17 @@ func (w *world) edit(pattern string, drain time.Duration, until time.Time, names
 	return w.do(fsm.EditBatch{Changes: changes, Drain: drain, Until: until})
 }
 
-// begun is a change that ends at a given time.
-type begun struct {
+// tempChange is a change that ends at a given time.
+type tempChange struct {
 	name  string
 	begin func(w *world, lasts time.Duration)
 	lasts func(s *fsm.State) bool
-	// byHand ends the change manually. It is nil if that is not possible.
-	byHand fsm.Command
+	// manualEnd ends the change manually. It is nil if that is not possible.
+	manualEnd fsm.Command
 }
 
-func dated() []begun {
-	return []begun{
+func datedChanges() []tempChange {
+	return []tempChange{
 		{"pause", func(w *world, lasts time.Duration) {
 			w.do(fsm.Pause{Names: []string{"job"}, Until: time.Now().Add(lasts)})
 		}, func(s *fsm.State) bool { return s.Definition("job").Pause != nil }, fsm.Resume{Names: []string{"job"}}},
@@ -94,8 +94,8 @@ func dated() []begun {
 	}
 }
 
-func drains() []begun {
-	return []begun{
+func drainChanges() []tempChange {
+	return []tempChange{
 		{"edit drain", func(w *world, lasts time.Duration) { w.edit("dr", lasts, time.Time{}, "job") },
 			func(s *fsm.State) bool { return len(s.Drains("job")) > 0 }, nil},
 		{"pause drain", func(w *world, lasts time.Duration) {
@@ -109,8 +109,8 @@ func drains() []begun {
 	}
 }
 
-// inEach runs a test for each change, with a semaphore "job" that has one permit with token 1.
-func inEach(t *testing.T, list []begun, test func(w *world, b begun)) {
+// runEach runs a test for each change, with a semaphore "job" that has one permit with token 1.
+func runEach(t *testing.T, list []tempChange, test func(w *world, b tempChange)) {
 	t.Helper()
 	for _, b := range list {
 		t.Run(b.name, func(t *testing.T) {

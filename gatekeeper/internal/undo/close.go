@@ -8,72 +8,72 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// takePause ends a pause, or restores the one it replaced.
-func (p *planner) takePause(entry *fsm.JournalEntry) {
+// undoPause ends a pause, or restores the one it replaced.
+func (p *planner) undoPause(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
 	switch {
 	case current == nil:
-		p.noteOf(name, "it has since been deleted.")
+		p.noteFor(name, "it has since been deleted.")
 	case current.Pause == nil:
-		p.noteOf(name, "that pause has already ended.")
+		p.noteFor(name, "that pause has already ended.")
 	case current.Pause.Revision != entry.Revision && current.Pause.Origin() != entry.Revision:
-		p.noteOf(name, "it has since been paused again by %s with change %d, and remains paused.", current.Pause.Author, current.Pause.Revision)
+		p.noteFor(name, "it has since been paused again by %s with change %d, and remains paused.", current.Pause.Author, current.Pause.Revision)
 	default:
-		p.pause(name, p.pauseBack(name, p.pauseUnder(name, entry)))
+		p.setPause(name, p.restoredPause(name, p.replacedPause(name, entry)))
 	}
 }
 
-// pauseUnder returns the pause that the entry's pause replaced. If that one has been undone, it returns the one before
+// replacedPause returns the pause that the entry's pause replaced. If that one has been undone, it returns the one before
 // it, and so on.
-func (p *planner) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pause {
-	under := entry.Details().PauseBefore
-	for under != nil && p.gone(under.Origin(), about{name: name}) {
-		origin := under.Origin()
-		under = nil
+func (p *planner) replacedPause(name string, entry *fsm.JournalEntry) *semaphore.Pause {
+	replaced := entry.Details().PauseBefore
+	for replaced != nil && p.isUndone(replaced.Origin(), subject{name: name}) {
+		origin := replaced.Origin()
+		replaced = nil
 		for set := range p.state.Journal(name, origin) {
 			if set.Revision == origin && set.Kind == fsm.PausedEvent {
-				under = set.Details().PauseBefore
+				replaced = set.Details().PauseBefore
 			}
 			break
 		}
 	}
-	return under
+	return replaced
 }
 
-// pauseBack returns the pause to restore, or nil if there was none or it would have expired by now.
-func (p *planner) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause {
-	if was == nil {
+// restoredPause returns the pause to restore, or nil if there was none or it would have expired by now.
+func (p *planner) restoredPause(name string, old *semaphore.Pause) *semaphore.Pause {
+	if old == nil {
 		return nil
 	}
-	if p.over(was.Until) {
-		p.noteOf(name, "its earlier pause would have expired by now.")
+	if p.expired(old.Until) {
+		p.noteFor(name, "its earlier pause would have expired by now.")
 		return nil
 	}
-	again := *was
-	again.Change, again.Revision = was.Origin(), 0
-	if again.Stop && p.drain > 0 {
-		again.Drain = p.drain
+	restored := *old
+	restored.Change, restored.Revision = old.Origin(), 0
+	if restored.Stop && p.drain > 0 {
+		restored.Drain = p.drain
 	}
-	return &again
+	return &restored
 }
 
-func (p *planner) over(until time.Time) bool { return !until.IsZero() && !until.After(p.now) }
+func (p *planner) expired(until time.Time) bool { return !until.IsZero() && !until.After(p.now) }
 
-// takeResume restores the pause that was resumed.
-func (p *planner) takeResume(entry *fsm.JournalEntry) {
-	name, was := entry.Semaphore, entry.Pause
+// undoResume restores the pause that was resumed.
+func (p *planner) undoResume(entry *fsm.JournalEntry) {
+	name, old := entry.Semaphore, entry.Pause
 	current := p.definition(name)
 	switch {
 	case current == nil || p.recreated(name):
 		p.deletedSince(name)
-	case current.Pause != nil && samePause(current.Pause, was):
-		p.noteOf(name, "its pause has already been restored.")
+	case current.Pause != nil && samePause(current.Pause, old):
+		p.noteFor(name, "its pause has already been restored.")
 	case current.Pause != nil:
 		p.conflict("%s: it has since been paused again by %s", name, current.Pause.Author)
 	default:
-		if back := p.pauseBack(name, was); back != nil {
-			p.pause(name, back)
+		if restored := p.restoredPause(name, old); restored != nil {
+			p.setPause(name, restored)
 		}
 	}
 }
@@ -82,29 +82,29 @@ func samePause(a, b *semaphore.Pause) bool {
 	return a.Reason == b.Reason && a.Until.Equal(b.Until) && a.Stop == b.Stop
 }
 
-// pause sets a semaphore's pause, or ends it if the argument is nil.
-func (p *planner) pause(name string, back *semaphore.Pause) {
-	now := *p.definition(name)
-	now.Pause = back
-	p.set(name, undoSemaphore{&now, p.ends(name)})
+// setPause sets a semaphore's pause, or ends it if the argument is nil.
+func (p *planner) setPause(name string, restored *semaphore.Pause) {
+	updated := *p.definition(name)
+	updated.Pause = restored
+	p.set(name, undoSemaphore{&updated, p.ends(name)})
 }
 
 // appendPause adds the change to a semaphore's pause. Names with equal pauses share one element.
-func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, was, now *semaphore.Pause) []fsm.UndoPause {
+func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, old, updated *semaphore.Pause) []fsm.UndoPause {
 	key, expected := semaphore.Pause{}, uint64(0)
-	if now != nil {
-		key = *now
+	if updated != nil {
+		key = *updated
 	}
-	if was != nil {
-		expected = was.Revision
+	if old != nil {
+		expected = old.Revision
 	}
-	i, there := at[key]
-	if !there {
+	i, found := at[key]
+	if !found {
 		i = len(list)
 		at[key] = i
-		list = append(list, fsm.UndoPause{Pause: now})
+		list = append(list, fsm.UndoPause{Pause: updated})
 	}
-	list[i].Of = append(list[i].Of, fsm.ExpectedPause{Name: name, Revision: expected})
+	list[i].Expected = append(list[i].Expected, fsm.ExpectedPause{Name: name, Revision: expected})
 	return list
 }
 
@@ -114,9 +114,9 @@ func (p *planner) addPauseNotes() {
 		return
 	}
 	for _, x := range p.out.Command.Pauses {
-		names := make([]string, len(x.Of))
-		for i, of := range x.Of {
-			names[i] = of.Name
+		names := make([]string, len(x.Expected))
+		for i, expected := range x.Expected {
+			names[i] = expected.Name
 		}
 		if x.Pause == nil {
 			p.note("Resumed: %s.", phrase.Names(names))
@@ -126,79 +126,79 @@ func (p *planner) addPauseNotes() {
 	}
 }
 
-// takeCordon ends a cordon, or restores the one it replaced.
-func (p *planner) takeCordon(entry *fsm.JournalEntry) {
+// undoCordon ends a cordon, or restores the one it replaced.
+func (p *planner) undoCordon(entry *fsm.JournalEntry) {
 	id := entry.Cordon.ID
-	current := p.cordonNow(id)
+	current := p.currentCordon(id)
 	switch {
 	case current == nil:
 		p.note("cordon %q: it has already ended.", id)
 	case current.Revision != entry.Revision && current.Origin() != entry.Revision:
 		p.note("cordon %q: it has since been set again by %s with change %d, and remains.", id, current.Author, current.Revision)
 	default:
-		p.cordon(id, p.cordonBack(p.cordonUnder(entry)))
+		p.setCordon(id, p.restoredCordon(p.replacedCordon(entry)))
 	}
 }
 
-// cordonUnder is like pauseUnder, for a cordon.
-func (p *planner) cordonUnder(entry *fsm.JournalEntry) *fsm.Cordon {
-	under := entry.Details().CordonBefore
-	for under != nil && p.gone(under.Origin(), about{cordon: under.ID}) {
-		origin, id := under.Origin(), under.ID
-		under = nil
+// replacedCordon is like replacedPause, for a cordon.
+func (p *planner) replacedCordon(entry *fsm.JournalEntry) *fsm.Cordon {
+	replaced := entry.Details().CordonBefore
+	for replaced != nil && p.isUndone(replaced.Origin(), subject{cordon: replaced.ID}) {
+		origin, id := replaced.Origin(), replaced.ID
+		replaced = nil
 		for set := range p.state.Journal("", origin) {
 			if set.Revision != origin {
 				break
 			}
 			if set.Kind == fsm.CordonedEvent && set.Cordon.ID == id {
-				under = set.Details().CordonBefore
+				replaced = set.Details().CordonBefore
 			}
 		}
 	}
-	return under
+	return replaced
 }
 
-// cordonBack is like pauseBack, for a cordon.
-func (p *planner) cordonBack(was *fsm.Cordon) *fsm.Cordon {
-	if was == nil {
+// restoredCordon is like restoredPause, for a cordon.
+func (p *planner) restoredCordon(old *fsm.Cordon) *fsm.Cordon {
+	if old == nil {
 		return nil
 	}
-	if p.over(was.Until) {
-		p.note("cordon %q: the earlier one would have expired by now.", was.ID)
+	if p.expired(old.Until) {
+		p.note("cordon %q: the earlier one would have expired by now.", old.ID)
 		return nil
 	}
-	again := *was
-	again.Change, again.Revision = was.Origin(), 0
+	restored := *old
+	restored.Change, restored.Revision = old.Origin(), 0
 	if p.drain > 0 {
-		again.Drain = p.drain
+		restored.Drain = p.drain
 	}
-	return &again
+	return &restored
 }
 
-func (p *planner) takeUncordon(entry *fsm.JournalEntry) {
-	was := entry.Cordon
-	switch current := p.cordonNow(was.ID); {
-	case current != nil && sameCordon(current, was):
-		p.note("cordon %q: it has already been restored.", was.ID)
+func (p *planner) undoUncordon(entry *fsm.JournalEntry) {
+	old := entry.Cordon
+	switch current := p.currentCordon(old.ID); {
+	case current != nil && sameCordon(current, old):
+		p.note("cordon %q: it has already been restored.", old.ID)
 	case current != nil:
-		p.conflict("cordon %q: it has since been set again by %s", was.ID, current.Author)
+		p.conflict("cordon %q: it has since been set again by %s", old.ID, current.Author)
 	default:
-		if back := p.cordonBack(was); back != nil {
-			p.cordon(was.ID, back)
+		if restored := p.restoredCordon(old); restored != nil {
+			p.setCordon(old.ID, restored)
 		}
 	}
 }
 
-func (p *planner) cordon(id string, back *fsm.Cordon) {
-	if back == nil {
+func (p *planner) setCordon(id string, restored *fsm.Cordon) {
+	if restored == nil {
 		p.note("Cordon %q is lifted.", id)
 	} else {
-		p.note("Cordon %q is restored: %s.", id, phrase.Closed(back.Author, back.Reason, back.Until))
+		p.note("Cordon %q is restored: %s.", id, phrase.Closed(restored.Author, restored.Reason, restored.Until))
 	}
 	if _, planned := p.cordons[id]; !planned {
 		p.cordonOrder = append(p.cordonOrder, id)
 	}
-	p.cordons[id] = back
+	p.cordons[id] = restored
 }
 
 func sameCordon(a, b *fsm.Cordon) bool {

@@ -33,19 +33,19 @@ func (p *planner) claim(name string, firing semaphore.Firing) *semaphore.Claim {
 	return p.state.Claim(name, firing)
 }
 
-// takeFirings restores forgotten firings, or again forgets the firings that an undo restored.
-func (p *planner) takeFirings(entry *fsm.JournalEntry) {
+// undoFiringChange restores forgotten firings, or again forgets the firings that an undo restored.
+func (p *planner) undoFiringChange(entry *fsm.JournalEntry) {
 	name, change := entry.Semaphore, entry.Details().Firings
 	forgotten := entry.Kind == fsm.FiringsForgotten
 	var set []*semaphore.Claim
-	for _, was := range change.Claims {
-		switch now := p.claim(name, was.Firing); {
-		case now != nil && now.Token != was.Token:
+	for _, before := range change.Claims {
+		switch after := p.claim(name, before.Firing); {
+		case after != nil && after.Token != before.Token:
 			p.conflict("%s: firing %s has since been claimed again by %s in %s (token %d)",
-				name, phrase.Firing(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
+				name, phrase.Firing(before.Firing), after.Winner.Acquirer, after.Winner.Group, after.Token)
 			return // an entry is undone completely or not at all
-		case (now == nil) == forgotten:
-			set = append(set, was)
+		case (after == nil) == forgotten:
+			set = append(set, before)
 		}
 	}
 	f := p.firingsOf(name)
@@ -66,18 +66,18 @@ func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	case !forgotten && f.mark.Equal(change.MarkAfter):
 		f.mark, moved = change.MarkBefore, true
 	default:
-		p.noteOf(name, "firings up to %s have since been forgotten, and remain forgotten.", phrase.Instant(f.mark))
+		p.noteFor(name, "firings up to %s have since been forgotten, and remain forgotten.", phrase.Instant(f.mark))
 	}
 	switch {
 	case len(set) == 0 && !moved:
-		p.noteOf(name, "there is nothing left to undo.")
+		p.noteFor(name, "there is nothing left to undo.")
 	case forgotten:
-		p.noteOf(name, "%s remembered again.", phrase.Count(len(set), "firing is", "firings are"))
+		p.noteFor(name, "%s remembered again.", phrase.Count(len(set), "firing is", "firings are"))
 	default:
-		p.noteOf(name, "%s forgotten again.", phrase.Count(len(set), "firing is", "firings are"))
+		p.noteFor(name, "%s forgotten again.", phrase.Count(len(set), "firing is", "firings are"))
 	}
 	if moved {
-		p.noteOf(name, "firings due up to %s count as forgotten.", phrase.Instant(f.mark))
+		p.noteFor(name, "firings due up to %s count as forgotten.", phrase.Instant(f.mark))
 	}
 }
 
@@ -86,17 +86,17 @@ func (p *planner) buildFirings() (list []fsm.UndoFirings) {
 	for _, name := range p.firingOrder {
 		f, u := p.firings[name], fsm.UndoFirings{Semaphore: name}
 		for _, firing := range f.order {
-			switch was, now := p.state.Claim(name, firing), f.claims[firing]; {
-			case was == nil && now != nil:
-				u.Back = append(u.Back, now)
-			case was != nil && now == nil:
-				u.Forget = append(u.Forget, fsm.ExpectedClaim{Firing: firing, Token: was.Token})
+			switch before, after := p.state.Claim(name, firing), f.claims[firing]; {
+			case before == nil && after != nil:
+				u.Restore = append(u.Restore, after)
+			case before != nil && after == nil:
+				u.Forget = append(u.Forget, fsm.ExpectedClaim{Firing: firing, Token: before.Token})
 			}
 		}
 		if mark := p.state.LowWater(name); !f.mark.Equal(mark) {
 			u.LowWater, u.ExpectedLowWater = f.mark, mark
 		}
-		if len(u.Back)+len(u.Forget) > 0 || !u.LowWater.IsZero() {
+		if len(u.Restore)+len(u.Forget) > 0 || !u.LowWater.IsZero() {
 			list = append(list, u)
 		}
 	}

@@ -48,7 +48,7 @@ func (c *cluster) forget(lowerTo time.Time, firings ...semaphore.Firing) uint64 
 	return c.Do(cmd)
 }
 
-func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
+func TestUndo_ForgottenFiringReclaimed_IsConflict(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)
 	change := c.forget(time.Time{}, due(9000), due(9100))
@@ -64,23 +64,23 @@ func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)
 	change := c.forget(due(60).Due, due(9000), due(9100))
-	back := c.undo(change)
+	restore := c.undo(change)
 	confirm := func(u *fsm.Undo) []preview.Confirmation {
 		change := preview.Change{Undo: u}
 		effects, _ := preview.Effects(c.State(), statetest.Patterns{}, change)
 		return preview.Confirm(c.State(), statetest.Patterns{}, change, effects)
 	}
-	if got := confirm(back.Command); len(got) != 0 {
+	if got := confirm(restore.Command); len(got) != 0 {
 		t.Errorf("Confirm() of an undo that restores firings = %v, want none", got)
 	}
-	got := confirm(c.undo(c.Do(*back.Command)).Command)
+	got := confirm(c.undo(c.Do(*restore.Command)).Command)
 	if len(got) != 2 || got[0].Kind != preview.ForgetsFirings || got[0].Text != "job: 2 firings are forgotten, and can be claimed again" {
 		t.Errorf("Confirm() of an undo that forgets firings again = %v, want two confirmations", got)
 	}
 }
 
 // The mark rises every minute. This must not prevent an undo, and the undo must not lower the mark.
-func TestUndo_OfForgottenFirings_AfterTheMarkRose_DoesNotLowerIt(t *testing.T) {
+func TestUndo_ForgottenFirings_MarkRoseSince_DoesNotLowerIt(t *testing.T) {
 	for _, x := range []struct {
 		upTo, want int
 	}{{10, 8000}, {8500, 8500}} {
@@ -96,7 +96,7 @@ func TestUndo_OfForgottenFirings_AfterTheMarkRose_DoesNotLowerIt(t *testing.T) {
 }
 
 // Several changes to one firing memory are undone in one step, newest first.
-func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
+func TestUndo_SeveralForgetCommands_IsOneStep(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)
 	before := rules(c.State())
@@ -107,7 +107,7 @@ func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
 	if after := rules(c.State()); !slices.Equal(after, before) {
 		t.Errorf("after the undo: got\n%q, want\n%q", after, before)
 	}
-	if len(u.Command.Firings) != 1 || len(u.Command.Firings[0].Back) != 2 {
+	if len(u.Command.Firings) != 1 || len(u.Command.Firings[0].Restore) != 2 {
 		t.Errorf("Firings = %+v, want one element with two claims", u.Command.Firings)
 	}
 }

@@ -59,21 +59,21 @@ func entriesOf(state *fsm.State, change uint64) (entries []*fsm.JournalEntry) {
 	return entries
 }
 
-// about identifies the subject of an entry: a semaphore or a cordon.
-type about struct{ name, cordon string }
+// subject identifies the subject of an entry: a semaphore or a cordon.
+type subject struct{ name, cordon string }
 
-func aboutOf(e *fsm.JournalEntry) about {
+func subjectOf(e *fsm.JournalEntry) subject {
 	if e.Cordon != nil {
-		return about{cordon: e.Cordon.ID}
+		return subject{cordon: e.Cordon.ID}
 	}
-	return about{name: e.Semaphore}
+	return subject{name: e.Semaphore}
 }
 
 // undo is a change in the journal that undid other changes.
 type undo struct {
 	entry   *fsm.JournalEntry // its first entry
 	partial bool
-	covers  map[about]bool // only if partial
+	covers  map[subject]bool // only if partial
 }
 
 // undos maps changes to their undos, oldest first.
@@ -88,20 +88,20 @@ func undosOf(state *fsm.State) undos {
 			continue
 		}
 		if last == nil || last.entry.Revision != entry.Revision {
-			last = &undo{entry: entry, covers: make(map[about]bool)}
+			last = &undo{entry: entry, covers: make(map[subject]bool)}
 			changes := []uint64{change}
 			if whole := entry.Change; whole != nil {
 				last.partial = whole.Partial
 				changes = append(changes, whole.AlsoUndoes...)
 				for _, name := range whole.Names {
-					last.covers[about{name: name}] = name != ""
+					last.covers[subject{name: name}] = name != ""
 				}
 			}
 			for _, c := range changes {
 				all[c] = append(all[c], last)
 			}
 		}
-		last.covers[aboutOf(entry)] = true
+		last.covers[subjectOf(entry)] = true
 	}
 	return all
 }
@@ -111,7 +111,7 @@ func undosOf(state *fsm.State) undos {
 func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	all := undosOf(state)
 	return func(e *fsm.JournalEntry) uint64 {
-		by := all.of(e.Revision, aboutOf(e), func(uint64, about) bool { return false })
+		by := all.find(e.Revision, subjectOf(e), func(uint64, subject) bool { return false })
 		if by == nil {
 			return 0
 		}
@@ -119,14 +119,14 @@ func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	}
 }
 
-// of returns the undo of a change's effect on a semaphore or cordon, or nil if there is none or it has itself been
+// find returns the undo of a change's effect on a semaphore or cordon, or nil if there is none or it has itself been
 // undone. It skips undos for which the function returns true.
-func (u undos) of(change uint64, what about, without func(change uint64, what about) bool) *undo {
+func (u undos) find(change uint64, what subject, skip func(change uint64, what subject) bool) *undo {
 	for _, by := range slices.Backward(u[change]) {
-		if by.partial && !by.covers[what] || without(by.entry.Revision, what) || by.entry.Revision <= change {
+		if by.partial && !by.covers[what] || skip(by.entry.Revision, what) || by.entry.Revision <= change {
 			continue
 		}
-		if u.of(by.entry.Revision, what, without) == nil {
+		if u.find(by.entry.Revision, what, skip) == nil {
 			return by
 		}
 	}

@@ -47,7 +47,7 @@ func permits(n uint32) func(*semaphore.Definition) {
 
 // The journal keeps 100 entries for each semaphore. A hundred runs of a job must not prevent its move from being
 // undone.
-func TestUndo_OfAMove_AfterManyRuns_IsComplete(t *testing.T) {
+func TestUndo_MoveAfterManyRuns_IsComplete(t *testing.T) {
 	c := newCluster(t)
 	c.Define("busy", statetest.Group("prod"))
 	c.Define("quiet", statetest.Group("prod"))
@@ -63,7 +63,7 @@ func TestUndo_OfAMove_AfterManyRuns_IsComplete(t *testing.T) {
 	c.wantGroups("prod", "prod")
 }
 
-func TestUndo_EntriesForgotten_NamesThem_AndUndoesTheRestWhenAsked(t *testing.T) {
+func TestUndo_EntriesForgotten_ListsThemAndUndoesTheRestIfPartial(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"a", "b", "busy"} {
 		c.Define(name, statetest.Group("prod"))
@@ -86,7 +86,7 @@ func TestUndo_EntriesForgotten_NamesThem_AndUndoesTheRestWhenAsked(t *testing.T)
 }
 
 func TestUndo_ChangeBeforeLevel3_MissingEntriesAreUnknown(t *testing.T) {
-	c := &cluster{statetest.Old(t)}
+	c := &cluster{statetest.NewLevel1(t)}
 	c.Do(fsm.RaiseFeatureLevel{Level: 2})
 	c.Define("busy", statetest.Group("prod"))
 	c.Define("quiet", statetest.Group("prod"))
@@ -104,7 +104,7 @@ func TestUndo_ChangeBeforeLevel3_MissingEntriesAreUnknown(t *testing.T) {
 	}
 }
 
-func TestUndo_SkipConflicts_LeavesThemAndUndoesTheRest(t *testing.T) {
+func TestUndo_SkipConflicts_UndoesTheRest(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"a", "b", "c"} {
 		c.Define(name, statetest.Group("prod"))
@@ -148,7 +148,7 @@ func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
 	c.Define("a", statetest.Group("prod"))
 	c.Define("b", statetest.Group("prod"))
 	c.Define("z", statetest.Group("prod"))
-	was := definitions(c.State())
+	before := definitions(c.State())
 	changes := []uint64{
 		c.move("dr", "a", "b"),
 		c.Define("a", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "dr", 77 }),
@@ -168,7 +168,7 @@ func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
 	done := c.carryOut(u)
 	c.wantGroups("prod", "prod", "prod")
 	for name, d := range definitions(c.State()) {
-		if was[name] == nil || len(semaphore.Changed(was[name], d)) > 0 {
+		if before[name] == nil || len(semaphore.Changed(before[name], d)) > 0 {
 			t.Errorf("%s was not restored: %+v", name, d)
 		}
 	}
@@ -205,21 +205,21 @@ func TestUndo_OfSeveralChanges_EditAndPauseOfOneSemaphore(t *testing.T) {
 	}
 }
 
-func TestUndo_OneOfSeveralChangesIsForgotten(t *testing.T) {
+func TestUndo_OneOfSeveralChangesForgotten_IsErrorUnlessPartial(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
-	gone := c.State().Revision()
+	forgotten := c.State().Revision()
 	c.Define("b", statetest.Group("prod"))
 	for i := range 100 {
 		c.Define("a", permits(uint32(20+i)))
 	}
 	last := c.Define("b", statetest.Group("dr"))
-	var none *NoSuchChangeError
-	if _, err := NewPlan(c.State(), Request{Changes: []uint64{gone, last}}, c.Now); !errors.As(err, &none) || none.Change != gone {
+	var notFound *NoSuchChangeError
+	if _, err := NewPlan(c.State(), Request{Changes: []uint64{forgotten, last}}, c.Now); !errors.As(err, &notFound) || notFound.Change != forgotten {
 		t.Fatalf("NewPlan() = %v, want a NoSuchChangeError for the forgotten change", err)
 	}
-	u := c.plan(Request{Changes: []uint64{gone, last}, Partial: true})
-	if len(u.Missing) != 1 || u.Missing[0].Change != gone || u.Command == nil || !u.Command.Partial {
+	u := c.plan(Request{Changes: []uint64{forgotten, last}, Partial: true})
+	if len(u.Missing) != 1 || u.Missing[0].Change != forgotten || u.Command == nil || !u.Command.Partial {
 		t.Fatalf("plan with Partial = %+v, want a partial command and the missing change", u)
 	}
 }

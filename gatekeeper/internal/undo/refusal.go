@@ -50,8 +50,8 @@ func (p *Plan) Expect(shown, id string) error {
 	return p.conflict("the undo would no longer have the effect that was previewed: preview it again")
 }
 
-// Overtaken returns the *ConflictError for a plan that the state machine refused.
-func (p *Plan) Overtaken(c *fsm.Conflict) error {
+// StaleError returns the *ConflictError for a plan that the state machine refused.
+func (p *Plan) StaleError(c *fsm.Conflict) error {
 	switch c.Kind {
 	case fsm.ConflictPause:
 		return p.conflict(c.Name + ": somebody else paused or resumed it in the meantime; preview the undo again")
@@ -79,17 +79,17 @@ func (r *Request) Reason() string { return "undo of " + changesText(r.Changes) }
 
 // changesText lists changes.
 func changesText(changes []uint64) string {
-	const most = 5
+	const maxListed = 5
 	decimal := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	if len(changes) == 1 {
 		return "change " + decimal(changes[0])
 	}
 	var texts []string
-	for _, c := range changes[:min(most, len(changes))] {
+	for _, c := range changes[:min(maxListed, len(changes))] {
 		texts = append(texts, decimal(c))
 	}
 	text := "changes " + strings.Join(texts, ", ")
-	if more := len(changes) - most; more > 0 {
+	if more := len(changes) - maxListed; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
@@ -97,9 +97,9 @@ func changesText(changes []uint64) string {
 
 // text describes the parts of the change that are no longer in the journal.
 func (m *Missing) text() string {
-	const most = 20
-	parts := slices.Clone(m.Names[:min(most, len(m.Names))])
-	if more := len(m.Names) - most; more > 0 {
+	const maxListed = 20
+	parts := slices.Clone(m.Names[:min(maxListed, len(m.Names))])
+	if more := len(m.Names) - maxListed; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
 	if m.Cordons > 0 {

@@ -66,7 +66,7 @@ func (e *NoSuchChangeError) Error() string {
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
 		out:   Plan{request: what},
-		state: state, drain: what.Drain, now: now, undos: undosOf(state), taken: make(map[taken]bool),
+		state: state, drain: what.Drain, now: now, undos: undosOf(state), handled: make(map[handled]bool),
 		semaphores: make(map[string]*undoSemaphore), cordons: make(map[string]*fsm.Cordon), firings: make(map[string]*undoFirings),
 	}
 	changes := slices.Compact(slices.Sorted(slices.Values(what.Changes)))
@@ -80,7 +80,7 @@ func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 			p.out.Missing = append(p.out.Missing, missing)
 		}
 		if len(entries) == 0 && missing == nil {
-			by = p.undone(change, about{})
+			by = p.findUndo(change, subject{})
 			p.noteUndone(by)
 			found++
 			continue
@@ -92,7 +92,7 @@ func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 			continue
 		}
 		found++
-		done := p.takeAll(entries)
+		done := p.undoAll(entries)
 		if done != nil && missing == nil {
 			p.noteUndone(done)
 			by = done
@@ -107,7 +107,7 @@ func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	}
 	if c := p.out.Command; c != nil {
 		c.Partial = len(p.out.Missing)+len(p.out.Skipped) > 0
-	} else if by != nil && len(p.taken) == 0 && len(p.out.Conflicts)+len(p.out.Missing) == 0 {
+	} else if by != nil && len(p.handled) == 0 && len(p.out.Conflicts)+len(p.out.Missing) == 0 {
 		p.out.UndoneBy = by.entry.Revision
 	}
 	p.addNameNotes()
@@ -130,12 +130,12 @@ func noSuchChange(state *fsm.State, change uint64) error {
 
 // planner holds the state of an undo while it is being planned.
 type planner struct {
-	state  *fsm.State
-	change uint64 // being undone
-	drain  time.Duration
-	now    time.Time
-	undos  undos
-	taken  map[taken]bool // what the plan undoes so far
+	state   *fsm.State
+	change  uint64 // being undone
+	drain   time.Duration
+	now     time.Time
+	undos   undos
+	handled map[handled]bool // what the plan undoes so far
 	// semaphores and cordons hold the modified objects as the plan leaves them so far. order and cordonOrder list them
 	// in the order in which they were first modified.
 	semaphores         map[string]*undoSemaphore
@@ -144,14 +144,14 @@ type planner struct {
 	firings            map[string]*undoFirings // by semaphore
 	firingOrder        []string
 	texts              []string            // notes about individual names, in order
-	about              map[string][]string // the names to which each note applies
+	namesByText        map[string][]string // the names to which each note applies
 	out                Plan
 }
 
-// taken is the effect of one change on one semaphore or cordon.
-type taken struct {
+// handled is the effect of one change on one semaphore or cordon.
+type handled struct {
 	change uint64
-	what   about
+	what   subject
 }
 
 // undoSemaphore is a semaphore as the plan leaves it so far. definition is nil if it is deleted.
@@ -160,16 +160,16 @@ type undoSemaphore struct {
 	ends       []*fsm.EditEnd
 }
 
-// undone returns the undo of a change's effect on a semaphore or cordon, or nil if there is none.
-func (p *planner) undone(change uint64, what about) *undo {
-	return p.undos.of(change, what, func(change uint64, what about) bool {
-		return change == p.change || p.taken[taken{change, what}]
+// findUndo returns the undo of a change's effect on a semaphore or cordon, or nil if there is none.
+func (p *planner) findUndo(change uint64, what subject) *undo {
+	return p.undos.find(change, what, func(change uint64, what subject) bool {
+		return change == p.change || p.handled[handled{change, what}]
 	})
 }
 
-// gone reports whether a change's effect on a semaphore or cordon has already been undone, or is undone by this plan.
-func (p *planner) gone(change uint64, what about) bool {
-	return p.taken[taken{change, what}] || p.undone(change, what) != nil
+// isUndone reports whether a change's effect on a semaphore or cordon has already been undone, or is undone by this plan.
+func (p *planner) isUndone(change uint64, what subject) bool {
+	return p.handled[handled{change, what}] || p.findUndo(change, what) != nil
 }
 
 // missing is like MissingOf for the current change, but omits the parts that have already been undone.
@@ -178,30 +178,30 @@ func (p *planner) missing() *Missing {
 	if m == nil {
 		return nil
 	}
-	if slices.ContainsFunc(p.undos[p.change], func(u *undo) bool { return !u.partial }) && p.undone(p.change, about{}) != nil {
+	if slices.ContainsFunc(p.undos[p.change], func(u *undo) bool { return !u.partial }) && p.findUndo(p.change, subject{}) != nil {
 		return nil
 	}
-	m.Names = slices.DeleteFunc(m.Names, func(name string) bool { return p.undone(p.change, about{name: name}) != nil })
+	m.Names = slices.DeleteFunc(m.Names, func(name string) bool { return p.findUndo(p.change, subject{name: name}) != nil })
 	if len(m.Names) == 0 && m.Cordons == 0 && !m.Unknown {
 		return nil
 	}
 	return m
 }
 
-// takeAll undoes the entries of one change, except those that have already been undone. If all of them have been, it
+// undoAll undoes the entries of one change, except those that have already been undone. If all of them have been, it
 // returns the undo that did so.
-func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
+func (p *planner) undoAll(entries []*fsm.JournalEntry) *undo {
 	var by *undo
 	var names []string
 	for _, entry := range entries {
-		if done := p.undone(p.change, aboutOf(entry)); done != nil {
+		if done := p.findUndo(p.change, subjectOf(entry)); done != nil {
 			by, names = done, append(names, entry.Semaphore)
 			continue
 		}
 		before := len(p.out.Conflicts)
-		p.take(entry)
+		p.undoEntry(entry)
 		if len(p.out.Conflicts) == before {
-			p.taken[taken{p.change, aboutOf(entry)}] = true
+			p.handled[handled{p.change, subjectOf(entry)}] = true
 		}
 	}
 	if len(names) == len(entries) {
@@ -209,13 +209,13 @@ func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	}
 	for _, name := range names {
 		if name != "" {
-			p.noteOf(name, "it has already been undone by change %d, made by %s.", by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+			p.noteFor(name, "it has already been undone by change %d, made by %s.", by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
 		}
 	}
 	return nil
 }
 
-// definition, ends and cordonNow return a semaphore's definition, its edit ends, and a cordon, as the plan leaves them
+// definition, ends and currentCordon return a semaphore's definition, its edit ends, and a cordon, as the plan leaves them
 // so far.
 func (p *planner) definition(name string) *fsm.StoredDefinition {
 	if s := p.semaphores[name]; s != nil {
@@ -231,7 +231,7 @@ func (p *planner) ends(name string) []*fsm.EditEnd {
 	return p.state.Ends(name)
 }
 
-func (p *planner) cordonNow(id string) *fsm.Cordon {
+func (p *planner) currentCordon(id string) *fsm.Cordon {
 	if c, planned := p.cordons[id]; planned {
 		return c
 	}
@@ -249,18 +249,18 @@ func (p *planner) set(name string, now undoSemaphore) {
 // build creates the command that turns the current state into the planned one.
 func (p *planner) build(changes []uint64) {
 	newest := changes[len(changes)-1]
-	command := fsm.Undo{Change: newest, Also: changes[:len(changes)-1], Drain: p.drain}
+	command := fsm.Undo{Change: newest, OtherChanges: changes[:len(changes)-1], Drain: p.drain}
 	pauses := make(map[semaphore.Pause]int) // indexes into command.Pauses; the zero Pause means none
 	for _, name := range p.order {
 		before, now := p.state.Definition(name), p.semaphores[name]
 		after := now.definition
 		e := fsm.UndoEdit{Change: fsm.Change{Name: name}}
-		was := p.state.Ends(name)
+		old := p.state.Ends(name)
 		switch {
 		case before == nil && after == nil:
 			continue
 		case before == nil:
-			e.Kind, e.Definition, e.Pause, e.EndsBack = fsm.Create, after.Definition, after.Pause, now.ends
+			e.Kind, e.Definition, e.Pause, e.RestoredEnds = fsm.Create, after.Definition, after.Pause, now.ends
 			command.Edits = append(command.Edits, e)
 			continue
 		case after == nil:
@@ -269,17 +269,17 @@ func (p *planner) build(changes []uint64) {
 			continue
 		}
 		e.Kind, e.Definition, e.ExpectedVersion = fsm.Replace, after.Definition, before.Version
-		for _, end := range was {
+		for _, end := range old {
 			if !slices.Contains(now.ends, end) {
-				e.EndsGone = append(e.EndsGone, end.Revision)
+				e.RemovedEnds = append(e.RemovedEnds, end.Revision)
 			}
 		}
 		for _, end := range now.ends {
-			if !slices.Contains(was, end) {
-				e.EndsBack = append(e.EndsBack, end)
+			if !slices.Contains(old, end) {
+				e.RestoredEnds = append(e.RestoredEnds, end)
 			}
 		}
-		if len(semaphore.Changed(before.Definition, after.Definition)) > 0 || len(e.EndsGone)+len(e.EndsBack) > 0 {
+		if len(semaphore.Changed(before.Definition, after.Definition)) > 0 || len(e.RemovedEnds)+len(e.RestoredEnds) > 0 {
 			command.Edits = append(command.Edits, e)
 		}
 		if after.Pause != before.Pause {
@@ -287,13 +287,13 @@ func (p *planner) build(changes []uint64) {
 		}
 	}
 	for _, id := range p.cordonOrder {
-		was, now := p.state.Cordon(id), p.cordons[id]
-		if was == now {
+		old, now := p.state.Cordon(id), p.cordons[id]
+		if old == now {
 			continue
 		}
 		o := fsm.UndoCordon{ID: id, Cordon: now}
-		if was != nil {
-			o.Expected = was.Revision
+		if old != nil {
+			o.Expected = old.Revision
 		}
 		command.Cordons = append(command.Cordons, o)
 	}
@@ -303,25 +303,25 @@ func (p *planner) build(changes []uint64) {
 	}
 }
 
-// take plans the undo of one entry.
-func (p *planner) take(entry *fsm.JournalEntry) {
+// undoEntry plans the undo of one entry.
+func (p *planner) undoEntry(entry *fsm.JournalEntry) {
 	switch entry.Kind {
 	case fsm.Created:
-		p.takeCreation(entry)
+		p.undoCreation(entry)
 	case fsm.Replaced, fsm.RevertedEvent:
-		p.takeEdit(entry)
+		p.undoEdit(entry)
 	case fsm.Deleted:
-		p.takeDeletion(entry)
+		p.undoDeletion(entry)
 	case fsm.PausedEvent:
-		p.takePause(entry)
+		p.undoPause(entry)
 	case fsm.ResumedEvent:
-		p.takeResume(entry)
+		p.undoResume(entry)
 	case fsm.CordonedEvent:
-		p.takeCordon(entry)
+		p.undoCordon(entry)
 	case fsm.UncordonedEvent:
-		p.takeUncordon(entry)
+		p.undoUncordon(entry)
 	case fsm.FiringsForgotten, fsm.FiringsRemembered:
-		p.takeFirings(entry)
+		p.undoFiringChange(entry)
 	default:
 		p.conflict("change %d is not an edit, pause, resume, cordon or forget-firings change, so it cannot be undone", entry.Revision)
 	}
@@ -331,21 +331,21 @@ func (p *planner) note(format string, args ...any) {
 	p.out.Notes = append(p.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// noteOf adds a note about one name. Equal notes about different names are combined.
-func (p *planner) noteOf(name, format string, args ...any) {
+// noteFor adds a note about one name. Equal notes about different names are combined.
+func (p *planner) noteFor(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if p.about == nil {
-		p.about = make(map[string][]string)
+	if p.namesByText == nil {
+		p.namesByText = make(map[string][]string)
 	}
-	if p.about[text] == nil {
+	if p.namesByText[text] == nil {
 		p.texts = append(p.texts, text)
 	}
-	p.about[text] = append(p.about[text], name)
+	p.namesByText[text] = append(p.namesByText[text], name)
 }
 
 func (p *planner) addNameNotes() {
 	for _, text := range p.texts {
-		p.note("%s: %s", phrase.Names(p.about[text]), text)
+		p.note("%s: %s", phrase.Names(p.namesByText[text]), text)
 	}
 }
 

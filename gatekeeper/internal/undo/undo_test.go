@@ -102,7 +102,7 @@ func rules(s *fsm.State) (all []string) {
 	return all
 }
 
-func TestUndo_OfEachKind_RestoresTheState_AndARepeatDoesNothing(t *testing.T) {
+func TestUndo_OfEachKind_RestoresStateAndIsIdempotent(t *testing.T) {
 	for name, x := range undoable {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -150,7 +150,7 @@ func (c *cluster) wantUndone(change, by uint64) {
 	}
 }
 
-func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
+func TestUndo_FieldSetSince_IsConflictNamingTheField(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(c *cluster) uint64
 		since  func(c *cluster)
@@ -193,7 +193,7 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 
 // A definition that somebody has since created under the same name is not the one that was changed, even if the two are
 // identical.
-func TestUndo_RecreatedSince_LeavesTheNewDefinition(t *testing.T) {
+func TestUndo_RecreatedSince_KeepsNewDefinition(t *testing.T) {
 	remove := func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }
 	create := func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }
 	for name, x := range map[string]struct {
@@ -257,29 +257,29 @@ func TestUndo_RecreatedSince_LeavesTheNewDefinition(t *testing.T) {
 }
 
 // The value was reverted manually, and then somebody else set it again. The undo must not revert that.
-func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
+func TestUndo_SetSinceToSameValue_IsConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
-	there := c.Define("job", statetest.Group("dr"))
+	edited := c.Define("job", statetest.Group("dr"))
 	c.Define("job", statetest.Group("prod"))
 	c.Define("job", statetest.Group("dr"))
-	u := c.undo(there)
+	u := c.undo(edited)
 	if u.Command != nil || len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "group_pattern has been set again since, in change") {
 		t.Errorf("NewPlan() = %+v, want a conflict", u)
 	}
 }
 
 // Neither changes that have been undone since nor temporary edits that have ended are conflicts.
-func TestUndo_SetSinceAndReverted_IsNotAConflict(t *testing.T) {
+func TestUndo_SetSinceAndReverted_IsNoConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
-	there := c.Define("job", statetest.Group("dr"))
+	edited := c.Define("job", statetest.Group("dr"))
 	other := c.Define("job", statetest.Group("lab"))
 	c.carryOut(c.undo(other))
 	timed := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("lab"))}, Until: c.Now.Add(time.Hour)})
 	c.Now = c.Now.Add(time.Hour)
 	c.Do(fsm.Revert{Change: timed, Term: 1, Names: []string{"job"}})
-	u := c.undo(there)
+	u := c.undo(edited)
 	c.carryOut(u)
 	if got := c.State().Definition("job").Definition.GroupPattern; got != "prod" {
 		t.Errorf("group pattern = %q after the undo, want prod; plan %+v", got, u)
@@ -331,7 +331,7 @@ func TestUndo_AlreadyEnded_DoesNothing(t *testing.T) {
 }
 
 // A pause that would already have ended and temporary values that have ended are not restored.
-func TestUndo_OfADeletion_RestoresTheStateAsOfNow(t *testing.T) {
+func TestUndo_Deletion_RestoresStateAsOfNow(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	temporary := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
@@ -355,14 +355,14 @@ func TestUndo_OfADeletion_RestoresTheStateAsOfNow(t *testing.T) {
 }
 
 // If pauses replaced each other, each undo ends only its own pause, in whatever order they are undone.
-func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
+func TestUndo_StackedPauses_InAnyOrder(t *testing.T) {
 	reason := func(c *cluster) string {
 		if p := c.State().Definition("job").Pause; p != nil {
 			return p.Reason
 		}
 		return ""
 	}
-	pile := func(t *testing.T) (c *cluster, pauses []uint64) {
+	stackPauses := func(t *testing.T) (c *cluster, pauses []uint64) {
 		c = newCluster(t)
 		c.Define("job", nil)
 		for _, reason := range []string{"first", "second", "third"} {
@@ -371,7 +371,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		return c, pauses
 	}
 	t.Run("newest first", func(t *testing.T) {
-		c, pauses := pile(t)
+		c, pauses := stackPauses(t)
 		for i, want := range []string{"second", "first", ""} {
 			c.carryOut(c.undo(pauses[2-i]))
 			if got := reason(c); got != want {
@@ -380,7 +380,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		}
 	})
 	t.Run("replaced pause, then undo the undo", func(t *testing.T) {
-		c, pauses := pile(t)
+		c, pauses := stackPauses(t)
 		if u := c.undo(pauses[1]); u.Command != nil || !strings.Contains(u.Notes[0], "paused again since, by ann with change") {
 			t.Fatalf("plan = %+v, want no command and a note about the later pause", u)
 		}
@@ -415,7 +415,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 	})
 }
 
-func TestUndo_OfTheEndOfAnEdit_RestoresItsValuesPermanently(t *testing.T) {
+func TestUndo_EditEnd_RestoresValuesPermanently(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
@@ -426,7 +426,7 @@ func TestUndo_OfTheEndOfAnEdit_RestoresItsValuesPermanently(t *testing.T) {
 	}
 }
 
-func TestUndo_OfAnEditThatEnds_LeavesNoEndBehind(t *testing.T) {
+func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
@@ -440,7 +440,7 @@ func TestUndo_OfAnEditThatEnds_LeavesNoEndBehind(t *testing.T) {
 	}
 }
 
-func TestUndo_WithADrain_AppliesItToRestoredPauses(t *testing.T) {
+func TestUndo_WithDrain_AppliesItToRestoredPauses(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
@@ -454,7 +454,7 @@ func TestUndo_WithADrain_AppliesItToRestoredPauses(t *testing.T) {
 }
 
 // Like the preview of an edit, the preview of an undo names the holders that restored pauses and cordons stop.
-func TestEffects_OfAnUndo_NameStoppedHolders(t *testing.T) {
+func TestEffects_Undo_NameStoppedHolders(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Define("other", nil)
@@ -490,7 +490,7 @@ func TestEffects_OfAnUndo_NameStoppedHolders(t *testing.T) {
 	}
 }
 
-func TestUndo_ManyNamesOfOneChange_ShareAPause(t *testing.T) {
+func TestUndo_ManyNamesInOneChange_ShareOnePause(t *testing.T) {
 	c := newCluster(t)
 	var names []string
 	for i := range 510 {
@@ -509,20 +509,20 @@ func TestUndo_ManyNamesOfOneChange_ShareAPause(t *testing.T) {
 	c.carryOut(u)
 }
 
-func TestUndo_NoSuchChange_SaysWhereTheJournalBegins(t *testing.T) {
+func TestUndo_NoSuchChange_ReportsOldestChange(t *testing.T) {
 	c := newCluster(t)
-	var none *NoSuchChangeError
-	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "which is empty") {
+	var notFound *NoSuchChangeError
+	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &notFound) || notFound.Oldest != 0 || !strings.Contains(err.Error(), "which is empty") {
 		t.Errorf("NewPlan() with an empty journal = %v, want a NoSuchChangeError", err)
 	}
 	first := c.Define("job", nil)
-	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &none) || none.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
+	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &notFound) || notFound.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
 		t.Errorf("NewPlan() with an unknown change = %v, want a NoSuchChangeError with the oldest one", err)
 	}
 }
 
 // If nothing else has changed, undoing an edit restores every definition.
-func TestUndo_OfAnyBatch_RestoresTheDefinitions(t *testing.T) {
+func TestUndo_AnyBatch_RestoresDefinitions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCluster(t)
 		draw := func(d *semaphore.Definition) {
@@ -556,7 +556,7 @@ func TestUndo_OfAnyBatch_RestoresTheDefinitions(t *testing.T) {
 			rt.Fatalf("got %d definitions, want %d", len(after), len(before))
 		}
 		for name, d := range definitions(c.State()) {
-			if was := before[name]; was == nil || len(semaphore.Changed(was, d)) > 0 {
+			if old := before[name]; old == nil || len(semaphore.Changed(old, d)) > 0 {
 				rt.Fatalf("%s was not restored: %+v", name, d)
 			}
 		}

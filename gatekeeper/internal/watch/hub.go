@@ -23,7 +23,7 @@ type Hub struct {
 	floor uint64
 	// revision is the latest revision.
 	revision uint64
-	begun    bool
+	started  bool
 	// news is closed and replaced when there is something new, but only if awaited is set, which means that a watcher
 	// may be waiting.
 	news    chan struct{}
@@ -63,8 +63,8 @@ func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
 func (h *Hub) add(revision uint64, events []fsm.Event, restored bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if restored || !h.begun {
-		h.begin(revision, events, restored)
+	if restored || !h.started {
+		h.reset(revision, events, restored)
 	}
 	if revision == h.revision && len(events) == 0 && !restored {
 		return
@@ -79,12 +79,12 @@ func (h *Hub) add(revision uint64, events []fsm.Event, restored bool) {
 	}
 }
 
-// begin forgets all entries, because the Hub does not have the events before this entry.
-func (h *Hub) begin(revision uint64, events []fsm.Event, restored bool) {
+// reset forgets all entries, because the Hub does not have the events before this entry.
+func (h *Hub) reset(revision uint64, events []fsm.Event, restored bool) {
 	for h.count > 0 {
 		h.forget()
 	}
-	h.begun = true
+	h.started = true
 	switch {
 	case restored:
 		h.floor = revision

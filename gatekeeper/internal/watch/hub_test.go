@@ -38,11 +38,11 @@ func revisions(es []fsm.Event) []uint64 {
 	return rs
 }
 
-func wantBatch(t *testing.T, s *Subscription, revision uint64, of ...uint64) {
+func wantBatch(t *testing.T, s *Subscription, revision uint64, want ...uint64) {
 	t.Helper()
 	b, err := s.Next(t.Context())
-	if err != nil || b.Missed || b.Revision != revision || !slices.Equal(revisions(b.Events), of) {
-		t.Errorf("Next() = events %v up to %d (missed %v, %v), want %v up to %d", revisions(b.Events), b.Revision, b.Missed, err, of, revision)
+	if err != nil || b.Missed || b.Revision != revision || !slices.Equal(revisions(b.Events), want) {
+		t.Errorf("Next() = events %v up to %d (missed %v, %v), want %v up to %d", revisions(b.Events), b.Revision, b.Missed, err, want, revision)
 	}
 }
 
@@ -66,7 +66,7 @@ func wantNothing(t *testing.T, s *Subscription) {
 	}
 }
 
-func TestNext_EventsOfOneRevision_ComeInOneBatch(t *testing.T) {
+func TestNext_EventsOfOneRevision_AreInOneBatch(t *testing.T) {
 	h := New(0)
 	s := h.Subscribe(0)
 	defer s.Close()
@@ -76,7 +76,7 @@ func TestNext_EventsOfOneRevision_ComeInOneBatch(t *testing.T) {
 	wantBatch(t, s, 4, 4, 4)
 }
 
-func TestSubscribe_AfterTheHubsRevision_BeginsNow(t *testing.T) {
+func TestSubscribe_AtHubRevision_StartsNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1, 2)
@@ -88,7 +88,7 @@ func TestSubscribe_AfterTheHubsRevision_BeginsNow(t *testing.T) {
 	})
 }
 
-func TestSubscribe_FromRevision_ContinuesExactlyThere(t *testing.T) {
+func TestSubscribe_FromRevision_ResumesAtThatRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 11, 12)
@@ -100,7 +100,7 @@ func TestSubscribe_FromRevision_ContinuesExactlyThere(t *testing.T) {
 	})
 }
 
-func TestSubscribe_RevisionAheadOfThisServer_IsWaitedFor(t *testing.T) {
+func TestSubscribe_RevisionAheadOfServer_Waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1)
@@ -128,7 +128,7 @@ func TestSubscribe_RevisionNoLongerRemembered_MissedThenContinues(t *testing.T) 
 	wantBatch(t, old, 11, 11)
 }
 
-func TestSubscribe_BeforeTheFirstEntryKnown_Missed(t *testing.T) {
+func TestSubscribe_BeforeFirstKnownEntry_Missed(t *testing.T) {
 	h := New(0)
 	s := h.Subscribe(3)
 	defer s.Close()
@@ -136,7 +136,7 @@ func TestSubscribe_BeforeTheFirstEntryKnown_Missed(t *testing.T) {
 	wantMissed(t, s, 10)
 }
 
-func TestNext_SlowReader_MissesEventsAndDelaysNobody(t *testing.T) {
+func TestNext_SlowReader_MissesEventsAndDelaysNoOne(t *testing.T) {
 	h := New(8)
 	slow, quick := h.Subscribe(0), h.Subscribe(0)
 	defer slow.Close()
@@ -150,7 +150,7 @@ func TestNext_SlowReader_MissesEventsAndDelaysNobody(t *testing.T) {
 	wantBatch(t, slow, 101, 101)
 }
 
-func TestNext_EntryLargerThanTheRing_Missed(t *testing.T) {
+func TestNext_EntryLargerThanRing_Missed(t *testing.T) {
 	h := New(3)
 	s := h.Subscribe(0)
 	defer s.Close()
@@ -161,7 +161,7 @@ func TestNext_EntryLargerThanTheRing_Missed(t *testing.T) {
 	wantBatch(t, s, 3, 3, 3, 3)
 }
 
-func TestNext_RevisionMovesWithoutEvents_IsDelivered(t *testing.T) {
+func TestNext_RevisionAdvancesWithoutEvents_IsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1)
@@ -181,19 +181,19 @@ func TestNext_StateReplacedBySnapshot_MissedUnlessUpToDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1)
-		behind, level := h.Subscribe(1), h.Subscribe(5)
+		behind, upToDate := h.Subscribe(1), h.Subscribe(5)
 		defer behind.Close()
-		defer level.Close()
+		defer upToDate.Close()
 		h.add(5, nil, true)
 		wantMissed(t, behind, 5)
-		wantNothing(t, level)
+		wantNothing(t, upToDate)
 		put(h, 6)
 		wantBatch(t, behind, 6, 6)
-		wantBatch(t, level, 6, 6)
+		wantBatch(t, upToDate, 6, 6)
 	})
 }
 
-func TestClose_EndsNextAndIsCounted(t *testing.T) {
+func TestClose_UnblocksNextAndUpdatesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		s := h.Subscribe(0)
@@ -222,7 +222,7 @@ func TestClose_EndsNextAndIsCounted(t *testing.T) {
 }
 
 // For any order of puts and reads, a watcher gets every event once and in order, or is told that it missed some.
-func TestNext_AnyUse_NothingIsLostOrDeliveredTwice(t *testing.T) {
+func TestNext_AnySequence_NothingIsLostOrDeliveredTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := New(rapid.IntRange(1, 12).Draw(t, "capacity"))
 		s := h.Subscribe(0)
@@ -304,7 +304,7 @@ func TestHub_ManyWatchers_EachSeesEverythingInOrder(t *testing.T) {
 	watchers.Wait()
 }
 
-func TestSubscribe_AfterZero_BeginsAtTheFirstEvent(t *testing.T) {
+func TestSubscribe_FromZero_StartsAtFirstEvent(t *testing.T) {
 	h := New(0)
 	put(h, 1, 2)
 	s := h.Subscribe(0)

@@ -89,13 +89,13 @@ func (s *Submission) Add(ctx context.Context, tasks [][]byte) error {
 			}
 		}
 		s.pending = append(s.pending, t)
-		s.bytes += len(t) + perTask
+		s.bytes += len(t) + taskOverhead
 	}
 	return nil
 }
 
-// perTask is the size of a task in an entry, in bytes, not counting its payload.
-const perTask = 16
+// taskOverhead is the size of a task in an entry, in bytes, not counting its payload.
+const taskOverhead = 16
 
 // Finish ends the submission and returns the job once it is committed. repeated means that the same job had already
 // been submitted.

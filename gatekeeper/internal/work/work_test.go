@@ -51,7 +51,7 @@ func offer() Offer {
 	return Offer{Semaphore: "s", Identity: semaphore.Identity{Group: "g", Acquirer: "a", HolderID: "h"}, Weight: 1}
 }
 
-func TestWorker_FrameOfAGrant_IsTheLastBeforeItsProposal(t *testing.T) {
+func TestWorker_GrantFrame_IsLastBeforeProposal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leader{acquire: func(_ context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
 			time.Sleep(10 * time.Second)
@@ -74,7 +74,7 @@ func TestWorker_FrameOfAGrant_IsTheLastBeforeItsProposal(t *testing.T) {
 	})
 }
 
-func TestWorker_StreamEndsBeforeTheTaskIsSent_ReturnsTheTask(t *testing.T) {
+func TestWorker_StreamEndsBeforeTaskIsSent_ReturnsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { return granted(7, 0), nil }}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestWorker_StreamEndsBeforeTheTaskIsSent_ReturnsTheTask(t *testing.T) {
 	})
 }
 
-func TestWorker_Denied_IsNotifiedOnceAndAsksAgain(t *testing.T) {
+func TestWorker_Denied_IsNotifiedOnceAndRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reasons := []semaphore.Reason{semaphore.GroupMismatch, semaphore.GroupMismatch, semaphore.Cordoned}
 		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
@@ -159,7 +159,7 @@ func TestWorker_AdmittedAgain_IsNoLongerDenied(t *testing.T) {
 }
 
 func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
-	for name, of := range map[string]struct {
+	for name, x := range map[string]struct {
 		err          error
 		refused, end bool
 	}{
@@ -169,18 +169,18 @@ func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
 		"another's token": {err: &keeper.RefusedError{}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := NewRoom(&leader{err: of.err}).Open(t.Context(), offer())
+			w := NewRoom(&leader{err: x.err}).Open(t.Context(), offer())
 			defer w.Close()
 			if err := w.End(fsm.Release{Token: 5}, false); err != nil {
 				t.Fatal(err)
 			}
 			select {
 			case a := <-w.Answers():
-				if of.end || (a.Ended.Refused != nil) != of.refused || a.Ended.Token != 5 {
+				if x.end || (a.Ended.Refused != nil) != x.refused || a.Ended.Token != 5 {
 					t.Fatalf("End() was answered with %+v", a.Ended)
 				}
 			case err := <-w.Failed():
-				if !of.end || !errors.Is(err, of.err) {
+				if !x.end || !errors.Is(err, x.err) {
 					t.Fatal(err)
 				}
 			}
@@ -211,7 +211,7 @@ func grants() *leader {
 	}}
 }
 
-func TestWorker_AllSlotsInUse_MayExchangeATaskButTakeNoMore(t *testing.T) {
+func TestWorker_AllSlotsInUse_CanExchangeButNotAddTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := NewRoom(grants()).Open(ctx, offer())
@@ -268,7 +268,7 @@ func TestWorker_Drained_TakesNoMoreTasks(t *testing.T) {
 	})
 }
 
-func TestReport_OfAnEndedTask_IsIgnored(t *testing.T) {
+func TestReport_EndedTask_IsIgnored(t *testing.T) {
 	r := NewRoom(grants())
 	w := r.Open(t.Context(), offer())
 	defer w.Close()
@@ -341,7 +341,7 @@ func (s submitter) DropSubmission(number uint64) {
 
 func spec(id string) *work.Spec { return &work.Spec{ID: id, Semaphore: "s"} }
 
-func TestSubmission_IsCommittedInEntriesOfBoundedSize_AndIsRepeatable(t *testing.T) {
+func TestSubmission_WritesBoundedEntriesAndIsRepeatable(t *testing.T) {
 	s := newSubmissions(t)
 	payload := []byte(strings.Repeat("x", 50<<10))
 	send := func(last string) (*work.Job, bool, error) {
@@ -412,7 +412,7 @@ func TestSubmission_SameBytesSplitDifferently_IsRefused(t *testing.T) {
 	}
 }
 
-func TestSubmission_CutShort_LeavesNothing(t *testing.T) {
+func TestSubmission_Aborted_LeavesNothing(t *testing.T) {
 	s := newSubmissions(t)
 	sub := NewSubmission(submitter{s, t}, spec("j"), 0)
 	for range 6 {
@@ -484,7 +484,7 @@ func TestWorker_EndWithNextTaskDenied_StillReleases(t *testing.T) {
 
 // A worker with many slots sends hundreds of frames while a grant is being committed. The duration of the grant must
 // still count from a frame that arrived before its proposal.
-func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *testing.T) {
+func TestWorker_ManyFramesDuringACommit_GrantCountsFromEarlierFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := NewRoom(&leader{}).Open(t.Context(), offer())
 		defer w.Close()
@@ -496,10 +496,10 @@ func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *test
 			}
 		}
 		during(time.Second, 10*time.Millisecond)
-		last, handed := frames, time.Now()
+		last, proposedAt := frames, time.Now()
 		time.Sleep(time.Millisecond)
 		during(4*time.Second, time.Millisecond/2)
-		g := w.counted(handed, keeper.Answer{})
+		g := w.newGrant(proposedAt, keeper.Answer{})
 		if g.Frame == 0 || g.Frame > last || g.Waited > 50*time.Millisecond {
 			t.Errorf("counted from frame %d of %d, which arrived %v earlier", g.Frame, last, g.Waited)
 		}
@@ -509,11 +509,11 @@ func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *test
 	})
 }
 
-func TestWorker_RepeatAnswer_AsksAgain(t *testing.T) {
+func TestWorker_RepeatAnswer_Retries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		calls := 0
 		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
-			if asked++; asked == 1 {
+			if calls++; calls == 1 {
 				return keeper.Answer{Repeat: &keeper.Place{}}, nil
 			}
 			<-ctx.Done()
@@ -525,8 +525,8 @@ func TestWorker_RepeatAnswer_AsksAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if asked != 2 {
-			t.Errorf("acquired %d times, want 2", asked)
+		if calls != 2 {
+			t.Errorf("acquired %d times, want 2", calls)
 		}
 		cancel()
 		w.Close()
@@ -534,7 +534,7 @@ func TestWorker_RepeatAnswer_AsksAgain(t *testing.T) {
 }
 
 // A refused End changes nothing: the worker keeps the task and gets no new one, no matter how often it tries.
-func TestWorker_EndIsRefused_GetsNoOtherTask(t *testing.T) {
+func TestWorker_EndIsRefused_GetsNoNewTask(t *testing.T) {
 	for name, late := range map[string]bool{"slot waits": false, "slot gets a task anyway": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -565,9 +565,9 @@ func TestWorker_EndIsRefused_GetsNoOtherTask(t *testing.T) {
 					if a := <-w.Answers(); a.Ended == nil || a.Ended.Refused == nil {
 						t.Fatalf("End() was answered with %+v, want a refusal", a)
 					}
-					of := r.Workers("s")[0]
-					if of.Free != 0 || len(of.Held) != 1 || of.Held[0].Token != 1 {
-						t.Fatalf("worker has %d free slots and holds %+v, want its task and no free slot", of.Free, of.Held)
+					x := r.Workers("s")[0]
+					if x.Free != 0 || len(x.Held) != 1 || x.Held[0].Token != 1 {
+						t.Fatalf("worker has %d free slots and holds %+v, want its task and no free slot", x.Free, x.Held)
 					}
 				}
 				cancel()
@@ -578,7 +578,7 @@ func TestWorker_EndIsRefused_GetsNoOtherTask(t *testing.T) {
 }
 
 // The grant of the next task can share a log entry with the release only if its slot is already in the queue.
-func TestWorker_EndWithNextTask_ReleasesOnceItsSlotIsPlaced(t *testing.T) {
+func TestWorker_EndWithNextTask_ReleasesAfterSlotIsPlaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var placed func()
 		l := &leader{acquire: func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {

@@ -23,8 +23,8 @@ const MaxSlots = 1000
 const MaxHolderID = 200
 
 const (
-	// askAgain is the minimum delay before a denied worker retries. The maximum is twice as long.
-	askAgain = 500 * time.Millisecond
+	// retryDelay is the minimum delay before a denied worker retries. The maximum is twice as long.
+	retryDelay = 500 * time.Millisecond
 	// keptFrames is the number of frames per stream that are remembered with their arrival times, and frameGap is the
 	// minimum time between two of them, because a busy worker sends a frame for each task. Together they cover 5 s,
 	// longer than any usable disk takes to commit a grant.
@@ -64,7 +64,7 @@ type Worker struct {
 	// answers carries the messages for the worker. The owner of the stream sends them.
 	answers chan Answer
 	ctx     context.Context //nolint:containedctx // the context of the stream
-	take    context.Context //nolint:containedctx // also ends with the first Drain
+	slotCtx context.Context //nolint:containedctx // also ends with the first Drain
 	drain   context.CancelFunc
 	failed  chan error // receives the first error that ends the stream
 	calls   sync.WaitGroup
@@ -92,7 +92,7 @@ func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
 		room: r, offer: offer, opened: time.Now(), prefix: rand.Text()[:12], answers: make(chan Answer), ctx: ctx,
 		failed: make(chan error, 1), tasks: make(map[uint64]*Held),
 	}
-	w.take, w.drain = context.WithCancel(ctx)
+	w.slotCtx, w.drain = context.WithCancel(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.workers[w] = struct{}{}
@@ -122,8 +122,8 @@ func (w *Worker) Answers() <-chan Answer { return w.answers }
 // the leader.
 func (w *Worker) Failed() <-chan error { return w.failed }
 
-// Settled waits until every accepted End call has been answered and no slot is waiting for a task.
-func (w *Worker) Settled() { w.calls.Wait() }
+// WaitSettled waits until every accepted End call has been answered and no slot is waiting for a task.
+func (w *Worker) WaitSettled() { w.calls.Wait() }
 
 // Received records that a frame has arrived. It must be called before the frame is processed. A frame that arrives
 // shortly after another is not recorded: the duration of a grant then counts from the earlier frame, and for the worker
@@ -144,7 +144,7 @@ func (w *Worker) Received(number uint64, at time.Time) {
 func (w *Worker) Take(n int) error {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
-	if err := w.fits(n); err != nil {
+	if err := w.checkSlots(n); err != nil {
 		return err
 	}
 	for range n {
@@ -153,8 +153,8 @@ func (w *Worker) Take(n int) error {
 	return nil
 }
 
-// fits returns an error if n more tasks exceed MaxSlots. The caller must hold the lock.
-func (w *Worker) fits(n int) error {
+// checkSlots returns an error if n more tasks exceed MaxSlots. The caller must hold the lock.
+func (w *Worker) checkSlots(n int) error {
 	if w.free+len(w.tasks)+n > MaxSlots {
 		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must not allow the worker more than %d tasks at a time", MaxSlots))
 	}
@@ -173,7 +173,7 @@ func (w *Worker) open(placed func()) (withdraw func()) {
 	w.count++
 	id := w.offer.Identity
 	id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count) // OfferedBy undoes this
-	ctx, cancel := context.WithCancel(w.take)
+	ctx, cancel := context.WithCancel(w.slotCtx)
 	ended := make(chan struct{})
 	w.calls.Go(func() {
 		defer close(ended)
@@ -246,13 +246,13 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 // wait sends a denial to the worker, once per reason, and waits until it is worth retrying.
 func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	w.room.mu.Lock()
-	news := w.denied != d.Decision.Reason
+	changed := w.denied != d.Decision.Reason
 	w.denied = d.Decision.Reason
 	w.room.mu.Unlock()
-	if news && !w.send(ctx, Answer{Denial: d}) {
+	if changed && !w.send(ctx, Answer{Denial: d}) {
 		return false
 	}
-	again := time.NewTimer(askAgain + mathrand.N(askAgain))
+	again := time.NewTimer(retryDelay + mathrand.N(retryDelay))
 	defer again.Stop()
 	select {
 	case <-again.C:
@@ -266,10 +266,10 @@ func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 // are not denied for that reason.
 func (w *Worker) notePause(ctx context.Context, req *semaphore.Request, p *semaphore.Pause) error {
 	w.room.mu.Lock()
-	news := w.paused != p && p != nil
+	changed := w.paused != p && p != nil
 	w.paused = p
 	w.room.mu.Unlock()
-	if !news {
+	if !changed {
 		return nil
 	}
 	d := semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.Paused}
@@ -292,7 +292,7 @@ func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answe
 	token := a.Permit.Token
 	w.room.mu.Lock()
 	w.denied = semaphore.NoReason
-	g := w.counted(received.Add(a.Waited), a)
+	g := w.newGrant(received.Add(a.Waited), a)
 	held := &Held{Token: token}
 	if a.Task != nil {
 		held.Job, held.Index = a.Job.ID, a.Task.Index
@@ -304,25 +304,27 @@ func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answe
 		return
 	}
 	w.forget(token)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), giveBack)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), returnTimeout)
 	defer cancel()
 	_, _ = w.room.keeper.Release(ctx, fsm.Release{Token: token, Job: semaphore.JobNotRun}, w.offer.Owner) // if this fails, the permit expires
 }
 
 // withdrawn reports whether the slot whose context is ctx was withdrawn. A drain does not withdraw slots that have a
 // task.
-func (w *Worker) withdrawn(ctx context.Context) bool { return ctx.Err() != nil && w.take.Err() == nil }
+func (w *Worker) withdrawn(ctx context.Context) bool {
+	return ctx.Err() != nil && w.slotCtx.Err() == nil
+}
 
-// giveBack is the timeout for returning a task that could not be sent to the worker.
-const giveBack = 5 * time.Second
+// returnTimeout is the timeout for returning a task that could not be sent to the worker.
+const returnTimeout = 5 * time.Second
 
-// counted returns the grant, with the last frame that had arrived by the given time. The caller must hold the lock.
-func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
+// newGrant returns the grant, with the last frame that had arrived by the given time. The caller must hold the lock.
+func (w *Worker) newGrant(proposedAt time.Time, a keeper.Answer) *Grant {
 	// If no remembered frame had arrived by then, the grant has no frame, and the worker does not rely on it yet.
 	g := &Grant{Answer: a}
 	for _, f := range slices.Backward(w.frames) {
-		if !f.at.After(handed) {
-			g.Frame, g.Waited = f.number, handed.Sub(f.at)
+		if !f.at.After(proposedAt) {
+			g.Frame, g.Waited = f.number, proposedAt.Sub(f.at)
 			break
 		}
 	}
@@ -348,7 +350,7 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 		<-placed
 		r, err := w.room.keeper.Release(w.ctx, cmd, w.offer.Owner)
 		var refused error
-		if isOfTheEnd(err) {
+		if isEndError(err) {
 			err, refused = nil, err
 		}
 		switch {
@@ -371,7 +373,7 @@ func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) 
 	defer w.room.mu.Unlock()
 	held := w.tasks[token]
 	w.drop(token)
-	if err := w.fits(1); err != nil {
+	if err := w.checkSlots(1); err != nil {
 		return nil, err
 	}
 	withdraw := w.open(placed)
@@ -395,8 +397,8 @@ func (w *Worker) run(f func()) {
 	}
 }
 
-// isOfTheEnd reports whether an error is about the worker's request to end a task rather than about the server.
-func isOfTheEnd(err error) bool {
+// isEndError reports whether an error is about the worker's request to end a task rather than about the server.
+func isEndError(err error) bool {
 	_, limit := errors.AsType[*keeper.WorkLimitError](err)
 	_, field := errors.AsType[*semaphore.FieldError](err)
 	return limit || field || errors.Is(err, keeper.ErrRefused)

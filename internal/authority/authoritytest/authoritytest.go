@@ -51,8 +51,8 @@ func (a *Authority) IssueAt(at time.Time, l authority.Leaf) authority.Files {
 	if l.Server && l.Hosts == nil {
 		l.Hosts = []string{"127.0.0.1"}
 	}
-	if l.Life == 0 {
-		l.Life = time.Hour
+	if l.Lifetime == 0 {
+		l.Lifetime = time.Hour
 	}
 	p, err := a.Pair.Issue(l, at)
 	if err != nil {

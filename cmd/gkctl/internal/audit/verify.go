@@ -21,7 +21,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 		Use:     "audit",
 		Short:   "Check the audit log of a server",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    ui.HelpOfGroup,
+		RunE:    ui.GroupHelp,
 	}
 	cmd.AddCommand(newVerify(f, (*verifyOptions).run))
 	return []*cobra.Command{cmd}

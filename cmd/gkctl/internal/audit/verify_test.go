@@ -11,7 +11,7 @@ import (
 )
 
 // Anyone who can write to the log can put arbitrary text into it, with a valid checksum.
-func TestPrint_ControlCharactersInTheLog_AreNotPrinted(t *testing.T) {
+func TestPrint_ControlCharactersInLog_AreNotPrinted(t *testing.T) {
 	t.Parallel()
 	const hostile = "\x1b[2J\nlines 1 to 9"
 	finding := audit.Finding{Kind: audit.Torn, File: "a\x1b", Line: 1, Text: hostile}

@@ -32,21 +32,21 @@ Subjects are cert:NAME (a common name, DNS name or e-mail address in a client ce
 the servers run with --oidc-issuer). Callers without a certificate may use one of the binding's bearer tokens, if the servers run with
 --bearer-tokens. All commands except whoami, can-i and roles require the role admin.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: ui.HelpOfGroup,
+		RunE: ui.GroupHelp,
 	}
 	token := &cobra.Command{
 		Use:   "token",
 		Short: "Create, list and revoke bearer tokens",
 		Args:  cobra.ArbitraryArgs,
-		RunE:  ui.HelpOfGroup,
+		RunE:  ui.GroupHelp,
 	}
 	token.AddCommand(newTokenCreate(f, (*createOptions).run), newTokenList(f), newTokenRevoke(f))
 	cmd.AddCommand(newWhoAmI(f), newCanI(f, (*canIOptions).run), newRoles(f), newList(f), newBind(f, (*bindOptions).run), newUnbind(f, (*unbindOptions).run), token)
 	return []*cobra.Command{cmd}
 }
 
-// duties lists what each role may do.
-var duties = []struct { //nolint:gochecknoglobals // a table, never changed
+// rolePermissions lists what each role may do.
+var rolePermissions = []struct { //nolint:gochecknoglobals // a table, never changed
 	role     gatekeeperv1.Role
 	includes string
 	may      string
@@ -74,7 +74,7 @@ func roleArg(word string) (gatekeeperv1.Role, error) {
 }
 
 func roleWords() (all []string) {
-	for _, d := range duties {
+	for _, d := range rolePermissions {
 		all = append(all, roleWord(d.role))
 	}
 	return all
@@ -100,7 +100,7 @@ func newRoles(f *conn.Factory) *cobra.Command {
 			}
 			l := ui.Listing{Headers: []string{"ROLE", "INCLUDES", "MAY"}}
 			var items []item
-			for _, d := range duties {
+			for _, d := range rolePermissions {
 				name := roleWord(d.role)
 				l.Rows = append(l.Rows, ui.Row{Name: name, Cells: []string{name, d.includes, d.may}})
 				items = append(items, item{name, d.includes, d.may})
@@ -122,7 +122,7 @@ func newWhoAmI(f *conn.Factory) *cobra.Command {
   gkctl auth whoami --bearer-token-file orders.token`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				r, err := c.Auth().WhoAmI(ctx, new(gatekeeperv1.WhoAmIRequest))
 				if err != nil {
 					return err
@@ -184,12 +184,12 @@ role.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
-				return completeRoles(cmd, args, begun)
+				return completeRoles(cmd, args, toComplete)
 			case 1:
-				return f.CompleteNames(cmd, nil, begun)
+				return f.CompleteNames(cmd, nil, toComplete)
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -198,7 +198,7 @@ role.`,
 			return run(o, cmd.Context())
 		},
 	}
-	o.RegisterAsker(cmd)
+	o.RegisterCaller(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -221,7 +221,7 @@ func (o *canIOptions) run(ctx context.Context) error {
 		}
 		m.Group, m.Acquirer = id.GetGroup(), id.GetAcquirer()
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		r, err := c.Auth().CanI(ctx, m)
 		if err != nil {
 			return err

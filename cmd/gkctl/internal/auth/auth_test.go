@@ -7,7 +7,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestRoles_EachHasDutiesAndIsParsed(t *testing.T) {
+func TestRoles_HavePermissionsAndParse(t *testing.T) {
 	t.Parallel()
 	for n := range gatekeeperv1.Role_name {
 		want := gatekeeperv1.Role(n)
@@ -18,7 +18,7 @@ func TestRoles_EachHasDutiesAndIsParsed(t *testing.T) {
 			t.Errorf("roleArg(%q) = %v, %v, want %v", roleWord(want), got, err, want)
 		}
 		found := false
-		for _, d := range duties {
+		for _, d := range rolePermissions {
 			found = found || d.role == want && d.may != ""
 		}
 		if !found {
@@ -32,14 +32,14 @@ func TestRoles_EachHasDutiesAndIsParsed(t *testing.T) {
 	}
 }
 
-func TestDifferences_ListWhatABindingGainsAndLoses(t *testing.T) {
+func TestDifferences_ListsGainsAndLosses(t *testing.T) {
 	t.Parallel()
 	grant := func(r gatekeeperv1.Role) []*gatekeeperv1.AccessGrant {
 		return []*gatekeeperv1.AccessGrant{{Role: r, Labels: "team=data"}}
 	}
-	was := &gatekeeperv1.Binding{Subjects: []string{"cert:a", "cert:b"}, Grants: grant(gatekeeperv1.Role_ROLE_VIEWER)}
-	is := &gatekeeperv1.Binding{Subjects: []string{"cert:b", "cert:c"}, Grants: grant(gatekeeperv1.Role_ROLE_EDITOR)}
-	added, removed := differences(was, is)
+	old := &gatekeeperv1.Binding{Subjects: []string{"cert:a", "cert:b"}, Grants: grant(gatekeeperv1.Role_ROLE_VIEWER)}
+	updated := &gatekeeperv1.Binding{Subjects: []string{"cert:b", "cert:c"}, Grants: grant(gatekeeperv1.Role_ROLE_EDITOR)}
+	added, removed := differences(old, updated)
 	if len(added) != 2 || added[0] != "+ subject cert:c" || added[1] != "+ grant editor where team=data" {
 		t.Errorf("differences() added %q, want subject cert:c and the editor grant", added)
 	}

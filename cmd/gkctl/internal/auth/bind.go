@@ -35,19 +35,19 @@ func find(all []*gatekeeperv1.Binding, name string) *gatekeeperv1.Binding {
 }
 
 func completeBindings(f *conn.Factory) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 			all, err := bindings(ctx, c)
-			return words.Mapped(all, (*gatekeeperv1.Binding).GetName), err
-		})(cmd, args, begun)
+			return words.Map(all, (*gatekeeperv1.Binding).GetName), err
+		})(cmd, args, toComplete)
 	}
 }
 
-// refused adds a hint to the error from a change. show is the command that lists the bindings or tokens.
-func refused(err error, show string) error {
+// withHint adds a hint to the error from a change. show is the command that lists the bindings or tokens.
+func withHint(err error, show string) error {
 	if errors.Is(err, client.ErrOutcomeUnknown) {
 		return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "The change may or may not have been made: `" + show + "` shows the current state."}
 	}
@@ -70,7 +70,7 @@ func newList(f *conn.Factory) *cobra.Command {
 		Example: `  gkctl auth list -o wide`,
 		Args:    ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				all, err := bindings(ctx, c)
 				if err != nil {
 					return err
@@ -78,7 +78,7 @@ func newList(f *conn.Factory) *cobra.Command {
 				return f.Print(output, ui.Listing{
 					Headers: []string{"NAME", "SUBJECTS", "GRANTS", "TOKENS"},
 					More:    []string{"REVISION", "UPDATED", "BY", "REASON"},
-					Rows:    words.Mapped(all, bindingRow),
+					Rows:    words.Map(all, bindingRow),
 					Object:  ui.Items(ui.Messages(all)),
 					Empty:   "There are no bindings.",
 				})
@@ -93,7 +93,7 @@ func bindingRow(b *gatekeeperv1.Binding) ui.Row {
 	return ui.Row{
 		Name: b.GetName(),
 		Cells: []string{
-			b.GetName(), strings.Join(b.GetSubjects(), ", "), strings.Join(words.Mapped(b.GetGrants(), words.GrantText), "; "), strconv.Itoa(len(b.GetTokens())),
+			b.GetName(), strings.Join(b.GetSubjects(), ", "), strings.Join(words.Map(b.GetGrants(), words.GrantText), "; "), strconv.Itoa(len(b.GetTokens())),
 		},
 		More: []string{words.Number(b.GetRevision()), words.When(b.GetUpdatedAt()), b.GetUpdatedBy(), b.GetReason()},
 	}
@@ -151,8 +151,8 @@ so gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 }
 
 // wanted returns the binding that the change would produce.
-func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, error) {
-	b := &gatekeeperv1.Binding{Name: o.name, Subjects: slices.Clone(was.GetSubjects()), Grants: slices.Clone(was.GetGrants())}
+func (o *bindOptions) wanted(old *gatekeeperv1.Binding) (*gatekeeperv1.Binding, error) {
+	b := &gatekeeperv1.Binding{Name: o.name, Subjects: slices.Clone(old.GetSubjects()), Grants: slices.Clone(old.GetGrants())}
 	if o.replace && len(o.subjects) > 0 {
 		b.Subjects = nil
 	}
@@ -172,7 +172,7 @@ func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, 
 		return nil, ui.Usagef("--semaphores, -l, --group and --acquirer limit a role: specify --role")
 	case len(o.roles) == 0 && len(o.subjects) == 0:
 		return nil, ui.Usagef("specify --subject, --role, or both")
-	case len(o.roles) == 0 && was == nil:
+	case len(o.roles) == 0 && old == nil:
 		return nil, ui.Usagef("there is no binding %q yet, and a new one requires --role", o.name)
 	case len(o.roles) == 0:
 		return b, nil
@@ -195,20 +195,20 @@ func (o *bindOptions) wanted(was *gatekeeperv1.Binding) (*gatekeeperv1.Binding, 
 }
 
 func (o *bindOptions) run(ctx context.Context) error {
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		all, err := bindings(ctx, c)
 		if err != nil {
 			return err
 		}
-		was := find(all, o.name)
-		b, err := o.wanted(was)
+		old := find(all, o.name)
+		b, err := o.wanted(old)
 		if err != nil {
 			return err
 		}
-		added, removed := differences(was, b)
+		added, removed := differences(old, b)
 		lines := append(added, removed...)
 		if !o.dryRun && len(removed) > 0 {
-			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+			if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 				What: "this changes binding " + o.name, Question: "Change it?", Declined: "nothing was changed",
 				Loses: "callers lose this access immediately", Notes: lines,
 			}, o.YesFlag); err != nil {
@@ -216,26 +216,26 @@ func (o *bindOptions) run(ctx context.Context) error {
 			}
 		}
 		if !o.dryRun && len(lines) > 0 {
-			r, err := c.Auth().SetBinding(ctx, &gatekeeperv1.SetBindingRequest{Binding: b, ExpectedRevision: was.GetRevision(), Reason: o.f.Global.Reason})
+			r, err := c.Auth().SetBinding(ctx, &gatekeeperv1.SetBindingRequest{Binding: b, ExpectedRevision: old.GetRevision(), Reason: o.f.Global.Reason})
 			if err != nil {
-				return refused(err, "gkctl auth list")
+				return withHint(err, "gkctl auth list")
 			}
 			b = r.GetBinding()
 		} else if len(lines) == 0 {
-			b = was
+			b = old
 		}
 		if !o.output.Is(ui.Table) {
 			return o.f.PrintObject(o.output, b)
 		}
-		return o.print(was, b, lines)
+		return o.print(old, b, lines)
 	})
 }
 
-func (o *bindOptions) print(was, b *gatekeeperv1.Binding, lines []string) error {
+func (o *bindOptions) print(old, b *gatekeeperv1.Binding, lines []string) error {
 	for _, line := range lines {
 		fmt.Fprintln(o.f.Out, words.Cell(line))
 	}
-	done := map[bool]string{true: "created", false: "changed"}[was == nil]
+	done := map[bool]string{true: "created", false: "changed"}[old == nil]
 	switch {
 	case len(lines) == 0:
 		done = "is already up to date"
@@ -244,18 +244,18 @@ func (o *bindOptions) print(was, b *gatekeeperv1.Binding, lines []string) error 
 	}
 	_, err := fmt.Fprintf(o.f.Out, "binding %s %s\n", words.Cell(o.name), done)
 	if err == nil && !o.dryRun && len(b.GetSubjects()) == 0 && len(b.GetTokens()) == 0 {
-		o.f.Say("%s has no credentials yet: `gkctl auth token create %s` creates a bearer token, and --subject adds a certificate.", words.Cell(o.name), words.ShellWord(o.name))
+		o.f.Logf("%s has no credentials yet: `gkctl auth token create %s` creates a bearer token, and --subject adds a certificate.", words.Cell(o.name), words.ShellWord(o.name))
 	}
 	return err
 }
 
 // differences lists what a binding gains and loses, one line each.
-func differences(was, is *gatekeeperv1.Binding) (added, removed []string) {
+func differences(old, updated *gatekeeperv1.Binding) (added, removed []string) {
 	texts := func(b *gatekeeperv1.Binding) []string {
-		return append(words.Mapped(b.GetSubjects(), func(s string) string { return "subject " + s }),
-			words.Mapped(b.GetGrants(), func(g *gatekeeperv1.AccessGrant) string { return "grant " + words.GrantText(g) })...)
+		return append(words.Map(b.GetSubjects(), func(s string) string { return "subject " + s }),
+			words.Map(b.GetGrants(), func(g *gatekeeperv1.AccessGrant) string { return "grant " + words.GrantText(g) })...)
 	}
-	before, after := texts(was), texts(is)
+	before, after := texts(old), texts(updated)
 	for _, t := range after {
 		if !slices.Contains(before, t) {
 			added = append(added, "+ "+t)
@@ -298,7 +298,7 @@ until they expire. gkctl shows the binding and asks for confirmation; in a scrip
 }
 
 func (o *unbindOptions) run(ctx context.Context) error {
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		all, err := bindings(ctx, c)
 		if err != nil {
 			return err
@@ -306,13 +306,13 @@ func (o *unbindOptions) run(ctx context.Context) error {
 		b := find(all, o.name)
 		if b == nil {
 			text := fmt.Sprintf("there is no binding %q", o.name)
-			if near := nearest.Word(o.name, words.Mapped(all, (*gatekeeperv1.Binding).GetName)); near != "" {
+			if near := nearest.Word(o.name, words.Map(all, (*gatekeeperv1.Binding).GetName)); near != "" {
 				text += fmt.Sprintf("; did you mean %q?", near)
 			}
 			return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: "`gkctl auth list` lists the bindings."}
 		}
 		_, removed := differences(b, nil)
-		if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+		if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 			What: "this removes binding " + o.name, Question: "Remove it?", Declined: "nothing was removed",
 			Loses: fmt.Sprintf("callers with its %s or %s will be refused",
 				words.Plural(len(b.GetSubjects()), "subject", "subjects"), words.Plural(len(b.GetTokens()), "token", "tokens")),
@@ -322,7 +322,7 @@ func (o *unbindOptions) run(ctx context.Context) error {
 		}
 		r, err := c.Auth().RemoveBinding(ctx, &gatekeeperv1.RemoveBindingRequest{Name: o.name, ExpectedRevision: b.GetRevision(), Reason: o.f.Global.Reason})
 		if err != nil {
-			return refused(err, "gkctl auth list")
+			return withHint(err, "gkctl auth list")
 		}
 		if !o.output.Is(ui.Table) {
 			return o.f.PrintObject(o.output, r)

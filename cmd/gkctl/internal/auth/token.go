@@ -77,10 +77,10 @@ func (o *createOptions) run(ctx context.Context) error {
 		defer discard()
 		keep = save
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		r, err := c.Auth().CreateToken(ctx, m)
 		if err != nil {
-			return refused(err, "gkctl auth list -o wide")
+			return withHint(err, "gkctl auth list -o wide")
 		}
 		if err := keep(r.GetSecret()); err != nil {
 			return ui.WithHint(err, "The token was created, but could not be saved. Revoke it with `gkctl auth token revoke %s`.", r.GetToken().GetId())
@@ -133,7 +133,7 @@ func (o *createOptions) print(r *gatekeeperv1.CreateTokenResponse) error {
 		_, err := fmt.Fprintf(o.f.Out, "%s: %s\n", text, o.file)
 		return err
 	}
-	o.f.Say("%s. It will not be shown again.", text)
+	o.f.Logf("%s. It will not be shown again.", text)
 	_, err := fmt.Fprintln(o.f.Out, r.GetSecret())
 	return err
 }
@@ -148,7 +148,7 @@ func newTokenList(f *conn.Factory) *cobra.Command {
 
 		ValidArgsFunction: completeBindings(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				all, err := bindings(ctx, c)
 				if err != nil {
 					return err
@@ -165,11 +165,11 @@ func newTokenList(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-func tokenListing(all []*gatekeeperv1.Binding, of []string) (ui.Listing, error) {
+func tokenListing(all []*gatekeeperv1.Binding, args []string) (ui.Listing, error) {
 	l := ui.Listing{Headers: []string{"ID", "BINDING", "VALID UNTIL", "CREATED", "BY"}, Empty: "There are no tokens."}
 	items := []json.RawMessage{}
 	for _, b := range all {
-		if len(of) > 0 && b.GetName() != of[0] {
+		if len(args) > 0 && b.GetName() != args[0] {
 			continue
 		}
 		for _, t := range b.GetTokens() {
@@ -201,15 +201,15 @@ func newTokenRevoke(f *conn.Factory) *cobra.Command {
 		ValidArgsFunction: f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) (ids []string, err error) {
 			all, err := bindings(ctx, c)
 			for _, b := range all {
-				ids = append(ids, words.Mapped(b.GetTokens(), (*gatekeeperv1.AccessToken).GetId)...)
+				ids = append(ids, words.Map(b.GetTokens(), (*gatekeeperv1.AccessToken).GetId)...)
 			}
 			return ids, err
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				r, err := c.Auth().RevokeToken(ctx, &gatekeeperv1.RevokeTokenRequest{Id: args[0], Reason: f.Global.Reason})
 				if err != nil {
-					return refused(err, "gkctl auth token list")
+					return withHint(err, "gkctl auth token list")
 				}
 				if !output.Is(ui.Table) {
 					return f.PrintObject(output, r)

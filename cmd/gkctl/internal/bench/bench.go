@@ -37,9 +37,9 @@ const (
 	maxRate        = 1_000_000
 	// maxTokens is the maximum number of tokens in a frame.
 	maxTokens = 10_000
-	// shortestPermit and longestPermit bound the duration of the permits, which is how long they last without a
-	// refresh, for example after gkctl has been killed. longestPermit is the default maximum for definitions.
-	shortestPermit, longestPermit = 2 * time.Minute, time.Hour
+	// minPermitDuration and maxPermitDuration bound the duration of the permits, which is how long they last without a
+	// refresh, for example after gkctl has been killed. maxPermitDuration is the default maximum for definitions.
+	minPermitDuration, maxPermitDuration = 2 * time.Minute, time.Hour
 )
 
 type benchOptions struct {
@@ -65,7 +65,7 @@ func newBench(f *conn.Factory, run func(*benchOptions, context.Context) error) *
 temporary semaphores below --prefix, in group "` + workload.Group + `". It creates them, and deletes them at the end and after Ctrl-C. It refuses to run if there is
 already a definition below the prefix. The load slows down other users of the cluster.
 
-Workloads (by default ` + strings.Join(usualKinds(), ", ") + `):
+Workloads (by default ` + strings.Join(defaultKinds(), ", ") + `):
 ` + kindLines() + `
 Without --rate it is a closed loop: each caller makes one call after another. While a call hangs, its caller does not make the calls that
 would have hung too. With --rate it is an open loop: calls are due at that rate regardless of earlier calls, and each latency is measured from
@@ -81,7 +81,7 @@ include the CPU time of gkctl itself: running it on the same machine as the serv
   gkctl bench watch batch --concurrency 100 --edits 10 --reason "before the upgrade"`,
 		ValidArgsFunction: completeKinds,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if o.kinds, err = kindsOf(args); err != nil {
+			if o.kinds, err = parseKinds(args); err != nil {
 				return err
 			}
 			return run(o, cmd.Context())
@@ -102,11 +102,11 @@ include the CPU time of gkctl itself: running it on the same machine as the serv
 	return cmd
 }
 
-// usualKinds returns the default workloads, which add almost nothing to the journal.
-func usualKinds() []string { return []string{"acquire", "deny", "refresh", "stream", "mixed"} }
+// defaultKinds returns the default workloads, which add almost nothing to the journal.
+func defaultKinds() []string { return []string{"acquire", "deny", "refresh", "stream", "mixed"} }
 
 func kindNames() []string {
-	return words.Mapped(workload.Kinds(), func(k *workload.Kind) string { return k.Name })
+	return words.Map(workload.Kinds(), func(k *workload.Kind) string { return k.Name })
 }
 
 // kindLines lists the workloads for the help text.
@@ -118,20 +118,20 @@ func kindLines() string {
 	return b.String()
 }
 
-func completeKinds(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+func completeKinds(_ *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	for _, k := range workload.Kinds() {
-		if strings.HasPrefix(k.Name, begun) && !slices.Contains(args, k.Name) {
+		if strings.HasPrefix(k.Name, toComplete) && !slices.Contains(args, k.Name) {
 			out = append(out, k.Name+"\t"+k.Short)
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// kindsOf returns the workloads with the given names, in the same order.
-func kindsOf(names []string) ([]*workload.Kind, error) {
+// parseKinds returns the workloads with the given names, in the same order.
+func parseKinds(names []string) ([]*workload.Kind, error) {
 	if len(names) == 0 {
-		names = usualKinds()
+		names = defaultKinds()
 	}
 	all := workload.Kinds()
 	var kinds []*workload.Kind
@@ -154,7 +154,7 @@ func kindsOf(names []string) ([]*workload.Kind, error) {
 // countsFlag is the value of --concurrency.
 type countsFlag []int
 
-func (f *countsFlag) String() string { return strings.Join(words.Mapped(*f, strconv.Itoa), ",") }
+func (f *countsFlag) String() string { return strings.Join(words.Map(*f, strconv.Itoa), ",") }
 
 func (f *countsFlag) Set(s string) error {
 	var counts []int
@@ -174,16 +174,16 @@ func (f *countsFlag) Type() string { return "N,..." }
 // check rejects contradictory flags and likely typos before any server is contacted.
 func (o *benchOptions) check() error {
 	for _, n := range []struct {
-		flag        string
-		is, min, to int
+		flag            string
+		value, min, max int
 	}{
 		{"connections", o.connections, 1, maxConnections},
 		{"rate", o.rate, 0, maxRate},
 		{"tokens", o.tokens, 1, maxTokens},
 		{"edits", o.edits, 1, maxBatch},
 	} {
-		if n.is < n.min || n.is > n.to {
-			return ui.Usagef("--%s %d must be from %d to %d", n.flag, n.is, n.min, n.to)
+		if n.value < n.min || n.value > n.max {
+			return ui.Usagef("--%s %d must be from %d to %d", n.flag, n.value, n.min, n.max)
 		}
 	}
 	switch {
@@ -197,39 +197,39 @@ func (o *benchOptions) check() error {
 	return nil
 }
 
-// field returns the semaphores used by the run.
-func (o *benchOptions) field(control *client.Client, clients []*client.Client) *workload.Field {
+// fixture returns the semaphores used by the run.
+func (o *benchOptions) fixture(control *client.Client, clients []*client.Client) *workload.Fixture {
 	run := strings.ToLower(rand.Text())
 	if o.prefix == "" {
 		o.prefix = "bench/" + run[:8]
 	}
-	return workload.NewField(workload.Settings{
+	return workload.NewFixture(workload.Settings{
 		Prefix: o.prefix, Callers: slices.Max(o.callers), Tokens: o.tokens, Edits: o.edits,
 		Duration: o.permitDuration(), Timeout: o.f.Global.Timeout,
-		Author: o.f.Global.Who(), Reason: cmp.Or(o.f.Global.Reason, "gkctl bench"), Run: run,
+		Author: o.f.Global.ChangeAuthor(), Reason: cmp.Or(o.f.Global.Reason, "gkctl bench"), Run: run,
 	}, o.kinds, control, clients)
 }
 
 // permitDuration returns a duration that lets every caller refresh its permits in time. With --rate, a caller makes one
 // call every callers/rate seconds, and in the mixed workload at least one call in 30 is a refresh.
 func (o *benchOptions) permitDuration() time.Duration {
-	d := shortestPermit
+	d := minPermitDuration
 	if o.rate > 0 {
 		d += 30 * time.Second * time.Duration(slices.Max(o.callers)) / time.Duration(o.rate)
 	}
-	return min(d.Round(time.Second), longestPermit)
+	return min(d.Round(time.Second), maxPermitDuration)
 }
 
 func (o *benchOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		field := o.field(c, nil)
-		if n := field.Size(); n > maxBatch {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
+		fixture := o.fixture(c, nil)
+		if n := fixture.Size(); n > maxBatch {
 			return ui.Usagef("this needs %d semaphores, but at most %d can be created in one step: lower --concurrency or --edits", n, maxBatch)
 		}
-		plan, err := o.plan(ctx, c, field)
+		plan, err := o.plan(ctx, c, fixture)
 		if err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 			return o.printPlan(plan)
 		}
 		for _, line := range plan.lines() {
-			o.f.Say("%s", line)
+			o.f.Logf("%s", line)
 		}
 		if !o.yes {
 			about := fmt.Sprintf("this puts load on cluster %s for about %s", plan.Cluster, words.Brief(plan.takes))
@@ -249,8 +249,8 @@ func (o *benchOptions) run(ctx context.Context) error {
 	})
 }
 
-// dialled opens the connections for the load, calls f with them, and closes them.
-func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) error) error {
+// withClients opens the connections for the load, calls f with them, and closes them.
+func (o *benchOptions) withClients(ctx context.Context, f func([]*client.Client) error) error {
 	endpoints, settings, err := o.f.Global.Connection()
 	if err != nil {
 		return err
@@ -271,8 +271,8 @@ func (o *benchOptions) dialled(ctx context.Context, f func([]*client.Client) err
 	return f(clients)
 }
 
-// taken adds a hint to the error for a prefix that is already in use.
-func taken(err error) error {
+// explainTaken adds a hint to the error for a prefix that is already in use.
+func explainTaken(err error) error {
 	e, ok := errors.AsType[*workload.TakenError](err)
 	if !ok {
 		return err

@@ -15,26 +15,26 @@ import (
 // carryOut takes the measurements, cleans up, and prints the report.
 func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, plan *benchPlan) error {
 	report := &benchReport{benchPlan: plan, Results: []benchRow{}}
-	var field *workload.Field
-	failed := o.dialled(ctx, func(clients []*client.Client) error {
-		field = o.field(control, clients)
-		if err := field.CheckUnused(ctx); err != nil {
-			field = nil
-			return taken(err)
+	var fixture *workload.Fixture
+	failed := o.withClients(ctx, func(clients []*client.Client) error {
+		fixture = o.fixture(control, clients)
+		if err := fixture.CheckUnused(ctx); err != nil {
+			fixture = nil
+			return explainTaken(err)
 		}
-		if err := field.Create(ctx); err != nil {
+		if err := fixture.Create(ctx); err != nil {
 			return err
 		}
-		return o.measure(ctx, field, report)
+		return o.measure(ctx, fixture, report)
 	})
-	if field == nil {
+	if fixture == nil {
 		return failed
 	}
 	report.Interrupted = ctx.Err() != nil
 	if report.Interrupted {
-		o.f.Say("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them behind", o.prefix)
+		o.f.Logf("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them behind", o.prefix)
 	}
-	freed, err := field.Clear(context.WithoutCancel(ctx))
+	freed, err := fixture.Clear(context.WithoutCancel(ctx))
 	report.Cleared = err == nil
 	if err := o.printReport(report); err != nil {
 		failed = errors.Join(failed, err)
@@ -44,11 +44,11 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 		code, _ := ui.Classify(nil, err)
 		return &ui.CodeError{
 			Code: code, Err: errors.Join(fmt.Errorf("could not delete everything below %s/: %w", o.prefix, err), failed),
-			Hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes the rest; its permits expire within %s.", o.prefix, words.Brief(field.Duration)),
+			Hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes the rest; its permits expire within %s.", o.prefix, words.Brief(fixture.Duration)),
 		}
 	case report.Interrupted:
 		if freed > 0 {
-			o.f.Say("%s for interrupted callers", words.Plural(freed, "permit was released", "permits were released"))
+			o.f.Logf("%s for interrupted callers", words.Plural(freed, "permit was released", "permits were released"))
 		}
 		return ctx.Err()
 	case failed != nil:
@@ -58,11 +58,11 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 }
 
 // measure runs every workload with every number of callers.
-func (o *benchOptions) measure(ctx context.Context, field *workload.Field, report *benchReport) error {
+func (o *benchOptions) measure(ctx context.Context, fixture *workload.Fixture, report *benchReport) error {
 	for _, kind := range o.kinds {
 		for _, callers := range o.callers {
 			done := o.f.Progress("%s, %s ...", kind.Name, words.Plural(callers, "caller", "callers"))
-			rows, err := o.once(ctx, field, kind, callers)
+			rows, err := o.runOne(ctx, fixture, kind, callers)
 			done()
 			report.Results = append(report.Results, rows...)
 			if err != nil {
@@ -73,10 +73,10 @@ func (o *benchOptions) measure(ctx context.Context, field *workload.Field, repor
 	return nil
 }
 
-// once runs one workload with one number of callers. It returns an error if the workload could not run; failures during
+// runOne runs one workload with one number of callers. It returns an error if the workload could not run; failures during
 // the run are recorded in the rows.
-func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *workload.Kind, callers int) ([]benchRow, error) {
-	s, err := kind.Prepare(ctx, field, callers)
+func (o *benchOptions) runOne(ctx context.Context, fixture *workload.Fixture, kind *workload.Kind, callers int) ([]benchRow, error) {
+	s, err := kind.Prepare(ctx, fixture, callers)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -96,13 +96,13 @@ func (o *benchOptions) once(ctx context.Context, field *workload.Field, kind *wo
 	row.fail(warm.Err)
 
 	// Every permit must be released, including those of interrupted callers.
-	after := context.WithoutCancel(ctx)
-	if err := s.Close(after); err != nil {
+	cleanupCtx := context.WithoutCancel(ctx)
+	if err := s.Close(cleanupCtx); err != nil {
 		row.Errors++
 		row.fail(err)
 	}
 	if ctx.Err() == nil {
-		if row.NotReturned, err = field.Release(after); err != nil {
+		if row.NotReturned, err = fixture.Release(cleanupCtx); err != nil {
 			return nil, err
 		}
 	}

@@ -41,7 +41,7 @@ type benchPlan struct {
 }
 
 // plan inspects the cluster and returns the plan for the run.
-func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *workload.Field) (*benchPlan, error) {
+func (o *benchOptions) plan(ctx context.Context, c *client.Client, fixture *workload.Fixture) (*benchPlan, error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
@@ -52,8 +52,8 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	if best.GetLeaderId() == "" {
 		return nil, &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("there is no leader, so nothing can be measured"), Hint: "`gkctl cluster status` shows which members are responding."}
 	}
-	if err := field.CheckUnused(ctx); err != nil {
-		return nil, taken(err)
+	if err := fixture.CheckUnused(ctx); err != nil {
+		return nil, explainTaken(err)
 	}
 	settings, err := c.Cluster().GetSettings(ctx, &gatekeeperv1.GetSettingsRequest{})
 	if err != nil {
@@ -62,15 +62,15 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	s := settings.GetSettings()
 	takes := time.Duration(len(o.kinds)*len(o.callers)) * (o.warmUp + o.window)
 	p := &benchPlan{
-		Cluster: best.GetClusterId(), Leader: best.GetLeaderId(), Prefix: o.prefix, Semaphores: field.Size(),
-		Workloads:   words.Mapped(o.kinds, func(k *workload.Kind) string { return k.Name }),
+		Cluster: best.GetClusterId(), Leader: best.GetLeaderId(), Prefix: o.prefix, Semaphores: fixture.Size(),
+		Workloads:   words.Map(o.kinds, func(k *workload.Kind) string { return k.Name }),
 		Concurrency: o.callers, Connections: o.connections, Rate: o.rate, WarmUp: words.Seconds(o.warmUp), For: words.Seconds(o.window), Takes: words.Seconds(takes), DryRun: o.dryRun,
 		definitions: int(best.GetDefinitions()), permits: int(best.GetPermits()), //nolint:gosec // as received
 		edits:  slices.ContainsFunc(o.kinds, func(k *workload.Kind) bool { return k.Edits }),
-		kept:   min(int(s.GetJournalTotal()), int(s.GetJournalPerSemaphore())*field.Size()),
+		kept:   min(int(s.GetJournalTotal()), int(s.GetJournalPerSemaphore())*fixture.Size()),
 		warmUp: o.warmUp, window: o.window, takes: takes,
 	}
-	p.reached, p.Members = conn.Answering(best, members)
+	p.reached, p.Members = conn.CountResponding(best, members)
 	return p, nil
 }
 
@@ -88,7 +88,7 @@ func (p *benchPlan) lines() []string {
 		fmt.Sprintf("cluster %s, led by %s, %d of %d members responding, %s and %s that will not be touched", p.Cluster, p.Leader, p.reached, p.Members,
 			words.Plural(p.definitions, "definition", "definitions"), words.Plural(p.permits, "permit", "permits")),
 		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s plus %s of warm-up each: %s plus preparation", strings.Join(p.Workloads, ", "),
-			strings.Join(words.Mapped(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
+			strings.Join(words.Map(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
 		fmt.Sprintf("%s below %s/ will be created, and deleted at the end; the journal keeps %s and up to %d ended permits, and drops as many of the oldest if it is full",
 			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, p.kept),
 	}
@@ -154,7 +154,7 @@ func newBenchRow(operation string, callers int, r loop.Result) benchRow {
 // fail records the first error.
 func (r *benchRow) fail(err error) {
 	if err != nil && r.FirstError == "" {
-		r.FirstError = ui.Sentence(err)
+		r.FirstError = ui.ErrorText(err)
 	}
 }
 
@@ -177,8 +177,8 @@ func (o *benchOptions) printReport(r *benchReport) error {
 		return err
 	}
 	for _, row := range r.Results {
-		for _, line := range row.troubles() {
-			o.f.Say("gkctl: %s: %s", row.title(), words.Cell(line))
+		for _, line := range row.problems() {
+			o.f.Logf("gkctl: %s: %s", row.title(), words.Cell(line))
 		}
 	}
 	return nil
@@ -186,7 +186,7 @@ func (o *benchOptions) printReport(r *benchReport) error {
 
 func (r *benchRow) cells() ui.Row {
 	l := r.latency
-	latencies := words.Mapped([]time.Duration{l.P50, l.P90, l.P99, l.P999, l.Max}, latency)
+	latencies := words.Map([]time.Duration{l.P50, l.P90, l.P99, l.P999, l.Max}, latency)
 	if r.Calls+r.Missed == 0 {
 		clear(latencies) // without operations there are no latencies
 	}
@@ -198,8 +198,8 @@ func (r *benchRow) cells() ui.Row {
 	}
 }
 
-// troubles describes the problems with a row, one sentence each.
-func (r *benchRow) troubles() []string {
+// problems describes the problems with a row, one sentence each.
+func (r *benchRow) problems() []string {
 	var out []string
 	if r.Errors > 0 {
 		out = append(out, fmt.Sprintf("%s of %d failed, the first with: %s", words.Plural(r.Errors, "call", "calls"), r.Calls+r.Errors, r.FirstError))

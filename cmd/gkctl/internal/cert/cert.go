@@ -46,7 +46,7 @@ the keys where you create the certificates, and do not copy them to a server.
 The same command with --force renews a certificate. It keeps the additional names, the SPIFFE id and the acquirer of the old one unless you pass
 others. Servers and clients reread their files at each handshake.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: ui.HelpOfGroup,
+		RunE: ui.GroupHelp,
 	}
 	cmd.AddCommand(newInit(f, (*initOptions).run), newServer(f, (*leafOptions).run), newPeer(f, (*leafOptions).run), newClient(f, (*leafOptions).run), newShow(f))
 	return []*cobra.Command{cmd}
@@ -68,15 +68,15 @@ func (o *certDir) files(name string) authority.Files {
 	return authority.Files{Cert: filepath.Join(o.dir, name+".crt"), Key: filepath.Join(o.dir, name+".key")}
 }
 
-// free returns an error if one of the files exists, unless --force was given. what describes the files' content.
-func (o *certDir) free(of string, names ...string) error {
+// checkNoneExist returns an error if one of the files exists, unless --force was given. what describes the files' content.
+func (o *certDir) checkNoneExist(what string, names ...string) error {
 	if o.force {
 		return nil
 	}
 	for _, n := range names {
-		err := o.files(n).Free()
+		err := o.files(n).EnsureAbsent()
 		if _, exists := errors.AsType[*authority.ExistsError](err); exists {
-			return ui.WithHint(fmt.Errorf("%w: nothing was written", err), "--force replaces %s.", of)
+			return ui.WithHint(fmt.Errorf("%w: nothing was written", err), "--force replaces %s.", what)
 		}
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ type issued struct {
 // report prints the certificates and, after a table, the next steps.
 func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
 	l := listing()
-	var items []shown
+	var items []certInfo
 	for _, i := range all {
 		s := describe(i.files.Cert, i.pair.Cert)
 		s.Kind, s.Key = i.kind, i.files.Key
@@ -122,7 +122,7 @@ func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
 		return err
 	}
 	if o.Is(ui.Table) && len(next) > 0 {
-		f.Say("\n%s", strings.Join(next, "\n"))
+		f.Logf("\n%s", strings.Join(next, "\n"))
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ With --force it replaces all of them. Servers using the new authorities no longe
 		RunE: func(*cobra.Command, []string) error { return run(o) },
 	}
 	o.certDir.register(cmd, "replace existing authorities, which invalidates their certificates")
-	o.lifetime.register(cmd, authority.Life, "the authorities are")
+	o.lifetime.register(cmd, authority.Lifetime, "the authorities are")
 	cmd.Flags().StringVar(&o.admin, "admin", "admin", "name of the first `OPERATOR`")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -180,8 +180,8 @@ func (o *initOptions) run() error {
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
 		return err
 	}
-	adminFile := fileOf("client", o.admin)
-	if err := o.free("the authorities; then all of their certificates must be reissued", apiCA, peerCA, adminFile); err != nil {
+	adminFile := baseName("client", o.admin)
+	if err := o.checkNoneExist("the authorities; then all of their certificates must be reissued", apiCA, peerCA, adminFile); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -193,7 +193,7 @@ func (o *initOptions) run() error {
 	if err != nil {
 		return err
 	}
-	admin, err := api.Issue(authority.Leaf{Name: o.admin, Client: true, Life: authority.LeafLife}, now)
+	admin, err := api.Issue(authority.Leaf{Name: o.admin, Client: true, Lifetime: authority.LeafLifetime}, now)
 	if err != nil {
 		return err
 	}
@@ -214,5 +214,5 @@ func (o *initOptions) run() error {
 	)
 }
 
-// fileOf returns the base name of a certificate's files.
-func fileOf(kind, name string) string { return kind + "-" + strings.ReplaceAll(name, ":", "-") }
+// baseName returns the base name of a certificate's files.
+func baseName(kind, name string) string { return kind + "-" + strings.ReplaceAll(name, ":", "-") }

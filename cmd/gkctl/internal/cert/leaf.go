@@ -40,7 +40,7 @@ func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*lea
 		return run(o)
 	}
 	o.certDir.register(cmd, "replace the certificate, and keep its additional names unless others are given")
-	o.lifetime.register(cmd, authority.LeafLife, "it is")
+	o.lifetime.register(cmd, authority.LeafLifetime, "it is")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd, o
 }
@@ -102,14 +102,14 @@ func (o *leafOptions) run() error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	leaf.Life = o.life
+	leaf.Lifetime = o.life
 	a, err := o.read(o.ca)
 	if err != nil {
 		return err
 	}
-	name := fileOf(o.kind, leaf.Name)
+	name := baseName(o.kind, leaf.Name)
 	files := o.files(name)
-	if err := o.free("the certificate", name); err != nil {
+	if err := o.checkNoneExist("the certificate", name); err != nil {
 		return err
 	}
 	notes, err := o.renew(&leaf, files)
@@ -148,11 +148,11 @@ func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes 
 	for _, ip := range old[0].IPAddresses {
 		hosts = append(hosts, ip.String())
 	}
-	gone := slices.DeleteFunc(hosts, func(h string) bool { return slices.Contains(leaf.Hosts, h) })
+	dropped := slices.DeleteFunc(hosts, func(h string) bool { return slices.Contains(leaf.Hosts, h) })
 	var kept []string
 	if o.kind == "server" && len(o.args) == 1 {
-		leaf.Hosts = append(leaf.Hosts, gone...)
-		kept, gone = gone, nil
+		leaf.Hosts = append(leaf.Hosts, dropped...)
+		kept, dropped = dropped, nil
 	}
 	keepURIs := o.kind == "client" && !o.flags.Changed("spiffe") && !o.flags.Changed("acquirer")
 	for _, u := range old[0].URIs {
@@ -160,17 +160,17 @@ func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes 
 		case keepURIs:
 			leaf.URIs = append(leaf.URIs, u)
 			kept = append(kept, u.String())
-		case !slices.ContainsFunc(leaf.URIs, func(is *url.URL) bool { return is.String() == u.String() }):
-			gone = append(gone, u.String())
+		case !slices.ContainsFunc(leaf.URIs, func(v *url.URL) bool { return v.String() == u.String() }):
+			dropped = append(dropped, u.String())
 		}
 	}
 	if len(kept) > 0 {
 		notes = append(notes, "Kept from the old certificate: "+strings.Join(kept, ", ")+".")
 	}
-	if len(gone) > 0 {
+	if len(dropped) > 0 {
 		notes = append(notes, "Not kept from the old certificate:")
 	}
-	for _, name := range gone {
+	for _, name := range dropped {
 		notes = append(notes, "- "+name)
 	}
 	return notes, nil

@@ -26,7 +26,7 @@ func newShow(f *conn.Factory) *cobra.Command {
 		Args: ui.AtLeastOne("one or more certificate files"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l := listing()
-			var items []shown
+			var items []certInfo
 			for _, file := range args {
 				certs, err := readCerts(file)
 				if err != nil {
@@ -58,8 +58,8 @@ func readCerts(file string) ([]*x509.Certificate, error) {
 	return certs, nil
 }
 
-// shown describes a certificate in the output.
-type shown struct {
+// certInfo describes a certificate in the output.
+type certInfo struct {
 	File     string    `json:"file"`
 	Key      string    `json:"key,omitempty"` // the private key's file, if it was written too
 	Kind     string    `json:"kind"`
@@ -71,8 +71,8 @@ type shown struct {
 	NotAfter time.Time `json:"not_after"`
 }
 
-func describe(file string, c *x509.Certificate) shown {
-	s := shown{
+func describe(file string, c *x509.Certificate) certInfo {
+	s := certInfo{
 		File: file, Kind: kindOf(c), Subject: c.Subject.String(), Names: append([]string{}, c.DNSNames...), Usages: []string{},
 		Issuer: c.Issuer.String(), Serial: fmt.Sprintf("%x", c.SerialNumber), NotAfter: c.NotAfter,
 	}
@@ -114,13 +114,13 @@ func listing() ui.Listing {
 	return ui.Listing{Headers: []string{"FILE", "KIND", "SUBJECT", "NAMES", "EXPIRES"}}
 }
 
-func (s *shown) row() ui.Row {
-	ends := s.NotAfter.Local().Format(time.DateTime)
+func (s *certInfo) row() ui.Row {
+	expires := s.NotAfter.Local().Format(time.DateTime)
 	switch left := time.Until(s.NotAfter); {
 	case left <= 0:
-		ends += ", expired"
-	case left < authority.Soon:
-		ends += ", in " + words.Brief(left)
+		expires += ", expired"
+	case left < authority.ExpiryWarning:
+		expires += ", in " + words.Brief(left)
 	}
-	return ui.Row{Name: s.File, Cells: []string{s.File, s.Kind, s.Subject, strings.Join(s.Names, ","), ends}}
+	return ui.Row{Name: s.File, Cells: []string{s.File, s.Kind, s.Subject, strings.Join(s.Names, ","), expires}}
 }

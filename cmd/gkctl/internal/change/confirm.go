@@ -17,8 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// AsksText is the paragraph of a command's help that explains when the command asks for confirmation.
-const AsksText = `It shows the effect and asks for confirmation (in a script, pass --yes) when the change stops a holder, locks out every caller
+// ConfirmHelp is the paragraph of a command's help that explains when the command asks for confirmation.
+const ConfirmHelp = `It shows the effect and asks for confirmation (in a script, pass --yes) when the change stops a holder, locks out every caller
 seen in the last 7 days, sets permits to 0, deletes several definitions, or changes more than 20.`
 
 // YesFlag holds --yes, which confirms a change in advance.
@@ -48,17 +48,17 @@ type Proposal struct {
 
 // Confirm shows what a change would do and asks for confirmation if the change requires it. Without a terminal it
 // prints the same text and returns an error. asked reports whether the effects were shown.
-func Agree(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool, err error) {
+func Confirm(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool, err error) {
 	if flag.Yes || len(p.Confirm) == 0 && !p.Always && p.Loses == "" {
 		return false, nil
 	}
 	toStderr := *s
 	toStderr.Out = s.Err
-	if err := PrintEffects(&toStderr, p.Effects, p.Warnings, SomeOf); err != nil {
+	if err := PrintEffects(&toStderr, p.Effects, p.Warnings, MaxShown); err != nil {
 		return false, err
 	}
 	for _, n := range p.Notes {
-		s.Say("%s", words.Cell(n))
+		s.Logf("%s", words.Cell(n))
 	}
 	about := p.What
 	if reasons := p.reasons(); reasons != "" {
@@ -79,17 +79,17 @@ func (p *Proposal) reasons() string {
 	return strings.Join(texts, "; ")
 }
 
-// SomeNotes truncates a list of notes and appends the number of notes left out.
-func SomeNotes(notes []string) []string {
-	if more := len(notes) - SomeOf; more > 0 {
-		return append(notes[:SomeOf:SomeOf], fmt.Sprintf("... and %d more", more))
+// TruncateNotes truncates a list of notes and appends the number of notes left out.
+func TruncateNotes(notes []string) []string {
+	if more := len(notes) - MaxShown; more > 0 {
+		return append(notes[:MaxShown:MaxShown], fmt.Sprintf("... and %d more", more))
 	}
 	return notes
 }
 
 // confirmTexts returns the servers' reasons, one sentence each.
 func confirmTexts(effects []*gatekeeperv1.Effect, confirm []*gatekeeperv1.Confirmation) []string {
-	return words.Mapped(confirm, func(c *gatekeeperv1.Confirmation) string {
+	return words.Map(confirm, func(c *gatekeeperv1.Confirmation) string {
 		if stopsHolders(c) {
 			return StopText(effects)
 		}
@@ -103,7 +103,7 @@ func stopsHolders(c *gatekeeperv1.Confirmation) bool {
 
 // PrintPreview prints all effects of a change, and why the change would need --yes.
 func PrintPreview(s *ui.IO, r *gatekeeperv1.PreviewResponse) error {
-	if err := PrintEffects(s, r.GetEffects(), r.GetWarnings(), EveryLine); err != nil {
+	if err := PrintEffects(s, r.GetEffects(), r.GetWarnings(), AllLines); err != nil {
 		return err
 	}
 	PrintNeedsYes(s, r.GetEffects(), r.GetConfirm())
@@ -136,14 +136,14 @@ func (f *AskFlags) Register(cmd *cobra.Command, dryRun string) {
 func (f *AskFlags) Preview(
 	ctx context.Context, to *conn.Factory, c *client.Client, req *gatekeeperv1.PreviewRequest, p Proposal, what func(*gatekeeperv1.PreviewResponse) string,
 ) (*gatekeeperv1.PreviewResponse, error) {
-	looking, cancel := to.Bounded(ctx)
+	previewCtx, cancel := to.Bounded(ctx)
 	defer cancel()
-	r, err := c.Operator().Preview(looking, req)
+	r, err := c.Operator().Preview(previewCtx, req)
 	if err != nil || f.DryRun {
 		return r, err
 	}
 	p.What, p.Effects, p.Warnings, p.Confirm = what(r), r.GetEffects(), r.GetWarnings(), r.GetConfirm()
-	_, err = Agree(ctx, to.IO, &p, f.YesFlag)
+	_, err = Confirm(ctx, to.IO, &p, f.YesFlag)
 	return r, err
 }
 
@@ -160,8 +160,8 @@ type planned interface {
 type PlannedChange[R planned] struct {
 	// Call calls the servers. A dry run only returns a plan. plan is the confirmed plan, or empty.
 	Call func(ctx context.Context, dryRun bool, plan string) (R, error)
-	// Refused adds a hint to an error.
-	Refused func(error) error
+	// WithHint adds a hint to an error.
+	WithHint func(error) error
 	// Settled reports whether the plan needs no second call.
 	Settled func(R) bool
 	// Proposal converts the plan to the proposal shown by Confirm.
@@ -177,7 +177,7 @@ func (p *PlannedChange[R]) Run(ctx context.Context, to *conn.Factory, flags *Ask
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			return r, flags.Unknown(err)
 		}
-		return r, p.Refused(err)
+		return r, p.WithHint(err)
 	}
 	if flags.Yes && !flags.DryRun {
 		return call(false, "")
@@ -186,7 +186,7 @@ func (p *PlannedChange[R]) Run(ctx context.Context, to *conn.Factory, flags *Ask
 	if err != nil || flags.DryRun || p.Settled(r) {
 		return r, err
 	}
-	if _, err := Agree(ctx, to.IO, p.Proposal(r), flags.YesFlag); err != nil {
+	if _, err := Confirm(ctx, to.IO, p.Proposal(r), flags.YesFlag); err != nil {
 		return r, err
 	}
 	return call(false, r.GetPlan())

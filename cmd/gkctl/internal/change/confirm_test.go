@@ -24,13 +24,13 @@ func proposalForTest() *Proposal {
 	}
 }
 
-func TestAgree_WithoutATerminal_ShowsTheSameText(t *testing.T) {
+func TestConfirm_WithoutTerminal_ShowsSameText(t *testing.T) {
 	t.Parallel()
 	const about = "this replaces job; permits becomes 0, so nobody is admitted: job"
 	asked := func(answer string, terminal bool, flag YesFlag) (string, error) {
 		var out bytes.Buffer
 		a := &ui.IO{In: strings.NewReader(answer), Err: &out, InTTY: terminal, ErrTTY: terminal}
-		_, err := Agree(context.Background(), a, proposalForTest(), flag)
+		_, err := Confirm(context.Background(), a, proposalForTest(), flag)
 		return out.String(), err
 	}
 	script, refused := asked("", false, YesFlag{})
@@ -39,9 +39,9 @@ func TestAgree_WithoutATerminal_ShowsTheSameText(t *testing.T) {
 		t.Errorf("Confirm() without a terminal: exit code %d, error %v; output:\n%s", code, refused, script)
 	}
 	for answer, agreed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
-		person, err := asked(answer, true, YesFlag{})
-		if person != script+about+"\nContinue? [y/N] " {
-			t.Errorf("answer %q: output on a terminal:\n%s\nwithout one:\n%s", answer, person, script)
+		interactive, err := asked(answer, true, YesFlag{})
+		if interactive != script+about+"\nContinue? [y/N] " {
+			t.Errorf("answer %q: output on a terminal:\n%s\nwithout one:\n%s", answer, interactive, script)
 		}
 		if _, unconfirmed := errors.AsType[*ui.UnconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
 			t.Errorf("Confirm() with the answer %q returned %v", answer, err)
@@ -54,17 +54,17 @@ func TestAgree_WithoutATerminal_ShowsTheSameText(t *testing.T) {
 	}
 }
 
-func TestAgree_WithoutAReason_AsksOnlyIfAlwaysIsSet(t *testing.T) {
+func TestConfirm_WithoutReason_AsksOnlyIfAlwaysIsSet(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := proposalForTest()
 	p.Confirm = nil
 	a := &ui.IO{Err: &out}
-	if asked, err := Agree(context.Background(), a, p, YesFlag{}); asked || err != nil || out.Len() > 0 {
+	if asked, err := Confirm(context.Background(), a, p, YesFlag{}); asked || err != nil || out.Len() > 0 {
 		t.Errorf("Confirm() = %v, %v, want false, nil\n%s", asked, err, &out)
 	}
 	p.Always = true
-	if _, err := Agree(context.Background(), a, p, YesFlag{}); err == nil || err.Error() != "this replaces job; no holder has to stop; pass --yes to confirm" {
+	if _, err := Confirm(context.Background(), a, p, YesFlag{}); err == nil || err.Error() != "this replaces job; no holder has to stop; pass --yes to confirm" {
 		t.Errorf("Confirm() with Always: got %v, want a request for confirmation", err)
 	}
 }

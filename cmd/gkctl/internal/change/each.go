@@ -23,8 +23,8 @@ type Done struct {
 func Each[T any](ctx context.Context, s *ui.IO, o ui.Output, all []T, do func(T) (Done, error)) error {
 	var failed []error
 	objects := []any{}
-	for _, one := range all {
-		d, err := do(one)
+	for _, item := range all {
+		d, err := do(item)
 		objects = append(objects, d.Object)
 		switch {
 		case err != nil:

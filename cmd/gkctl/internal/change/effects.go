@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// EveryLine means no limit on the number of lines.
-	EveryLine = math.MaxInt
-	// SomeOf is the maximum number of lines shown for each list before asking for confirmation.
-	SomeOf = 10
+	// AllLines means no limit on the number of lines.
+	AllLines = math.MaxInt
+	// MaxShown is the maximum number of lines shown for each list before asking for confirmation.
+	MaxShown = 10
 )
 
 // PrintEffects prints the effects of a change, as computed by the servers, on each semaphore and on the holders that
 // must stop. It also prints warnings. Each list is limited to the given number of lines.
-func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
-	if err := printRules(s.Out, effects, most); err != nil {
+func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, limit int) error {
+	if err := printRules(s.Out, effects, limit); err != nil {
 		return err
 	}
-	if err := PrintStopped(s.Out, effects, most); err != nil {
+	if err := PrintStopped(s.Out, effects, limit); err != nil {
 		return err
 	}
-	printLines(s.Out, heldLines(effects), most)
-	printLines(s.Out, taskLines(effects), most)
-	for _, w := range EffectWarnings(effects, warnings, most) {
+	printLines(s.Out, heldLines(effects), limit)
+	printLines(s.Out, taskLines(effects), limit)
+	for _, w := range EffectWarnings(effects, warnings, limit) {
 		fmt.Fprintln(s.Out, "warning: "+words.Cell(w))
 	}
 	return nil
 }
 
 // printRules prints a line for each semaphore whose fields or callers change.
-func printRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
+func printRules(out io.Writer, effects []*gatekeeperv1.Effect, limit int) error {
 	var lines [][]string
 	for _, e := range effects {
 		changes := ruleChanges(e.GetBefore(), e.GetAfter())
@@ -50,11 +50,11 @@ func printRules(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
 			words.Number(uint32(len(e.GetStopped()))), words.Number(e.GetUnaffected()),
 		})
 	}
-	return someLines(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "CONTINUE"}, lines, most)
+	return printTable(out, []string{"SEMAPHORE", "CHANGES", "LETS IN", "SHUTS OUT", "STOPS", "CONTINUE"}, lines, limit)
 }
 
 // PrintStopped prints a line for each holder that would have to stop.
-func PrintStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error {
+func PrintStopped(out io.Writer, effects []*gatekeeperv1.Effect, limit int) error {
 	var lines [][]string
 	for _, e := range effects {
 		for _, s := range e.GetStopped() {
@@ -69,13 +69,13 @@ func PrintStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error
 			})
 		}
 	}
-	return someLines(out, []string{"STOPS", "GROUP", "ACQUIRER", "TOKEN", "SINCE", "FREE WITHIN"}, lines, most)
+	return printTable(out, []string{"STOPS", "GROUP", "ACQUIRER", "TOKEN", "SINCE", "FREE WITHIN"}, lines, limit)
 }
 
 // heldLines returns a line for each slot that remains taken until an operator clears it.
 func heldLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	for _, e := range effects {
-		lines = append(lines, words.Mapped(e.GetHeld(), words.HeldText)...)
+		lines = append(lines, words.Map(e.GetHeld(), words.HeldText)...)
 	}
 	return lines
 }
@@ -98,30 +98,30 @@ func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 }
 
 // printLines prints the first lines, up to a limit, followed by the number of lines left out.
-func printLines(out io.Writer, lines []string, most int) {
-	for _, line := range lines[:min(most, len(lines))] {
+func printLines(out io.Writer, lines []string, limit int) {
+	for _, line := range lines[:min(limit, len(lines))] {
 		fmt.Fprintln(out, words.Cell(line))
 	}
-	if len(lines) > most {
-		fmt.Fprintf(out, "... and %d more\n", len(lines)-most)
+	if len(lines) > limit {
+		fmt.Fprintf(out, "... and %d more\n", len(lines)-limit)
 	}
 }
 
-// someLines prints a table of the first lines, up to a limit, followed by the number of lines left out.
-func someLines(out io.Writer, headers []string, lines [][]string, most int) error {
+// printTable prints a table of the first lines, up to a limit, followed by the number of lines left out.
+func printTable(out io.Writer, headers []string, lines [][]string, limit int) error {
 	if len(lines) == 0 {
 		return nil
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(headers, "\t"))
-	for _, cells := range lines[:min(most, len(lines))] {
-		fmt.Fprintln(w, strings.Join(words.Mapped(cells, words.Cell), "\t"))
+	for _, cells := range lines[:min(limit, len(lines))] {
+		fmt.Fprintln(w, strings.Join(words.Map(cells, words.Cell), "\t"))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if len(lines) > most {
-		fmt.Fprintf(out, "... and %d more\n", len(lines)-most)
+	if len(lines) > limit {
+		fmt.Fprintf(out, "... and %d more\n", len(lines)-limit)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func ruleChanges(before, after *gatekeeperv1.Definition) string {
 // callers names a few callers and counts the rest.
 func callers(some []*gatekeeperv1.Caller, count uint32) string {
 	const named = 2
-	texts := words.Mapped(some[:min(named, len(some))], func(c *gatekeeperv1.Caller) string { return c.GetAcquirer() + " in " + c.GetGroup() })
+	texts := words.Map(some[:min(named, len(some))], func(c *gatekeeperv1.Caller) string { return c.GetAcquirer() + " in " + c.GetGroup() })
 	text := strings.Join(texts, ", ")
 	if more := int(count) - len(texts); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -153,8 +153,8 @@ func callers(some []*gatekeeperv1.Caller, count uint32) string {
 }
 
 // EffectWarnings returns the warnings for the whole change and for each semaphore. A repeated warning appears once.
-func EffectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []string {
-	out := whole
+func EffectWarnings(effects []*gatekeeperv1.Effect, general []string, limit int) []string {
+	out := general
 	named := make(map[string][]string)
 	var texts []string
 	for _, e := range effects {
@@ -165,7 +165,7 @@ func EffectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []
 			named[text] = append(named[text], e.GetSemaphore())
 		}
 	}
-	for _, text := range texts[:min(most, len(texts))] {
+	for _, text := range texts[:min(limit, len(texts))] {
 		out = append(out, words.SomeNames(named[text])+": "+text)
 	}
 	return out
@@ -173,7 +173,7 @@ func EffectWarnings(effects []*gatekeeperv1.Effect, whole []string, most int) []
 
 // EffectNames returns the semaphores that a change affects.
 func EffectNames(effects []*gatekeeperv1.Effect) []string {
-	return words.Mapped(effects, (*gatekeeperv1.Effect).GetSemaphore)
+	return words.Map(effects, (*gatekeeperv1.Effect).GetSemaphore)
 }
 
 // StopCount counts the holders that would have to stop or would get less time, and the holders that may continue.

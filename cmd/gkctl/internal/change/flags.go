@@ -46,7 +46,7 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	case lasts:
 		return Ending{Lasts: durationpb.New(f.lasts)}, nil
 	case until:
-		t, err := ui.ParseTime("--until", f.until, now, ui.Ahead)
+		t, err := ui.ParseTime("--until", f.until, now, ui.Future)
 		if err != nil {
 			return Ending{}, err
 		}

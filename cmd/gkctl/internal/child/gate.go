@@ -22,16 +22,16 @@ const (
 // know the group yet.
 type gate struct {
 	open, failed           *os.File
-	theirOpen, theirFailed *os.File
+	childOpen, childFailed *os.File
 }
 
 func newGate() (*gate, error) {
 	g := new(gate)
 	var err error
-	if g.theirOpen, g.open, err = os.Pipe(); err != nil {
+	if g.childOpen, g.open, err = os.Pipe(); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
-	if g.failed, g.theirFailed, err = os.Pipe(); err != nil {
+	if g.failed, g.childFailed, err = os.Pipe(); err != nil {
 		g.close()
 		return nil, fmt.Errorf("gate: %w", err)
 	}
@@ -40,7 +40,7 @@ func newGate() (*gate, error) {
 
 // pass lets the waiting process execute the command, and returns an error if that failed.
 func (g *gate) pass() error {
-	g.closeTheirs()
+	g.closeChildEnds()
 	if _, err := g.open.Write([]byte{1}); err != nil {
 		return err
 	}
@@ -54,13 +54,13 @@ func (g *gate) pass() error {
 	return nil
 }
 
-func (g *gate) closeTheirs() {
-	_ = g.theirOpen.Close() // no data is buffered in any of these files
-	_ = g.theirFailed.Close()
+func (g *gate) closeChildEnds() {
+	_ = g.childOpen.Close() // no data is buffered in any of these files
+	_ = g.childFailed.Close()
 }
 
 func (g *gate) close() {
-	g.closeTheirs()
+	g.closeChildEnds()
 	_ = g.open.Close()
 	_ = g.failed.Close()
 }
@@ -72,7 +72,7 @@ func Begin(path string, args []string) {
 	syscall.CloseOnExec(failedFile)
 	runtime.LockOSThread()
 	dieWithParent() // must come first: if the wrapper has already died, waitForGate reads end of file
-	if !opened() {
+	if !waitForGate() {
 		return
 	}
 	err := syscall.Exec(path, args, os.Environ()) //nolint:gosec // executes the user's command on purpose
@@ -81,8 +81,8 @@ func Begin(path string, args []string) {
 	}
 }
 
-// opened waits for the byte on the gate, and reports whether it arrived. End of file means that the wrapper has died.
-func opened() bool {
+// waitForGate waits for the byte on the gate, and reports whether it arrived. End of file means that the wrapper has died.
+func waitForGate() bool {
 	n := 0
 	err := ignoringEINTR(func() (err error) { n, err = syscall.Read(gateFile, make([]byte, 1)); return err })
 	return err == nil && n == 1

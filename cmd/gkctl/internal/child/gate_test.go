@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestGate_CommandStartsWhenTheGateOpens_NotIfTheWrapperDies(t *testing.T) {
+func TestGate_CommandStartsWhenGateOpens_NotIfWrapperDies(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -42,15 +42,15 @@ func TestGate_CommandStartsWhenTheGateOpens_NotIfTheWrapperDies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer g.close()
-			out, theirs, err := os.Pipe()
+			out, childOut, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer out.Close()
 			pid, err := syscall.ForkExec(self, []string{self, beginArg, c.path, "echo", "started"}, &syscall.ProcAttr{
-				Files: []uintptr{0, theirs.Fd(), 2, g.theirOpen.Fd(), g.theirFailed.Fd()}, Sys: attributes(),
+				Files: []uintptr{0, childOut.Fd(), 2, g.childOpen.Fd(), g.childFailed.Fd()}, Sys: attributes(),
 			})
-			_ = theirs.Close()
+			_ = childOut.Close()
 			if err != nil {
 				t.Fatal(err)
 			}

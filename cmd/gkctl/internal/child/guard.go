@@ -19,7 +19,7 @@ import (
 const (
 	wordGroup   = "group"   // the group's id
 	wordUntil   = "until"   // the time until which the group may run, as returned by Now
-	wordRubbish = "cleanup" // the directory to remove
+	wordCleanup = "cleanup" // the directory to remove
 )
 
 // guard is the wrapper's side of the guard process.
@@ -28,7 +28,7 @@ type guard struct {
 	pipe *os.File
 }
 
-func startGuard(command []string, rubbish string) (*guard, error) {
+func startGuard(command []string, cleanupDir string) (*guard, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
@@ -37,7 +37,7 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 	// The guard inherits only the pipe. It must not keep open an output that another process reads until end of file,
 	// use the working directory, or hold secrets.
 	cmd := &exec.Cmd{Path: command[0], Args: command, Env: []string{}, Dir: "/", Stdin: r, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
-	if err := ours.add(func() (int, error) {
+	if err := children.add(func() (int, error) {
 		if err := cmd.Start(); err != nil {
 			return 0, err
 		}
@@ -47,8 +47,8 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	g := &guard{cmd: cmd, pipe: w}
-	if rubbish != "" {
-		g.send(wordRubbish, rubbish)
+	if cleanupDir != "" {
+		g.send(wordCleanup, cleanupDir)
 	}
 	return g, nil
 }
@@ -76,7 +76,7 @@ func (g *guard) dismiss() {
 	_ = g.cmd.Process.Kill() // before closing the pipe, which would make the guard kill the group
 	_ = g.cmd.Wait()         // always an error, because the guard was killed
 	_ = g.pipe.Close()       // no data is buffered
-	ours.remove(g.cmd.Process.Pid)
+	children.remove(g.cmd.Process.Pid)
 }
 
 // Guard is the main loop of the guard process. It reads the wrapper's messages from r. It kills the group at end of
@@ -92,7 +92,7 @@ func Guard(r io.Reader) {
 			lines <- s.Text()
 		}
 	}()
-	g := guarded{until: 1<<63 - 1}
+	g := guardState{until: 1<<63 - 1}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -102,28 +102,28 @@ func Guard(r io.Reader) {
 		case line, ok := <-lines:
 			if !ok {
 				g.kill()
-				if g.rubbish != "" {
-					_ = os.RemoveAll(g.rubbish) // there is nowhere to report an error
+				if g.cleanupDir != "" {
+					_ = os.RemoveAll(g.cleanupDir) // there is nowhere to report an error
 				}
 				return
 			}
-			g.hear(line)
+			g.handle(line)
 		}
 	}
 }
 
-// guarded is the state of the guard process.
-type guarded struct {
-	group   int
-	until   time.Duration
-	rubbish string
+// guardState is the state of the guard process.
+type guardState struct {
+	group      int
+	until      time.Duration
+	cleanupDir string
 }
 
-func (g *guarded) hear(line string) {
+func (g *guardState) handle(line string) {
 	word, value, _ := strings.Cut(line, " ")
 	switch n, err := strconv.ParseInt(value, 10, 64); {
-	case word == wordRubbish:
-		g.rubbish = value
+	case word == wordCleanup:
+		g.cleanupDir = value
 	case err != nil:
 	case word == wordGroup:
 		g.group = int(n)
@@ -134,7 +134,7 @@ func (g *guarded) hear(line string) {
 
 // check kills the group if its time is up, and returns the time until the next check. That is at most a second, because
 // timers stop while the machine is suspended.
-func (g *guarded) check() time.Duration {
+func (g *guardState) check() time.Duration {
 	left := g.until - Now()
 	if left <= 0 {
 		g.kill()
@@ -142,7 +142,7 @@ func (g *guarded) check() time.Duration {
 	return max(min(left, time.Second), 10*time.Millisecond)
 }
 
-func (g *guarded) kill() {
+func (g *guardState) kill() {
 	if g.group > 1 { // 0 and 1 would address our own group and every process
 		_ = syscall.Kill(-g.group, syscall.SIGKILL) // fails if the group no longer exists
 	}

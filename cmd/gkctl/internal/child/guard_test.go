@@ -12,7 +12,7 @@ import (
 )
 
 // If a deadline expired before the write, the guard would not learn the group's id and could not kill it.
-func TestSend_WritesAtAnyTime_AndNeverBlocks(t *testing.T) {
+func TestSend_AlwaysWrites_AndNeverBlocks(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

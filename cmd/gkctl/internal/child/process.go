@@ -32,13 +32,13 @@ type Spec struct {
 	// Guard is the command line of a process that calls Guard. Begin is the command line of a process that calls Begin
 	// with its remaining arguments.
 	Guard, Begin []string
-	// Rubbish is a directory that the guard removes if this process dies without removing it. Empty means none.
-	Rubbish string
+	// CleanupDir is a directory that the guard removes if this process dies without removing it. Empty means none.
+	CleanupDir string
 	// Until is the time, as returned by Now, until which the group may run. Process.Until can change it later.
 	Until time.Duration
-	// Waits is called once if processes of the group are still alive after End has waited a second for them to die. It
+	// OnWait is called once if processes of the group are still alive after End has waited a second for them to die. It
 	// receives their ids, if known. It may be nil.
-	Waits func(pids []int)
+	OnWait func(pids []int)
 	// MayContinue is called after the whole job was stopped at its terminal and continued. If it returns false, the
 	// command remains stopped until Kill. It may be nil.
 	MayContinue func() bool
@@ -61,7 +61,7 @@ type Process struct {
 // Start starts a command. It returns ErrUnsupported on systems without process groups, and an *os.PathError if the
 // command cannot be executed.
 func Start(spec Spec) (*Process, error) {
-	g, err := startGuard(spec.Guard, spec.Rubbish)
+	g, err := startGuard(spec.Guard, spec.CleanupDir)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (p *Process) start() error {
 		}
 		attr.Sys.Setpgid, attr.Sys.Setsid = false, true // a session leader also leads a process group
 	}
-	attr.Files = append(attr.Files, gate.theirOpen.Fd(), gate.theirFailed.Fd())
-	err = ours.add(func() (_ int, err error) {
+	attr.Files = append(attr.Files, gate.childOpen.Fd(), gate.childFailed.Fd())
+	err = children.add(func() (_ int, err error) {
 		p.pid, err = syscall.ForkExec(p.spec.Begin[0], slices.Concat(p.spec.Begin, []string{p.spec.Path}, p.spec.Args), attr)
 		return p.pid, err
 	})
@@ -116,7 +116,7 @@ func (p *Process) start() error {
 	p.guard.group(p.pid)
 	if err := gate.pass(); err != nil {
 		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, nil, 0, nil); return err }) // it exits soon
-		ours.remove(p.pid)
+		children.remove(p.pid)
 		return err
 	}
 	p.terminal.begin(p.pid) // not earlier: Ctrl-Z would stop the process at the gate, where nothing watches it yet
@@ -162,9 +162,9 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	if !p.reaped {
 		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, &p.status, 0, nil); return err }) // our zombie
 	}
-	ours.remove(p.pid)
+	children.remove(p.pid)
 	p.terminal.end(p.pid)
-	err := p.empty(ctx)
+	err := p.waitUntilEmpty(ctx)
 	p.guard.dismiss()
 	reapOrphans()
 	s := State{Code: p.status.ExitStatus()}
@@ -175,11 +175,11 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// empty waits until the group has no processes. Where the system allows it, dead processes that their parents have not
+// waitUntilEmpty waits until the group has no processes. Where the system allows it, dead processes that their parents have not
 // reaped do not count.
-func (p *Process) empty(ctx context.Context) error {
-	report := p.spec.Waits
-	begun := time.Now()
+func (p *Process) waitUntilEmpty(ctx context.Context) error {
+	report := p.spec.OnWait
+	start := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
 		reapGroup(p.pid)
 		if errors.Is(syscall.Kill(-p.pid, 0), syscall.ESRCH) {
@@ -189,7 +189,7 @@ func (p *Process) empty(ctx context.Context) error {
 		if known && len(pids) == 0 {
 			return nil
 		}
-		if report != nil && time.Since(begun) > time.Second {
+		if report != nil && time.Since(start) > time.Second {
 			report(pids)
 			report = nil
 		}
@@ -262,7 +262,7 @@ type processes struct {
 	reaped time.Time
 }
 
-var ours = processes{pids: make(map[int]struct{})} //nolint:gochecknoglobals // the children of this process are global
+var children = processes{pids: make(map[int]struct{})} //nolint:gochecknoglobals // the children of this process are global
 
 // add starts a process and adds it to the set.
 func (c *processes) add(start func() (pid int, err error)) error {

@@ -43,12 +43,12 @@ func alive(int) (pids []int, known bool) { return nil, false }
 // systemSignals returns the signals that this system has in addition to the common ones.
 func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }
 
-// kernelStops reports whether SIGTTOU keeps its default action. It does not here, because withoutSIGTTOU ignores it.
-const kernelStops = false
+// sigttouStops reports whether SIGTTOU keeps its default action. It does not here, because withoutSIGTTOU ignores it.
+const sigttouStops = false
 
-// unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. The signal
+// withoutSIGTTOU calls f, which may use the terminal from the background without being stopped by SIGTTOU. The signal
 // remains ignored afterwards.
-func unstopped(f func()) {
+func withoutSIGTTOU(f func()) {
 	signal.Ignore(syscall.SIGTTOU)
 	f()
 }

@@ -54,12 +54,12 @@ func hasExited(pid int) bool {
 	return err == nil && (info.Code == exited || info.Code == killed || info.Code == dumped)
 }
 
-// kernelStops reports whether SIGTTOU keeps its default action.
-const kernelStops = true
+// sigttouStops reports whether SIGTTOU keeps its default action.
+const sigttouStops = true
 
-// unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. It blocks the
+// withoutSIGTTOU calls f, which may use the terminal from the background without being stopped by SIGTTOU. It blocks the
 // signal instead of ignoring it, because ignoring it cannot be undone and the signal is needed later.
-func unstopped(f func()) {
+func withoutSIGTTOU(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var ttou, old unix.Sigset_t
@@ -85,22 +85,22 @@ func parentOf(pid int) int {
 	return 0
 }
 
-// reapEvery is the minimum time between searches for dead orphans. Each search reads /proc.
-const reapEvery = time.Second
+// reapInterval is the minimum time between searches for dead orphans. Each search reads /proc.
+const reapInterval = time.Second
 
 // reapOrphans reaps dead processes that commands left behind outside their groups. Without it, a wrapper that runs many
 // commands would accumulate zombies, because it becomes the parent of orphans through adoptOrphans or as the first
 // process of a container.
 func reapOrphans() {
-	ours.mu.Lock()
-	defer ours.mu.Unlock()
-	if time.Since(ours.reaped) < reapEvery {
+	children.mu.Lock()
+	defer children.mu.Unlock()
+	if time.Since(children.reaped) < reapInterval {
 		return
 	}
-	ours.reaped = time.Now()
+	children.reaped = time.Now()
 	self := os.Getpid()
 	_ = eachProcess(func(p stat) {
-		if _, known := ours.pids[p.pid]; p.dead && p.parent == self && !known {
+		if _, known := children.pids[p.pid]; p.dead && p.parent == self && !known {
 			_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil) // our zombie
 		}
 	})

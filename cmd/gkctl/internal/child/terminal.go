@@ -50,20 +50,20 @@ func (t *terminal) lend(pid int) bool {
 	if t == nil {
 		return false
 	}
-	switch at, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); {
+	switch id, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); {
 	case err != nil:
 		return false
-	case at == pid:
+	case id == pid:
 		return true
-	case at != t.own:
+	case id != t.own:
 		return false
 	}
-	return t.give(pid) == nil
+	return t.setForeground(pid) == nil
 }
 
-// give moves a group to the foreground. If this process is in the background, SIGTTOU stops it, and the call completes
+// setForeground moves a group to the foreground. If this process is in the background, SIGTTOU stops it, and the call completes
 // when it is continued.
-func (t *terminal) give(group int) error {
+func (t *terminal) setForeground(group int) error {
 	return ignoringEINTR(func() error { return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) })
 }
 
@@ -74,10 +74,10 @@ func (t *terminal) lendWhenOurs(pid int) bool {
 	switch {
 	case t.lend(pid):
 		return true
-	case kernelStops && !signal.Ignored(syscall.SIGTTOU):
+	case sigttouStops && !signal.Ignored(syscall.SIGTTOU):
 		// The kernel checks and stops in one step. A shell that brings this process to the foreground at this moment
 		// finds it either stopped or in the foreground.
-		return t.give(pid) == nil
+		return t.setForeground(pid) == nil
 	}
 	for hasShell(t.own) {
 		suspend()
@@ -93,8 +93,8 @@ func (t *terminal) takeBack(pid int) {
 	if t == nil {
 		return
 	}
-	if at, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); err == nil && at == pid {
-		unstopped(func() { _ = t.give(t.own) }) // fails if the terminal was hung up in the meantime
+	if id, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP); err == nil && id == pid {
+		withoutSIGTTOU(func() { _ = t.setForeground(t.own) }) // fails if the terminal was hung up in the meantime
 	}
 }
 
@@ -130,7 +130,7 @@ func hasShell(own int) bool {
 		return false
 	}
 	for pid := os.Getppid(); pid > 1; pid = parentOf(pid) {
-		if at, err := unix.Getsid(pid); err != nil || at != session {
+		if id, err := unix.Getsid(pid); err != nil || id != session {
 			return false
 		}
 		if group, err := unix.Getpgid(pid); err != nil || group != own {

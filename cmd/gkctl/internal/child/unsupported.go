@@ -21,9 +21,9 @@ type (
 		Files       []*os.File
 		Guard       []string
 		Begin       []string
-		Rubbish     string
+		CleanupDir  string
 		Until       time.Duration
-		Waits       func(pids []int)
+		OnWait      func(pids []int)
 		MayContinue func() bool
 	}
 	Process struct{}

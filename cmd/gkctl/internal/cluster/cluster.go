@@ -33,7 +33,7 @@ func newCluster(f *conn.Factory) *cobra.Command {
 		Use:     "cluster",
 		Short:   "Show and change the members and settings of the cluster",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    ui.HelpOfGroup,
+		RunE:    ui.GroupHelp,
 	}
 	cmd.AddCommand(newClusterStatus(f, (*clusterStatusOptions).run), newClusterAdd(f), newClusterRemove(f, (*clusterRemoveOptions).run),
 		newClusterTransfer(f), newClusterSettings(f, (*settingsOptions).run))
@@ -76,7 +76,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 	if o.stateHash {
 		opts = append(opts, client.WithAttemptTimeout(o.f.Global.Timeout))
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{StateHash: o.stateHash})
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 		l := ui.Listing{
 			Headers: []string{"ID", "ROLE", "API", "TERM", "APPLIED", "COMMITTED", "VERSION", "UP"},
 			More:    []string{"PEER", "VOTER", "REVISION", "DEFINITIONS", "PERMITS", "WAITERS", "FEATURES", "WRITES", "SNAPSHOT"},
-			Object:  ui.Items(words.Mapped(members, toMemberJSON)),
+			Object:  ui.Items(words.Map(members, toMemberJSON)),
 		}
 		if o.stateHash {
 			l.Headers = append(l.Headers, "STATE HASH", "AT INDEX")
@@ -93,7 +93,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 		for _, m := range members {
 			l.Rows = append(l.Rows, o.row(&m))
 			if m.Err != nil {
-				silent = append(silent, strings.TrimSpace(m.ID()+" "+m.Endpoint)+": "+ui.Sentence(m.Err))
+				silent = append(silent, strings.TrimSpace(m.ID()+" "+m.Endpoint)+": "+ui.ErrorText(m.Err))
 			}
 		}
 		if err := o.f.Print(o.output, l); err != nil {
@@ -168,7 +168,7 @@ func toMemberJSON(m client.MemberStatus) memberJSON {
 		out.Status.Message = m.Status
 	}
 	if m.Err != nil {
-		out.Error = ui.Sentence(m.Err)
+		out.Error = ui.ErrorText(m.Err)
 	}
 	return out
 }
@@ -208,7 +208,7 @@ again without --non-voter, and restart the server without it.`,
 // onCluster calls do, which changes the cluster or the member with the given id. It adds a hint if the outcome is
 // unknown.
 func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.Context, *client.Client) error) error {
-	return f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		err := do(ctx, c)
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "`gkctl cluster status` shows whether the change was made."}
@@ -229,7 +229,7 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 	}
 	text := fmt.Sprintf("there is no member %q", id)
 	if r, err := c.Cluster().GetStatus(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
-		if meant := nearest.Word(id, words.Mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId)); meant != "" {
+		if meant := nearest.Word(id, words.Map(r.GetMembers(), (*gatekeeperv1.Member).GetId)); meant != "" {
 			text += fmt.Sprintf("; did you mean %q?", meant)
 		}
 	}
@@ -240,6 +240,6 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 func completeMembers(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
-		return words.Mapped(r.GetMembers(), (*gatekeeperv1.Member).GetId), err
+		return words.Map(r.GetMembers(), (*gatekeeperv1.Member).GetId), err
 	})
 }

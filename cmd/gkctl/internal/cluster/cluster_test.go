@@ -7,7 +7,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestRole_FollowerWithoutAVote_IsANonVoter(t *testing.T) {
+func TestRole_FollowerWithoutVote_IsNonVoter(t *testing.T) {
 	t.Parallel()
 	for want, voter := range map[string]bool{"follower": true, "non-voter": false} {
 		m := &client.MemberStatus{

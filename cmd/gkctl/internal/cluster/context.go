@@ -32,7 +32,7 @@ func newContext(f *conn.Factory) *cobra.Command {
 
 Paths in the file are relative to it; ` + "`gkctl context set`" + ` writes absolute ones. Flags and variables take precedence over the context, but --context takes precedence over variables.`,
 		Args: cobra.ArbitraryArgs,
-		RunE: ui.HelpOfGroup,
+		RunE: ui.GroupHelp,
 	}
 	cmd.AddCommand(newContextList(f), newContextUse(f), newContextSet(f), newContextDelete(f))
 	return cmd
@@ -52,7 +52,7 @@ func newContextList(f *conn.Factory) *cobra.Command {
 			}
 			return f.Print(o, ui.Listing{
 				Headers: []string{"CURRENT", "NAME", "ENDPOINTS", "GROUP", "TLS"},
-				Rows: words.Mapped(file.Contexts, func(c contexts.Context) ui.Row {
+				Rows: words.Map(file.Contexts, func(c contexts.Context) ui.Row {
 					current, tls := "", "no"
 					if c.Name == file.Current {
 						current = "*"

@@ -101,7 +101,7 @@ func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberRes
 
 // memberList lists the remaining members, and marks those that do not respond or have no vote.
 func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
-	return strings.Join(words.Mapped(r.GetMembers(), func(m *gatekeeperv1.Member) string {
+	return strings.Join(words.Map(r.GetMembers(), func(m *gatekeeperv1.Member) string {
 		switch {
 		case slices.Contains(r.GetSilent(), m.GetId()):
 			return m.GetId() + " (not responding)"

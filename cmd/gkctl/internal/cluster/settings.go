@@ -74,7 +74,7 @@ func (o *settingsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		if len(o.args) == 0 {
 			return o.show(ctx, c)
 		}
@@ -95,9 +95,9 @@ func settingNames() []string {
 	return names
 }
 
-func completeSettings(_ *cobra.Command, _ []string, begun string) (found []string, directive cobra.ShellCompDirective) {
+func completeSettings(_ *cobra.Command, _ []string, toComplete string) (found []string, directive cobra.ShellCompDirective) {
 	for _, name := range settingNames() {
-		if strings.HasPrefix(name, begun) {
+		if strings.HasPrefix(name, toComplete) {
 			found = append(found, name+"=")
 		}
 	}
@@ -182,14 +182,14 @@ func (o *settingsOptions) show(ctx context.Context, c *client.Client) error {
 }
 
 func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gatekeeperv1.Settings) error {
-	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, DryRun: true}
+	m := &gatekeeperv1.SetSettingsRequest{Settings: set, Author: o.f.Global.ChangeAuthor(), Reason: o.f.Global.Reason, DryRun: true}
 	r, err := c.Cluster().SetSettings(ctx, m)
 	if err != nil {
 		return err
 	}
 	if !o.dryRun {
 		notes := append(settingChanges(r), r.GetWarnings()...)
-		if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+		if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 			What: "this changes the settings of the cluster", Question: "Change them?", Declined: "no setting was changed",
 			Confirm: r.GetConfirm(), Notes: notes,
 		}, o.YesFlag); err != nil {
@@ -208,7 +208,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 		fmt.Fprintln(o.f.Out, line)
 	}
 	for _, w := range r.GetWarnings() {
-		o.f.Say("warning: %s", words.Cell(w))
+		o.f.Logf("warning: %s", words.Cell(w))
 	}
 	switch {
 	case len(changes) == 0:

@@ -31,7 +31,7 @@ type statusOptions struct {
 func newStatus(f *conn.Factory, run func(*statusOptions, context.Context) error) *cobra.Command {
 	o := &statusOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID: ui.GroupSee,
+		GroupID: ui.GroupInspect,
 		Use:     "status",
 		Short:   "Show a summary of the cluster",
 		Long:    "Shows a summary of the cluster, how many definitions are paused or missing expected work, and which semaphores deny every caller. Exits with 69 if there is no leader. `gkctl cluster status` shows each member.",
@@ -45,7 +45,7 @@ func newStatus(f *conn.Factory, run func(*statusOptions, context.Context) error)
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 		if err != nil {
 			return err
@@ -54,30 +54,30 @@ func (o *statusOptions) run(ctx context.Context) error {
 		if best.GetLeaderId() == "" {
 			return o.print(best, members, nil)
 		}
-		stops, err := countStops(ctx, c)
-		if e, ok := errors.AsType[*client.UnavailableError](err); ok && (e.NoLeader() || !leads(best, members)) {
+		blockers, err := countBlockers(ctx, c)
+		if e, ok := errors.AsType[*client.UnavailableError](err); ok && (e.NoLeader() || !leaderConfirmed(best, members)) {
 			best = proto.CloneOf(best) // the reported leader is only the last known one
 			best.LeaderId, best.LeaderApiAddress = "", ""
 			return o.print(best, members, nil)
 		}
 		if err != nil {
-			stops = nil // the rest of the summary is known and matters more
-			o.f.Say("gkctl: cannot count pauses, cordons and missed work: %s", ui.Sentence(err))
+			blockers = nil // the rest of the summary is known and matters more
+			o.f.Logf("gkctl: cannot count pauses, cordons and missed work: %s", ui.ErrorText(err))
 		}
-		return o.print(best, members, stops)
+		return o.print(best, members, blockers)
 	})
 }
 
-// stops counts paused definitions, cordons and missed work. These can explain why few permits are granted even though
+// blockers counts paused definitions, cordons and missed work. These can explain why few permits are granted even though
 // all servers are healthy.
-type stops struct {
+type blockers struct {
 	Paused  int `json:"paused"`
 	Cordons int `json:"cordons"`
 	Missed  int `json:"missed"`
 }
 
-func countStops(ctx context.Context, c *client.Client) (*stops, error) {
-	s := new(stops)
+func countBlockers(ctx context.Context, c *client.Client) (*blockers, error) {
+	s := new(blockers)
 	for state, count := range map[gatekeeperv1.DefinitionState]*int{
 		gatekeeperv1.DefinitionState_DEFINITION_STATE_PAUSED: &s.Paused, gatekeeperv1.DefinitionState_DEFINITION_STATE_MISSED: &s.Missed,
 	} {
@@ -94,7 +94,7 @@ func countStops(ctx context.Context, c *client.Client) (*stops, error) {
 }
 
 // lines returns the lines for the table.
-func (s *stops) lines() [][2]string {
+func (s *blockers) lines() [][2]string {
 	if s == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *stops) lines() [][2]string {
 }
 
 // print prints the summary. s is nil if the counts are unknown.
-func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
+func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *blockers) error {
 	var err error
 	switch {
 	case o.output.Is(ui.Table):
@@ -125,8 +125,8 @@ func (o *statusOptions) print(best *gatekeeperv1.GetStatusResponse, members []cl
 	return err
 }
 
-func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *stops) error {
-	reached, known := conn.Answering(best, members)
+func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus, s *blockers) error {
+	reached, known := conn.CountResponding(best, members)
 	w := tabwriter.NewWriter(o.f.Out, 0, 8, 2, ' ', 0)
 	lines := [][2]string{
 		{"cluster", best.GetClusterId()},
@@ -158,7 +158,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		}
 	}
 	for _, c := range best.GetMemberClocks() {
-		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), side(c.GetAhead().AsDuration()))))
+		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), offsetText(c.GetAhead().AsDuration()))))
 	}
 	for _, m := range members {
 		for _, c := range m.Status.GetCertificates() {
@@ -171,7 +171,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		fmt.Fprintf(w, "certificate:\t%s\n", words.Cell(text))
 	}
 	for _, c := range best.GetHostClocks() {
-		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), side(c.GetAhead().AsDuration()))))
+		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), offsetText(c.GetAhead().AsDuration()))))
 	}
 	denied := best.GetDenied()[:min(len(best.GetDenied()), maxStatusDenied)]
 	for _, d := range denied {
@@ -195,7 +195,7 @@ func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 		return "its files cannot be used: " + c.GetError()
 	case left <= 0:
 		return fmt.Sprintf("the certificate of %s expired at %s", c.GetSubject(), words.When(c.GetNotAfter()))
-	case left < authority.Soon:
+	case left < authority.ExpiryWarning:
 		return fmt.Sprintf("the certificate of %s expires in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
 	}
 	return ""
@@ -217,16 +217,16 @@ func ownCertificate(g *conn.Global, now time.Time) string {
 // maxStatusDenied is the maximum number of semaphores that the summary lists as denying every caller.
 const maxStatusDenied = 5
 
-// side describes how far a clock is ahead of or behind another.
-func side(ahead time.Duration) string {
+// offsetText describes how far a clock is ahead of or behind another.
+func offsetText(ahead time.Duration) string {
 	if ahead < 0 {
 		return fmt.Sprintf("%v behind", ahead.Abs().Round(time.Second))
 	}
 	return fmt.Sprintf("%v ahead of", ahead.Round(time.Second))
 }
 
-// leads reports whether the leader named in best has responded, and is the leader according to its own status.
-func leads(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
+// leaderConfirmed reports whether the leader named in best has responded, and is the leader according to its own status.
+func leaderConfirmed(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
 	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
 		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
 	})

@@ -18,8 +18,8 @@ func TestCertificateText_DescribesProblems(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
 	for want, c := range map[string]*gatekeeperv1.Certificate{
-		"":                       {NotAfter: timestamppb.New(now.Add(authority.Soon))},
-		"CN=gk1 expires in 29d,": {Subject: "CN=gk1", NotAfter: timestamppb.New(now.Add(authority.Soon - time.Second))},
+		"":                       {NotAfter: timestamppb.New(now.Add(authority.ExpiryWarning))},
+		"CN=gk1 expires in 29d,": {Subject: "CN=gk1", NotAfter: timestamppb.New(now.Add(authority.ExpiryWarning - time.Second))},
 		"CN=gk1 expired at ":     {Subject: "CN=gk1", NotAfter: timestamppb.New(now)},
 		"no such file":           {Error: "open gk1.pem: no such file"},
 	} {

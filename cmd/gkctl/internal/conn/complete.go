@@ -19,23 +19,23 @@ const CompletionPage = 1000
 
 // Complete returns a completion function that calls list and offers the results that start with the typed word. The
 // function contacts the servers while a user waits, so it has a time limit and ignores errors.
-func (f *Factory) Complete(list func(ctx context.Context, c *client.Client, args []string, begun string) ([]string, error)) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
-		_ = f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
+func (f *Factory) Complete(list func(ctx context.Context, c *client.Client, args []string, toComplete string) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) (words []string, _ cobra.ShellCompDirective) {
+		_ = f.Connect(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
 			ctx, cancel := context.WithTimeout(ctx, min(f.Global.Timeout, client.DefaultAttemptTimeout))
 			defer cancel()
-			words, err = list(ctx, c, args, begun)
+			words, err = list(ctx, c, args, toComplete)
 			return err
 		})
-		return slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, begun) }), cobra.ShellCompDirectiveNoFileComp
+		return slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, toComplete) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // CompleteNames completes the names of definitions.
-func (f *Factory) CompleteNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
-		return lookup.DefinitionNames(ctx, c, []string{begun + "*"})
-	})(cmd, args, begun)
+func (f *Factory) CompleteNames(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, toComplete string) ([]string, error) {
+		return lookup.DefinitionNames(ctx, c, []string{toComplete + "*"})
+	})(cmd, args, toComplete)
 }
 
 // CompleteGroups completes a flag with the groups of known callers.
@@ -52,7 +52,7 @@ func (f *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*ga
 	// This fails only if there is no such flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListKnown(ctx, &gatekeeperv1.ListKnownRequest{PageSize: CompletionPage})
-		names := words.Mapped(r.GetCallers(), name)
+		names := words.Map(r.GetCallers(), name)
 		slices.Sort(names)
 		return slices.Compact(names), err
 	}))
@@ -78,8 +78,8 @@ func (f *Factory) CompleteFlags(cmd *cobra.Command) {
 
 // labelPairs returns the labels of all definitions as KEY=VALUE, each appended to the pairs that have already been
 // typed.
-func labelPairs(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
-	chosen := begun[:strings.LastIndex(begun, ",")+1]
+func labelPairs(ctx context.Context, c *client.Client, _ []string, toComplete string) ([]string, error) {
+	chosen := toComplete[:strings.LastIndex(toComplete, ",")+1]
 	all, err := lookup.Definitions(ctx, c, nil, "")
 	var found []string
 	for _, r := range all {

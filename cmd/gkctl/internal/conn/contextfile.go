@@ -34,5 +34,5 @@ func CompleteContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return words.Mapped(f.Contexts, func(c contexts.Context) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
+	return words.Map(f.Contexts, func(c contexts.Context) string { return c.Name }), cobra.ShellCompDirectiveNoFileComp
 }

@@ -37,9 +37,9 @@ func New(in, out, err *os.File) *Factory {
 	return &Factory{IO: ui.New(in, out, err), Dial: client.Dial}
 }
 
-// Connected connects to the cluster, calls do, and closes the connection. It adds explanations to the error returned
+// Connect connects to the cluster, calls do, and closes the connection. It adds explanations to the error returned
 // by do.
-func (f *Factory) Connected(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
+func (f *Factory) Connect(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
 	endpoints, settings, err := f.Global.Connection()
 	if err != nil {
 		return err
@@ -49,12 +49,12 @@ func (f *Factory) Connected(ctx context.Context, do func(context.Context, *clien
 		return ui.Usagef("%s", err)
 	}
 	defer func() { _ = c.Close() }() // always nil
-	return f.Global.ended(lookup.Annotate(ctx, c, do(ctx, c)), time.Now())
+	return f.Global.explainExpired(lookup.Annotate(ctx, c, do(ctx, c)), time.Now())
 }
 
-// Ask is like Connected, for a command with a single step: ctx is limited by --timeout.
-func (f *Factory) Ask(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
-	return f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+// Call is like Connected, for a command with a single step: ctx is limited by --timeout.
+func (f *Factory) Call(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
+	return f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := f.Bounded(ctx)
 		defer cancel()
 		return do(ctx, c)
@@ -164,9 +164,9 @@ func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	return file, certs[0]
 }
 
-// ended explains a rejected client certificate if it has expired. The servers send the same error for every certificate
+// explainExpired explains a rejected client certificate if it has expired. The servers send the same error for every certificate
 // that is not currently valid, without naming it.
-func (o *Global) ended(err error, now time.Time) error {
+func (o *Global) explainExpired(err error, now time.Time) error {
 	if refused, ok := errors.AsType[*client.CertificateError](err); !ok || !refused.ByServer {
 		return err
 	}
@@ -215,8 +215,8 @@ func (o *Global) Changed(name string) bool {
 	return f != nil && f.Changed
 }
 
-// Who returns the author of changes, by default user@host.
-func (o *Global) Who() string {
+// ChangeAuthor returns the author of changes, by default user@host.
+func (o *Global) ChangeAuthor() string {
 	if a := o.pick("author", o.Author, ""); a != "" {
 		return a
 	}
@@ -236,12 +236,12 @@ type IdentityFlags struct{ Group, Acquirer, HolderID string }
 
 // Register adds all of the flags.
 func (f *IdentityFlags) Register(cmd *cobra.Command) {
-	f.RegisterAsker(cmd)
+	f.RegisterCaller(cmd)
 	cmd.Flags().StringVar(&f.HolderID, "holder-id", "", "holder id; a caller with the same id takes over its earlier permit, with a new token")
 }
 
-// RegisterAsker adds the flags except --holder-id, for a command that uses a new holder id for each permit.
-func (f *IdentityFlags) RegisterAsker(cmd *cobra.Command) {
+// RegisterCaller adds the flags except --holder-id, for a command that uses a new holder id for each permit.
+func (f *IdentityFlags) RegisterCaller(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Group, "group", "", "group of the caller (GK_GROUP), default "+client.DefaultGroup)
 	cmd.Flags().StringVar(&f.Acquirer, "acquirer", "", "acquirer name of the caller (GK_ACQUIRER), default the host name")
 }
@@ -276,9 +276,9 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	return id, nil
 }
 
-// Answering returns how many of the members listed in best have responded, and how many are listed. Each member counts
+// CountResponding returns how many of the members listed in best have responded, and how many are listed. Each member counts
 // once, even if it responded at more than one address.
-func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
+func CountResponding(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
 			reached++
@@ -296,9 +296,9 @@ func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusRespon
 		if s == nil {
 			continue
 		}
-		leads := s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
+		isLeader := s.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER
 		switch {
-		case best == nil, s.GetTerm() > best.GetTerm(), s.GetTerm() == best.GetTerm() && leads:
+		case best == nil, s.GetTerm() > best.GetTerm(), s.GetTerm() == best.GetTerm() && isLeader:
 			best = s
 		}
 	}

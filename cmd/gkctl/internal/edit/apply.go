@@ -37,7 +37,7 @@ deleted. An entry without a version overwrites the definition.
 
 --prune also deletes definitions whose labels match -l and that are in none of the files.
 
-` + change.AsksText + ` A new definition that admits no known caller only causes a warning.`,
+` + change.ConfirmHelp + ` A new definition that admits no known caller only causes a warning.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
   gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
@@ -57,14 +57,14 @@ func (o *applyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.Bounded(ctx)
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
+		readCtx, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		plan, err := planOf(reading, c, files, o.files.labels)
+		plan, err := planFromFiles(readCtx, c, files, o.files.labels)
 		if err != nil {
 			return err
 		}
-		return o.carryOut(ctx, c, plan, change.Ending{}, againFromNow)
+		return o.carryOut(ctx, c, plan, change.Ending{}, startOverHint)
 	})
 }
 
@@ -84,7 +84,7 @@ type difference struct {
 func newDiff(f *conn.Factory, run func(*diffOptions, context.Context) error) *cobra.Command {
 	o := &diffOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID: ui.GroupSee,
+		GroupID: ui.GroupInspect,
 		Use:     "diff -f FILE [--prune -l SELECTOR]",
 		Short:   "Show what apply would change; exits with 1 if there are differences",
 		Long: `Shows as a unified diff what ` + "`gkctl apply`" + ` with the same flags would change. Exits with 0 if nothing would change, with 1 if
@@ -114,8 +114,8 @@ func (o *diffOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
-		plan, err := planOf(ctx, c, files, o.files.labels)
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		plan, err := planFromFiles(ctx, c, files, o.files.labels)
 		if ui.Is[*staleError](err) {
 			_, hint := ui.Classify(nil, err)
 			return &ui.CodeError{Code: ui.ExitBadInput, Err: err, Hint: hint}
@@ -143,7 +143,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 
 func (o *diffOptions) print(found []difference) error {
 	if !o.output.Is(ui.Table) {
-		return o.f.PrintAs(o.output, ui.Items(found), words.Mapped(found, func(d difference) string { return d.Name }))
+		return o.f.PrintAs(o.output, ui.Items(found), words.Map(found, func(d difference) string { return d.Name }))
 	}
 	for _, d := range found {
 		if _, err := io.WriteString(o.f.Out, d.Diff); err != nil {
@@ -164,7 +164,7 @@ type previewOptions struct {
 func newPreview(f *conn.Factory, run func(*previewOptions, context.Context) error) *cobra.Command {
 	o := &previewOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID: ui.GroupSee,
+		GroupID: ui.GroupInspect,
 		Use:     "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
 		Short:   "Show how an edit would affect holders and callers; changes nothing",
 		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would have to stop, and by when
@@ -201,12 +201,12 @@ func (o *previewOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		plan, err := planned(ctx, c)
 		if err != nil {
 			return err
 		}
-		b, err := newBatch(o.f, c, plan, drain, change.Ending{}, againFromNow)
+		b, err := newBatch(o.f, c, plan, drain, change.Ending{}, startOverHint)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (o *previewOptions) planned() (func(context.Context, *client.Client) ([]ste
 	if len(o.args) == 0 {
 		files, err := o.files.read(o.f.In)
 		return func(ctx context.Context, c *client.Client) ([]step, error) {
-			return planOf(ctx, c, files, o.files.labels)
+			return planFromFiles(ctx, c, files, o.files.labels)
 		}, err
 	}
 	names, fields, err := assignments(o.args, o.files.labels)
@@ -239,14 +239,14 @@ func (o *previewOptions) planned() (func(context.Context, *client.Client) ([]ste
 func (o *previewOptions) print(r *gatekeeperv1.PreviewResponse) error {
 	switch {
 	case o.output.Is(ui.Name):
-		return o.f.Print(o.output, ui.Listing{Rows: words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) ui.Row { return ui.Row{Name: e.GetSemaphore()} })})
+		return o.f.Print(o.output, ui.Listing{Rows: words.Map(r.GetEffects(), func(e *gatekeeperv1.Effect) ui.Row { return ui.Row{Name: e.GetSemaphore()} })})
 	case !o.output.Is(ui.Table):
 		if r == nil {
 			r = &gatekeeperv1.PreviewResponse{}
 		}
 		return o.f.PrintObject(o.output, r)
 	case len(r.GetEffects()) == 0:
-		o.f.Say("Nothing would change.")
+		o.f.Logf("Nothing would change.")
 		return nil
 	}
 	stopped := slices.ContainsFunc(r.GetEffects(), func(e *gatekeeperv1.Effect) bool { return len(e.GetStopped()) > 0 })
@@ -254,7 +254,7 @@ func (o *previewOptions) print(r *gatekeeperv1.PreviewResponse) error {
 		return err
 	}
 	if !stopped {
-		o.f.Say("No holder would have to stop.")
+		o.f.Logf("No holder would have to stop.")
 	}
 	return nil
 }

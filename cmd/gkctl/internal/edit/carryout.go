@@ -44,28 +44,28 @@ func (o *editing) check() error {
 // carryOut previews a plan, asks for confirmation where needed, makes the change, and prints the result. A dry run
 // stops after the preview. Each edit carries the version seen by the preview, so the servers refuse it after a
 // concurrent change. staleHint is the hint in that case.
-func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, end change.Ending, again string) error {
+func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, end change.Ending, staleHint string) error {
 	drain, err := o.drain.Read()
 	if err != nil {
 		return err
 	}
-	b, err := newBatch(o.f, c, plan, drain, end, again)
+	b, err := newBatch(o.f, c, plan, drain, end, staleHint)
 	if err != nil {
 		return err
 	}
 	out := applied{Items: []appliedItem{}, DryRun: o.dryRun, end: end}
-	looking, cancel := o.f.Bounded(ctx)
+	previewCtx, cancel := o.f.Bounded(ctx)
 	defer cancel()
-	if out.preview, err = b.preview(looking); err != nil {
+	if out.preview, err = b.preview(previewCtx); err != nil {
 		return err
 	}
 	if !o.dryRun {
-		if out.asked, err = change.Agree(ctx, o.f.IO, proposed(plan, out.preview), o.YesFlag); err != nil {
+		if out.asked, err = change.Confirm(ctx, o.f.IO, proposed(plan, out.preview), o.YesFlag); err != nil {
 			return err
 		}
-		sending, cancel := o.f.Bounded(ctx)
+		sendCtx, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		if out.Revision, err = b.send(sending); err != nil {
+		if out.Revision, err = b.send(sendCtx); err != nil {
 			return err
 		}
 	}
@@ -95,21 +95,21 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 const (
 	// maxEdits is the maximum number of edits in one batch.
 	maxEdits = 10_000
-	// many is the minimum number of edits for which progress is shown.
-	many = 100
+	// progressThreshold is the minimum number of edits for which progress is shown.
+	progressThreshold = 100
 )
 
 // batch is a plan as an API request.
 type batch struct {
-	f       *conn.Factory
-	c       *client.Client
-	request *gatekeeperv1.BatchEditRequest // nil if there is nothing to change
-	edited  []*step                        // the step of each edit in the request
-	again   string                         // the hint after a version conflict
+	f         *conn.Factory
+	c         *client.Client
+	request   *gatekeeperv1.BatchEditRequest // nil if there is nothing to change
+	edited    []*step                        // the step of each edit in the request
+	staleHint string                         // the hint after a version conflict
 }
 
-func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, again string) (*batch, error) {
-	b := &batch{f: f, c: c, again: again}
+func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.Duration, end change.Ending, staleHint string) (*batch, error) {
+	b := &batch{f: f, c: c, staleHint: staleHint}
 	var edits []*gatekeeperv1.Edit
 	for i := range plan {
 		if e := plan[i].edit(); e != nil {
@@ -124,7 +124,7 @@ func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.
 		return nil, ui.Usagef("%d changes are too many for one batch, which can hold %d: split them", len(edits), maxEdits)
 	}
 	b.request = &gatekeeperv1.BatchEditRequest{
-		Edits: edits, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
+		Edits: edits, Author: f.Global.ChangeAuthor(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
 	}
 	switch {
 	case end.Lasts != nil:
@@ -155,13 +155,13 @@ func (b *batch) send(ctx context.Context) (uint64, error) {
 		return 0, nil
 	}
 	done := func() {}
-	if n := len(b.request.GetEdits()); n >= many {
+	if n := len(b.request.GetEdits()); n >= progressThreshold {
 		done = b.f.Progress("sending %d changes in one batch ...", n)
 	}
 	r, err := b.c.Definitions().BatchEdit(ctx, b.request)
 	done()
 	for _, text := range r.GetWarnings() {
-		b.f.Say("warning: %s", words.Cell(text))
+		b.f.Logf("warning: %s", words.Cell(text))
 	}
 	return r.GetRevision(), b.refusal(ctx, err)
 }
@@ -180,7 +180,7 @@ func (b *batch) refusal(ctx context.Context, err error) error {
 		index = e.Index
 	}
 	if index >= 0 && index < len(b.edited) {
-		return stale(ctx, b.c, b.edited[index], err, b.again)
+		return stale(ctx, b.c, b.edited[index], err, b.staleHint)
 	}
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Code == codes.ResourceExhausted && e.Reason == "TOO_LARGE" {
 		return ui.WithHint(err, "Nothing was changed. Split the file: a batch must fit into one message.")
@@ -275,7 +275,7 @@ func (o *editing) print(plan []step, out *applied) error {
 	}
 	if !o.output.Is(ui.Table) {
 		out.addPreview()
-		return f.PrintAs(o.output, out, words.Mapped(out.Items, func(i appliedItem) string { return i.Name }))
+		return f.PrintAs(o.output, out, words.Map(out.Items, func(i appliedItem) string { return i.Name }))
 	}
 	dry := ""
 	if out.DryRun {
@@ -292,20 +292,20 @@ func (o *editing) print(plan []step, out *applied) error {
 		fmt.Fprintf(f.Out, "%s %s%s%s\n", item.Name, item.Action, more, dry)
 	}
 	if !out.DryRun {
-		if err := change.PrintStopped(f.Out, out.preview.GetEffects(), change.SomeOf); err != nil {
+		if err := change.PrintStopped(f.Out, out.preview.GetEffects(), change.MaxShown); err != nil {
 			return err
 		}
 	}
 	if len(out.Items) > 1 && f.ErrTTY {
-		f.Say("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
+		f.Logf("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
 	}
 	change.UndoWith(f.IO, out.Revision)
 	if out.DryRun {
 		return change.PrintPreview(f.IO, out.preview)
 	}
 	if !out.asked {
-		for _, text := range change.EffectWarnings(out.preview.GetEffects(), nil, change.SomeOf) {
-			f.Say("warning: %s", words.Cell(text))
+		for _, text := range change.EffectWarnings(out.preview.GetEffects(), nil, change.MaxShown) {
+			f.Logf("warning: %s", words.Cell(text))
 		}
 	}
 	return nil
@@ -314,7 +314,7 @@ func (o *editing) print(plan []step, out *applied) error {
 // addPreview fills in the fields that come from the preview.
 func (out *applied) addPreview() {
 	if !out.DryRun {
-		out.Warnings = change.EffectWarnings(out.preview.GetEffects(), nil, change.EveryLine)
+		out.Warnings = change.EffectWarnings(out.preview.GetEffects(), nil, change.AllLines)
 		return
 	}
 	out.Effects, out.Confirm = ui.Messages(out.preview.GetEffects()), ui.Messages(out.preview.GetConfirm())

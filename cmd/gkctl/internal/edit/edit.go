@@ -63,10 +63,10 @@ func (o *chosenOptions) withChosen(
 	if err := o.check(); err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		reading, cancel := o.f.Bounded(ctx)
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
+		readCtx, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		records, err := lookup.Chosen(reading, c, o.names, o.labels)
+		records, err := lookup.Chosen(readCtx, c, o.names, o.labels)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func newEdit(f *conn.Factory, run func(*editOptions, context.Context) error) *co
 		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies the changes in one step. Nothing changes if one of
 the definitions was changed concurrently; your text is then saved in a file.
 
-` + change.AsksText,
+` + change.ConfirmHelp,
 		Example: `  gkctl edit nightly-export --reason "more room"
   EDITOR=nano gkctl edit 'nightly-*' --drain 2m`,
 		Args:              o.choose,
@@ -111,18 +111,18 @@ func (o *editOptions) run(ctx context.Context) error {
 			return err
 		}
 		if bytes.Equal(before, after) {
-			o.f.Say("Nothing was changed.")
+			o.f.Logf("Nothing was changed.")
 			return os.Remove(path)
 		}
 		if err := o.apply(ctx, c, records, path, after); err != nil {
-			return kept(err, path)
+			return withFileHint(err, path)
 		}
 		return os.Remove(path)
 	})
 }
 
-// kept adds a hint to an error: the file containing the edited text, and how to apply it.
-func kept(err error, path string) error {
+// withFileHint adds a hint to an error: the file containing the edited text, and how to apply it.
+func withFileHint(err error, path string) error {
 	code, hint := ui.Classify(nil, err)
 	if hint != "" {
 		hint += "\n"
@@ -207,7 +207,7 @@ func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error)
 		Long: `Deletes definitions, all in one step or none. Their holders must stop; --drain gives them time to do so. A slot remains taken until its holder
 has released it or the permit has expired, even if a definition with the same name is created in the meantime.
 
-` + change.AsksText,
+` + change.ConfirmHelp,
 		Example: `  gkctl delete nightly-export --reason "it moved to another cluster"
   gkctl delete -l team=data --drain 2m --dry-run
   gkctl delete 'old-*' --yes`,
@@ -221,7 +221,7 @@ has released it or the permit has expired, even if a definition with the same na
 
 func (o *deleteOptions) run(ctx context.Context) error {
 	return o.withChosen(ctx, func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error {
-		plan := words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) step {
+		plan := words.Map(records, func(r *gatekeeperv1.DefinitionRecord) step {
 			return step{name: r.GetDefinition().GetName(), before: r}
 		})
 		return o.carryOut(ctx, c, plan, change.Ending{}, "To delete it anyway, run the command again.")

@@ -10,7 +10,7 @@ import (
 
 // Scripts rely on these fields. New ones may be added, but existing ones must not change. docs/gkctl-reference.md lists
 // them.
-func TestJSON_OfEdit_IsStable(t *testing.T) {
+func TestEditJSON_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -96,10 +96,10 @@ func (c *step) unified() ([]byte, error) {
 	return text, nil
 }
 
-// planOf compares the files with the current definitions and returns the steps. It returns an error for an entry with
+// planFromFiles compares the files with the current definitions and returns the steps. It returns an error for an entry with
 // an outdated version. If prune is set, the plan deletes the definitions that match that selector and are in no file.
-func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]step, error) {
-	current, err := currentOf(ctx, c, files)
+func planFromFiles(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]step, error) {
+	current, err := readCurrent(ctx, c, files)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune 
 				}
 				return nil, stale(ctx, c, &ch, &deffile.Error{
 					File: f.Name, Line: e.Line, Column: e.Column, Msg: fmt.Sprintf("%q is no longer at version %d", name, e.Version),
-				}, againFromNow)
+				}, startOverHint)
 			}
 			plan = append(plan, ch)
 		}
@@ -135,8 +135,8 @@ func planOf(ctx context.Context, c *client.Client, files []*deffile.File, prune 
 	return plan, nil
 }
 
-// currentOf reads the current definitions of the names in the files.
-func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (map[string]*gatekeeperv1.DefinitionRecord, error) {
+// readCurrent reads the current definitions of the names in the files.
+func readCurrent(ctx context.Context, c *client.Client, files []*deffile.File) (map[string]*gatekeeperv1.DefinitionRecord, error) {
 	var names []string
 	for _, f := range files {
 		for _, d := range f.Definitions() {
@@ -150,7 +150,7 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	// A few definitions are requested by name. If there are many names, or names that the servers would reject or treat
 	// as globs, all definitions are read.
 	req := new(gatekeeperv1.ListDefinitionsRequest)
-	if len(names) <= lookup.Max && !slices.ContainsFunc(names, func(n string) bool { return n == "" || lookup.IsGlob(n) }) {
+	if len(names) <= lookup.MaxNames && !slices.ContainsFunc(names, func(n string) bool { return n == "" || lookup.IsGlob(n) }) {
 		req.Names = names
 	}
 	for r, err := range c.AllDefinitions(ctx, req) {
@@ -162,8 +162,8 @@ func currentOf(ctx context.Context, c *client.Client, files []*deffile.File) (ma
 	return current, nil
 }
 
-// againFromNow is the hint when a file is refused as outdated.
-const againFromNow = "Start from the current definitions, which `gkctl get -o yaml` writes. Or remove the version from the file: then `gkctl diff -f` " +
+// startOverHint is the hint when a file is refused as outdated.
+const startOverHint = "Start from the current definitions, which `gkctl get -o yaml` writes. Or remove the version from the file: then `gkctl diff -f` " +
 	"shows the change, and `gkctl apply -f` makes it."
 
 // staleError is returned for a change that was based on an outdated version.
@@ -186,8 +186,8 @@ func recordAt(ctx context.Context, c *client.Client, name string, version uint64
 
 // stale describes how a definition has changed since it was read: which fields, by whom, when and why. staleHint is
 // appended to the hint.
-func stale(ctx context.Context, c *client.Client, ch *step, refused error, again string) error {
-	hint := "Nothing was changed. " + again
+func stale(ctx context.Context, c *client.Client, ch *step, refused error, staleHint string) error {
+	hint := "Nothing was changed. " + staleHint
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})
 	switch {
 	case ui.Is[*client.NoSuchDefinitionError](err) && ch.before != nil:
@@ -197,21 +197,21 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 	}
 	now := r.GetRecord()
 	if ch.before == nil {
-		return &staleError{ui.WithHint(fmt.Errorf("%s was created in the meantime, %s", ch.name, byWhom(now)), "%s", hint)}
+		return &staleError{ui.WithHint(fmt.Errorf("%s was created in the meantime, %s", ch.name, lastChangeText(now)), "%s", hint)}
 	}
 	lines := []string{fmt.Sprintf("%s has been changed since you read it: you read version %d, and it is now version %d, %s",
-		ch.name, ch.before.GetVersion(), now.GetVersion(), byWhom(now))}
-	was := ch.before.GetDefinition()
-	if was == nil {
-		was = ch.after
+		ch.name, ch.before.GetVersion(), now.GetVersion(), lastChangeText(now))}
+	old := ch.before.GetDefinition()
+	if old == nil {
+		old = ch.after
 		lines = append(lines, "its old fields are no longer known; differences between your file and its current fields:")
 	}
-	lines = append(lines, words.FieldChanges(was, now.GetDefinition())...)
+	lines = append(lines, words.FieldChanges(old, now.GetDefinition())...)
 	return &staleError{ui.WithHint(errors.New(strings.Join(lines, "\n  ")), "%s", hint)}
 }
 
-// byWhom describes who last changed a definition, when and why.
-func byWhom(r *gatekeeperv1.DefinitionRecord) string {
+// lastChangeText describes who last changed a definition, when and why.
+func lastChangeText(r *gatekeeperv1.DefinitionRecord) string {
 	text := "changed by " + cmp.Or(r.GetUpdatedBy(), "somebody")
 	if t := r.GetUpdatedAt(); t != nil {
 		text += " at " + words.When(t)

@@ -52,7 +52,7 @@ label.KEY=VALUE sets a label, and label.KEY- removes one.
 With --for or --until, the fields automatically revert to their old values at that time, except those that have been set again since.
 With --drain, holders that must stop get that much time.
 
-` + change.AsksText,
+` + change.ConfirmHelp,
 		Example: `  gkctl set nightly-export permits=3 duration=2m
   gkctl set 'nightly-*' group_pattern=dr-site --reason "moving to the other site"
   gkctl set nightly-export label.team=data label.legacy-
@@ -106,14 +106,14 @@ func assignments(args []string, labels string) (names []string, fields []assignm
 
 // completeAssignments completes names and, after the first name, also fields.
 func completeAssignments(f *conn.Factory) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		names, directive := f.CompleteNames(cmd, args, begun)
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		names, directive := f.CompleteNames(cmd, args, toComplete)
 		if len(args) == 0 {
 			return names, directive
 		}
 		fields := 0
-		for _, field := range append(words.Mapped(deffile.Keys()[1:], func(key string) string { return key + "=" }), labelPrefix) {
-			if strings.HasPrefix(field, begun) && field != "labels=" {
+		for _, field := range append(words.Map(deffile.Keys()[1:], func(key string) string { return key + "=" }), labelPrefix) {
+			if strings.HasPrefix(field, toComplete) && field != "labels=" {
 				names = append(names, field)
 				fields++
 			}

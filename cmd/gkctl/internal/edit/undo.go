@@ -71,15 +71,15 @@ func (o *undoOptions) run(ctx context.Context) error {
 	}
 	req := &gatekeeperv1.UndoRequest{
 		Change: o.changes[0], Also: o.changes[1:], Partial: o.partial, SkipConflicts: o.skipConflicts,
-		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, RequestId: o.RequestID(),
+		Author: o.f.Global.ChangeAuthor(), Reason: o.f.Global.Reason, Drain: drain, RequestId: o.RequestID(),
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		undo := change.PlannedChange[*gatekeeperv1.UndoResponse]{
 			Call: func(ctx context.Context, dryRun bool, plan string) (*gatekeeperv1.UndoResponse, error) {
 				req.DryRun, req.Plan = dryRun, plan
 				return c.Operator().Undo(ctx, req)
 			},
-			Refused: o.refused, Settled: (*gatekeeperv1.UndoResponse).GetNothing, Proposal: o.proposal,
+			WithHint: o.withHint, Settled: (*gatekeeperv1.UndoResponse).GetNothing, Proposal: o.proposal,
 		}
 		r, err := undo.Run(ctx, o.f, &o.AskFlags)
 		if err != nil {
@@ -89,8 +89,8 @@ func (o *undoOptions) run(ctx context.Context) error {
 	})
 }
 
-// refused adds a hint to an error from undo.
-func (o *undoOptions) refused(err error) error {
+// withHint adds a hint to an error from undo.
+func (o *undoOptions) withHint(err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	switch {
 	case !ok || e.Code != codes.FailedPrecondition && e.Code != codes.Aborted:
@@ -104,8 +104,8 @@ func (o *undoOptions) refused(err error) error {
 	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what has changed since.", o.changes[0])
 }
 
-// left prints what was not undone.
-func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
+// printNotUndone prints what was not undone.
+func (o *undoOptions) printNotUndone(r *gatekeeperv1.UndoResponse) {
 	for _, m := range r.GetMissing() {
 		fmt.Fprintf(o.f.Out, "not undone: %s\n", words.Cell(words.MissingText(m)))
 	}
@@ -118,7 +118,7 @@ func (o *undoOptions) left(r *gatekeeperv1.UndoResponse) {
 func (o *undoOptions) proposal(r *gatekeeperv1.UndoResponse) *change.Proposal {
 	return &change.Proposal{
 		What: "this undoes " + words.ChangesText(o.changes), Question: "Undo it?", Declined: "nothing was undone", Always: true,
-		Effects: r.GetEffects(), Warnings: r.GetWarnings(), Confirm: r.GetConfirm(), Notes: slices.Concat(r.GetNotes(), words.Mapped(r.GetMissing(), words.MissingText), r.GetSkipped()),
+		Effects: r.GetEffects(), Warnings: r.GetWarnings(), Confirm: r.GetConfirm(), Notes: slices.Concat(r.GetNotes(), words.Map(r.GetMissing(), words.MissingText), r.GetSkipped()),
 	}
 }
 
@@ -127,7 +127,7 @@ func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 	case ui.JSON, ui.YAML:
 		return change.PrintPlanned(o.f.IO, o.output, r)
 	case ui.Name:
-		return o.f.PrintNames(words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
+		return o.f.PrintNames(words.Map(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }))
 	}
 	if by := r.GetUndoneBy(); by != 0 {
 		verb := "was"
@@ -140,17 +140,17 @@ func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 	for _, n := range r.GetNotes() {
 		fmt.Fprintln(o.f.Out, words.Cell(n))
 	}
-	o.left(r)
+	o.printNotUndone(r)
 	if r.GetNothing() {
 		fmt.Fprintf(o.f.Out, "there is nothing left to undo in %s\n", words.ChangesText(o.changes))
 		return nil
 	}
 	if o.DryRun {
 		fmt.Fprintf(o.f.Out, "%s would be undone; %s (dry run)\n", words.ChangesText(o.changes), change.StopText(r.GetEffects()))
-		return change.PrintEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), change.EveryLine)
+		return change.PrintEffects(o.f.IO, r.GetEffects(), r.GetWarnings(), change.AllLines)
 	}
 	fmt.Fprintf(o.f.Out, "%s undone", words.ChangesText(o.changes))
-	if names := words.Mapped(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
+	if names := words.Map(r.GetEffects(), func(e *gatekeeperv1.Effect) string { return e.GetSemaphore() }); len(names) > 0 {
 		fmt.Fprintf(o.f.Out, " (%s); %s", words.SomeNames(names), change.StopText(r.GetEffects()))
 	}
 	fmt.Fprintln(o.f.Out)

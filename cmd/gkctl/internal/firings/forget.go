@@ -61,11 +61,11 @@ A forgotten firing may run again, even if it has already run. The command shows 
 
 func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, error) {
 	r := &gatekeeperv1.ForgetFiringsRequest{
-		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),
+		Semaphore: o.name, Ahead: o.ahead, KeepMark: o.keepMark, Author: o.f.Global.ChangeAuthor(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),
 	}
 	given := 0
-	for _, there := range []bool{len(o.firings) > 0, o.after != "", o.ahead} {
-		if there {
+	for _, set := range []bool{len(o.firings) > 0, o.after != "", o.ahead} {
+		if set {
 			given++
 		}
 	}
@@ -80,7 +80,7 @@ func (o *firingsForgetOptions) request() (*gatekeeperv1.ForgetFiringsRequest, er
 		r.Firings = append(r.Firings, f)
 	}
 	if o.after != "" {
-		after, err := ui.ParseTime("--after", o.after, time.Now(), ui.Ahead)
+		after, err := ui.ParseTime("--after", o.after, time.Now(), ui.Future)
 		if err != nil {
 			return nil, err
 		}
@@ -94,20 +94,20 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		forget := change.PlannedChange[*gatekeeperv1.ForgetFiringsResponse]{
 			Call: func(ctx context.Context, dryRun bool, plan string) (*gatekeeperv1.ForgetFiringsResponse, error) {
 				req.DryRun, req.Plan = dryRun, plan
 				return c.Operator().ForgetFirings(ctx, req)
 			},
-			Refused: o.refused,
+			WithHint: o.withHint,
 			Settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
 				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision, an earlier call with this request id made the change
 			},
 			Proposal: func(r *gatekeeperv1.ForgetFiringsResponse) *change.Proposal {
 				return &change.Proposal{
 					What: "this changes which firings " + o.name + " remembers", Question: "Forget them?", Declined: "nothing was forgotten",
-					Confirm: r.GetConfirm(), Notes: o.lines(r, change.SomeOf),
+					Confirm: r.GetConfirm(), Notes: o.lines(r, change.MaxShown),
 				}
 			},
 		}
@@ -119,8 +119,8 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 	})
 }
 
-// refused adds a hint to an error.
-func (o *firingsForgetOptions) refused(err error) error {
+// withHint adds a hint to an error.
+func (o *firingsForgetOptions) withHint(err error) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
 		return ui.WithHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
 	}
@@ -132,10 +132,10 @@ func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
 }
 
 // lines describes the first forgotten firings, up to a limit, one line each, followed by the number of remaining ones.
-func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most int) []string {
+func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, limit int) []string {
 	firings := r.GetChange().GetFirings()
-	lines := words.Mapped(firings[:min(most, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return foundText(f, nil) })
-	if more := len(firings) - most; more > 0 {
+	lines := words.Map(firings[:min(limit, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return firingText(f, nil) })
+	if more := len(firings) - limit; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return lines
@@ -147,14 +147,14 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 	case ui.JSON, ui.YAML:
 		return change.PrintPlanned(o.f.IO, o.output, r)
 	case ui.Name:
-		return o.f.PrintNames(words.Mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) }))
+		return o.f.PrintNames(words.Map(firings, func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) }))
 	}
 	if nothingForgotten(r) {
 		fmt.Fprintf(o.f.Out, "%s has nothing to forget\n", o.name)
 		return nil
 	}
 	if r.GetRevision() == 0 {
-		for _, line := range o.lines(r, change.EveryLine) {
+		for _, line := range o.lines(r, change.AllLines) {
 			fmt.Fprintln(o.f.Out, words.Cell(line))
 		}
 		fmt.Fprintf(o.f.Out, "%s: %s (dry run)\n", o.name, words.ForgottenText(r.GetChange(), "would be forgotten"))

@@ -30,7 +30,7 @@ func newFirings(f *conn.Factory) *cobra.Command {
 		Use:     "firings",
 		Short:   "Show and repair the firings remembered by a semaphore",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    ui.HelpOfGroup,
+		RunE:    ui.GroupHelp,
 	}
 	cmd.AddCommand(newFiringsList(f, (*firingsListOptions).run), newFiringsShow(f, (*firingsShowOptions).run), newFiringsForget(f, (*firingsForgetOptions).run))
 	return cmd
@@ -54,7 +54,7 @@ time and is not listed is denied as FIRING_FORGOTTEN.`,
   gkctl firings list nightly-export --after 2026-06-01T00:00:00Z
   gkctl firings list nightly-export -o name`,
 		Args:              ui.Exactly(1, "the name of a semaphore"),
-		ValidArgsFunction: firstOf(1, f.CompleteNames),
+		ValidArgsFunction: limitArgs(1, f.CompleteNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore = args[0]
 			return run(o, cmd.Context())
@@ -69,24 +69,24 @@ time and is not listed is denied as FIRING_FORGOTTEN.`,
 func (o *firingsListOptions) run(ctx context.Context) error {
 	req := &gatekeeperv1.ListFiringsRequest{Semaphore: o.semaphore, Name: o.name}
 	if o.after != "" {
-		after, err := ui.ParseTime("--after", o.after, time.Now(), ui.Ahead)
+		after, err := ui.ParseTime("--after", o.after, time.Now(), ui.Future)
 		if err != nil {
 			return err
 		}
 		req.DueAfter = timestamppb.New(after)
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		firings, last, err := readFirings(ctx, c, req)
 		if err != nil {
 			return err
 		}
 		if !o.output.Is(ui.Name) {
-			o.f.Say("%s", memoryText(o.semaphore, last))
+			o.f.Logf("%s", memoryText(o.semaphore, last))
 		}
 		return o.f.Print(o.output, ui.Listing{
 			Headers: []string{"FIRING", "STATE", "ATTEMPTS", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
 			More:    []string{"HOLDER", "FAILURE"},
-			Rows:    words.Mapped(firings, firingRow),
+			Rows:    words.Map(firings, firingRow),
 			Object:  newFiringsJSON(firings, last),
 		})
 	})
@@ -174,7 +174,7 @@ func newFiringsShow(f *conn.Factory, run func(*firingsShowOptions, context.Conte
 before the firings that the semaphore still remembers.`,
 		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
 		Args:              ui.Exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
-		ValidArgsFunction: firstOf(2, completeFirings(f)),
+		ValidArgsFunction: limitArgs(2, completeFirings(f)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore, o.firing = args[0], args[1]
 			return run(o, cmd.Context())
@@ -193,7 +193,7 @@ func (o *firingsShowOptions) run(ctx context.Context) error {
 	if want.GetDue() != nil {
 		req.DueAfter = timestamppb.New(want.GetDue().AsTime().Add(-1))
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		firings, last, err := readFirings(ctx, c, req)
 		if err != nil {
 			return err
@@ -207,18 +207,18 @@ func (o *firingsShowOptions) run(ctx context.Context) error {
 		case want.GetDue() != nil && mark != nil && !want.GetDue().AsTime().After(mark.AsTime()):
 			found.State = gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN
 		case want.GetDue() == nil && len(firings) > 0:
-			o.f.Say("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", o.semaphore, words.ShellWord(o.semaphore), words.ShellWord(want.GetName()))
+			o.f.Logf("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", o.semaphore, words.ShellWord(o.semaphore), words.ShellWord(want.GetName()))
 		}
 		if !o.output.Is(ui.Table) {
 			return o.f.PrintObject(o.output, found)
 		}
-		fmt.Fprintln(o.f.Out, words.Cell(foundText(found, mark)))
+		fmt.Fprintln(o.f.Out, words.Cell(firingText(found, mark)))
 		return nil
 	})
 }
 
-// foundText describes the state of a firing.
-func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string {
+// firingText describes the state of a firing.
+func firingText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string {
 	text := words.Firing(f.GetFiring())
 	switch f.GetState() {
 	case gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
@@ -244,24 +244,24 @@ func foundText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string 
 func completeFirings(f *conn.Factory) cobra.CompletionFunc {
 	firings := f.Complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: conn.CompletionPage})
-		names := words.Mapped(r.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) })
+		names := words.Map(r.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) })
 		return slices.DeleteFunc(names, func(n string) bool { return slices.Contains(args[1:], n) }), err
 	})
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			return f.CompleteNames(cmd, args, begun)
+			return f.CompleteNames(cmd, args, toComplete)
 		}
-		return firings(cmd, args, begun)
+		return firings(cmd, args, toComplete)
 	}
 }
 
-// firstOf limits a completion to the first n arguments.
-func firstOf(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+// limitArgs limits a completion to the first n arguments.
+func limitArgs(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= n {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return complete(cmd, args, begun)
+		return complete(cmd, args, toComplete)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Scripts compare due times with forgotten_up_to, which is the leader's time after `firings forget --ahead`.
-func TestFiringsJSON_MarkBetweenSeconds_IsExact(t *testing.T) {
+func TestFiringsJSON_ForgottenUpTo_KeepsFractionalSeconds(t *testing.T) {
 	t.Parallel()
 	mark := time.Date(2026, 6, 1, 2, 0, 0, 734_000_000, time.UTC)
 	got, err := json.Marshal(newFiringsJSON(nil, &gatekeeperv1.ListFiringsResponse{Count: 1, Limit: 5, ForgottenUpTo: timestamppb.New(mark)}))

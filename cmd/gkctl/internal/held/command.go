@@ -51,7 +51,7 @@ func Find(line []string, shell bool) (Command, error) {
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
-	if err == nil && nameless(path) {
+	if err == nil && lacksShebang(path) {
 		err = syscall.ENOEXEC
 	}
 	if err != nil {
@@ -63,11 +63,11 @@ func Find(line []string, shell bool) (Command, error) {
 // Name returns the name to show. It omits the arguments, because they may contain secrets.
 func (c Command) Name() string { return filepath.Base(c.Args[0]) }
 
-// nameless reports whether a file is a script without a shebang line, as far as this can be determined without
+// lacksShebang reports whether a file is a script without a shebang line, as far as this can be determined without
 // executing it. A shell runs such a script, but exec fails. It returns false if the system has additional interpreters
 // registered, because only the kernel knows whether one of them matches.
-func nameless(path string) bool {
-	if more, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(more) > 2 { // more than register and status
+func lacksShebang(path string) bool {
+	if registered, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(registered) > 2 { // more than register and status
 		return false
 	}
 	f, err := os.Open(path)

@@ -14,8 +14,8 @@ import (
 
 // File is a file from which a command can read how long its permit is safe. Only the user running gkctl can read it.
 type File struct {
-	dir string
-	was permitStatus // as last written
+	dir  string
+	last permitStatus // as last written
 }
 
 // Firing is a firing in JSON output.
@@ -48,12 +48,12 @@ type permitStatus struct {
 // NewFile creates a private directory for the file, if possible in the runtime directory of the login session. The
 // directory is removed by Remove or, if gkctl dies, by the guard.
 func NewFile() (*File, error) {
-	in := os.Getenv("XDG_RUNTIME_DIR")
-	if info, err := os.Stat(in); err != nil || !info.IsDir() {
-		in = ""
+	parent := os.Getenv("XDG_RUNTIME_DIR")
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		parent = ""
 	}
-	dir, err := os.MkdirTemp(in, "gkctl-run-")
-	if err != nil && in != "" {
+	dir, err := os.MkdirTemp(parent, "gkctl-run-")
+	if err != nil && parent != "" {
 		dir, err = os.MkdirTemp("", "gkctl-run-") // the directory belongs to another user after su
 	}
 	if err == nil {
@@ -88,13 +88,13 @@ func (f *File) update(p *client.Permit, weight uint32, firing *Firing) error {
 		until = until.UTC().Truncate(time.Millisecond)
 		s.SafeUntil = &until
 	}
-	if !f.was.differs(&s) {
+	if !f.last.differs(&s) {
 		return nil
 	}
 	if err := ui.ReplaceFile(filepath.Join(f.dir, ".permit.json"), f.path(), s); err != nil {
 		return fmt.Errorf("GK_PERMIT_FILE: %w", err)
 	}
-	f.was = s
+	f.last = s
 	return nil
 }
 

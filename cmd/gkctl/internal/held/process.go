@@ -46,7 +46,7 @@ type Spec struct {
 	// Env lists the command's variables in addition to those of gkctl and the permit.
 	Env []string
 	// Printf prints a line for the user. Verbosef does so only with --verbose.
-	Say, Narrate func(format string, args ...any)
+	Printf, Verbosef func(format string, args ...any)
 }
 
 // Process is a started command.
@@ -67,11 +67,11 @@ func Start(s Spec) (*Process, error) {
 	}
 	p := &Process{Spec: s}
 	c := s.Child
-	c.Path, c.Args, c.Env, c.Rubbish = s.Path, s.Args, s.environment(os.Environ()), s.File.dir
+	c.Path, c.Args, c.Env, c.CleanupDir = s.Path, s.Args, s.environment(os.Environ()), s.File.dir
 	c.Guard, c.Begin = []string{self, GuardCommand}, []string{self, BeginCommand}
 	c.MayContinue = s.Permit.Held
-	c.Waits = func(pids []int) {
-		s.Narrate("waiting for killed processes to exit:%s; the permit is held until they do", list(pids))
+	c.OnWait = func(pids []int) {
+		s.Verbosef("waiting for killed processes to exit:%s; the permit is held until they do", pidList(pids))
 	}
 	if c.Until, err = p.guardUntil(); err != nil {
 		return nil, err
@@ -82,11 +82,11 @@ func Start(s Spec) (*Process, error) {
 		}
 		return nil, err
 	}
-	s.Narrate("started %s as process %d", s.Path, p.PID())
+	s.Verbosef("started %s as process %d", s.Path, p.PID())
 	return p, nil
 }
 
-func list(pids []int) string {
+func pidList(pids []int) string {
 	text := ""
 	for _, pid := range pids {
 		text += " " + strconv.Itoa(pid)
@@ -106,7 +106,7 @@ func (p *Process) Wait() error {
 	work.Go(func() { p.enforce(stop) })
 	work.Go(func() { p.updateGuard(stop) })
 	work.Go(func() { p.keepFile(stop) })
-	work.Go(func() { p.narrateStop(stop) })
+	work.Go(func() { p.reportStop(stop) })
 	<-p.Exited()
 	stopped := p.stopCause()
 	close(stop)
@@ -142,9 +142,9 @@ func (p *Process) End() child.State {
 		}
 	}()
 	state, left := p.Process.End(ctx)
-	p.Narrate("%s ended with exit code %d%s", p.Path, state.Code, By(state))
+	p.Verbosef("%s ended with exit code %d%s", p.Path, state.Code, By(state))
 	if left != nil {
-		p.Say("processes of group %d are still running or cannot be killed, even though their permit has ended", p.PID())
+		p.Printf("processes of group %d are still running or cannot be killed, even though their permit has ended", p.PID())
 	}
 	return state
 }
@@ -192,7 +192,7 @@ func (p *Process) killDelay(since time.Time) time.Duration {
 
 // updateGuard sends the guard the time until which the group may run, and updates it.
 func (p *Process) updateGuard(stop <-chan struct{}) {
-	p.often(stop, func() {
+	p.periodically(stop, func() {
 		if until, err := p.guardUntil(); err == nil {
 			p.Until(until)
 		}
@@ -213,16 +213,16 @@ func (p *Process) guardUntil() (time.Duration, error) {
 // keepFile keeps the permit file up to date.
 func (p *Process) keepFile(stop <-chan struct{}) {
 	reported := false
-	p.often(stop, func() {
+	p.periodically(stop, func() {
 		if err := p.File.update(p.Permit, p.Weight, p.Firing); err != nil && !reported {
 			reported = true
-			p.Say("%s", err)
+			p.Printf("%s", err)
 		}
 	})
 }
 
-// often calls f, first immediately, then at intervals and when the permit's context ends, until stop is closed.
-func (p *Process) often(stop <-chan struct{}, f func()) {
+// periodically calls f, first immediately, then at intervals and when the permit's context ends, until stop is closed.
+func (p *Process) periodically(stop <-chan struct{}, f func()) {
 	ended := p.Permit.Context().Done()
 	for {
 		f()
@@ -239,11 +239,11 @@ func (p *Process) often(stop <-chan struct{}, f func()) {
 	}
 }
 
-func (p *Process) narrateStop(stop <-chan struct{}) {
+func (p *Process) reportStop(stop <-chan struct{}) {
 	select {
 	case <-p.Context.Done():
 		_, text := StopReason(context.Cause(p.Context))
-		p.Narrate("stopping: %s: SIGTERM now, SIGKILL after %s or at the end of a drain", text, p.KillAfter)
+		p.Verbosef("stopping: %s: SIGTERM now, SIGKILL after %s or at the end of a drain", text, p.KillAfter)
 	case <-stop:
 	}
 }

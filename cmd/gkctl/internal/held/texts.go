@@ -36,15 +36,15 @@ func StopReason(cause error) (word, text string) {
 	return cmp.Or(word, "STOPPED"), cause.Error()
 }
 
-// TooBrief returns the error for permits that are too short for KillAfter.
-func TooBrief(semaphore string, duration, killAfter time.Duration) error {
-	most := duration/2 - killReserve
+// TooShort returns the error for permits that are too short for KillAfter.
+func TooShort(semaphore string, duration, killAfter time.Duration) error {
+	maxKillAfter := duration/2 - killReserve
 	hint := "Lengthen the duration."
 	switch {
-	case most == 0:
+	case maxKillAfter == 0:
 		hint = "Lengthen the duration, or pass --kill-after 0."
-	case most > 0:
-		hint = fmt.Sprintf("Lengthen the duration, or pass --kill-after %s or less.", most)
+	case maxKillAfter > 0:
+		hint = fmt.Sprintf("Lengthen the duration, or pass --kill-after %s or less.", maxKillAfter)
 	}
 	return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
 		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command has stopped before another one can start",
@@ -59,8 +59,8 @@ func By(s child.State) string {
 	return ", by " + child.SignalName(s.Signal)
 }
 
-// Ends reports whether a signal terminates a process that does not handle it.
-func Ends(s os.Signal) bool {
+// Terminates reports whether a signal terminates a process that does not handle it.
+func Terminates(s os.Signal) bool {
 	switch s {
 	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM:
 		return true

@@ -16,8 +16,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// jobDone is the result for one job, or for its tasks, in JSON output.
-type jobDone struct {
+// jobResult is the result for one job, or for its tasks, in JSON output.
+type jobResult struct {
 	ID string `json:"id"`
 	// Action is cancelled, retried, dropped, deleted or unchanged. If the servers refused, it is empty and Error has
 	// the reason.
@@ -32,18 +32,18 @@ type jobDone struct {
 	text string
 }
 
-// doJob changes a job, provided that it is still the job that was shown.
-type doJob func(context.Context, *client.Client, *gatekeeperv1.Job) (jobDone, error)
+// jobAction changes a job, provided that it is still the job that was shown.
+type jobAction func(context.Context, *client.Client, *gatekeeperv1.Job) (jobResult, error)
 
 // carryOut changes each job and prints the result.
-func carryOut(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, jobs []*gatekeeperv1.Job, do doJob) error {
+func carryOut(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, jobs []*gatekeeperv1.Job, do jobAction) error {
 	return change.Each(ctx, f.IO, output, jobs, func(j *gatekeeperv1.Job) (change.Done, error) {
 		ctx, cancel := f.Bounded(ctx)
 		defer cancel()
 		d, err := do(ctx, c, j)
 		if err != nil {
-			err = refused(err)
-			d = jobDone{Error: ui.Sentence(err)}
+			err = addHint(err)
+			d = jobResult{Error: ui.ErrorText(err)}
 		}
 		d.ID = j.GetSpec().GetId()
 		return change.Done{Object: d, Name: d.ID, Text: words.Cell(d.ID + d.text)}, err
@@ -56,7 +56,7 @@ type eachJob struct {
 	yes    change.YesFlag
 	dryRun bool
 	output ui.Output
-	do     doJob
+	do     jobAction
 	// verb describes what the command does, and loses what would stop or be lost. If loses is nil, the command does not
 	// ask for confirmation.
 	verb  string
@@ -83,7 +83,7 @@ func (o *eachJob) run(ctx context.Context, ids []string) error {
 	if (len(ids) > 0) == o.given() {
 		return ui.Usagef("specify job ids, or select jobs with --semaphore, -l and --state")
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		jobs, err := o.mustFind(ctx, c, ids)
 		if err != nil {
 			return err
@@ -92,10 +92,10 @@ func (o *eachJob) run(ctx context.Context, ids []string) error {
 			return o.f.Print(o.output, listing(jobs, ui.Items(ui.Messages(jobs))))
 		}
 		if o.loses != nil {
-			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+			if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 				What:     fmt.Sprintf("this %s %s", o.verb, words.Plural(len(jobs), "job", "jobs")),
 				Question: "Continue?", Declined: "nothing was done", Loses: o.loses(jobs),
-				Notes: change.SomeNotes(words.Mapped(jobs, func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() + ": " + countText(j) })),
+				Notes: change.TruncateNotes(words.Map(jobs, func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() + ": " + countText(j) })),
 			}, o.yes); err != nil {
 				return err
 			}
@@ -119,18 +119,18 @@ func newCancel(f *conn.Factory) *cobra.Command {
 		return words.Plural(waiting, "waiting task will not run", "waiting tasks will not run") + ", and " +
 			words.Plural(held, "running task will stop", "running tasks will stop")
 	}
-	o.do = func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
+	o.do = func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobResult, error) {
 		r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{
-			Id: j.GetSpec().GetId(), Author: f.Global.Who(), Reason: f.Global.Reason, SubmittedRevision: j.GetSubmittedRevision(),
+			Id: j.GetSpec().GetId(), Author: f.Global.ChangeAuthor(), Reason: f.Global.Reason, SubmittedRevision: j.GetSubmittedRevision(),
 		})
 		if r.GetRepeated() {
 			text := " was already over"
 			if cancelled := r.GetJob().GetCancelText(); cancelled != "" {
 				text = " was already cancelled, " + cancelled
 			}
-			return jobDone{Action: "unchanged", Job: ui.Message{Message: r.GetJob()}, text: text}, err
+			return jobResult{Action: "unchanged", Job: ui.Message{Message: r.GetJob()}, text: text}, err
 		}
-		return jobDone{Action: "cancelled", Job: ui.Message{Message: r.GetJob()}, text: " cancelled: " + countText(r.GetJob())}, err
+		return jobResult{Action: "cancelled", Job: ui.Message{Message: r.GetJob()}, text: " cancelled: " + countText(r.GetJob())}, err
 	}
 	return o.register(&cobra.Command{
 		Use: "cancel", Short: "Cancel jobs: hand out no more of their tasks, and stop the running ones",
@@ -141,8 +141,8 @@ func newCancel(f *conn.Factory) *cobra.Command {
 
 // changeTasks retries or drops the failed tasks of a job with the given indexes, or all failed tasks if no indexes are
 // given. It skips tasks that have failed since the job was shown.
-func changeTasks(drop bool, indexes []uint32) doJob {
-	return func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
+func changeTasks(drop bool, indexes []uint32) jobAction {
+	return func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobResult, error) {
 		var r interface {
 			GetJob() *gatekeeperv1.Job
 			GetTasks() uint32
@@ -159,7 +159,7 @@ func changeTasks(drop bool, indexes []uint32) doJob {
 		if r.GetTasks() == 0 {
 			action = "unchanged"
 		}
-		return jobDone{
+		return jobResult{
 			Action: action, Tasks: r.GetTasks(), Job: ui.Message{Message: r.GetJob()}, text: ": " + words.Plural(int(r.GetTasks()), one, many),
 		}, err
 	}
@@ -176,8 +176,8 @@ at its payload first, with gkctl task show.`,
 }
 
 // deleteJob deletes a job, unless a job with the same id has been submitted since the job was shown.
-func deleteJob(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
-	return jobDone{Action: "deleted", text: " deleted"}, work.DeleteSubmitted(ctx, c, j)
+func deleteJob(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobResult, error) {
+	return jobResult{Action: "deleted", text: " deleted"}, work.DeleteSubmitted(ctx, c, j)
 }
 
 func newDelete(f *conn.Factory) *cobra.Command {

@@ -42,10 +42,10 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 		output := ui.Output{Formats: []string{ui.Table}}
 
 		shown := must(work.Submit(ctx, c, work.Job{ID: "j", Semaphore: "resize"}, [][]byte{nil}))(t).Job
-		working, stop := context.WithCancel(ctx)
+		workerCtx, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- work.Run(working, work.Worker{
+			ended <- work.Run(workerCtx, work.Worker{
 				Semaphore: srv.Dial(t, "w").Semaphore("resize"), Logger: slog.New(slog.DiscardHandler),
 				Handle: func(context.Context, *work.Task) ([]byte, error) { return nil, errors.New("no such file") },
 			})
@@ -53,7 +53,7 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 		after := must(work.Wait(ctx, c, "j"))(t)
 		stop()
 		<-ended
-		change := func(j *gatekeeperv1.Job, do doJob, want string) {
+		change := func(j *gatekeeperv1.Job, do jobAction, want string) {
 			t.Helper()
 			out.Reset()
 			if err := carryOut(ctx, f, c, output, []*gatekeeperv1.Job{j}, do); err != nil || strings.TrimSpace(out.String()) != want {
@@ -78,15 +78,15 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 
 // Scripts rely on these fields. New ones may be added, but existing ones must not change. docs/gkctl-reference.md lists
 // them.
-func TestJSON_OfJobs_IsStable(t *testing.T) {
+func TestJobsJSON_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		got  any
 		want string
 	}{
-		{jobDone{ID: "j", Action: "deleted", text: " deleted"}, `{"id":"j","action":"deleted"}`},
-		{jobDone{ID: "j", Action: "dropped", Tasks: 2, Job: ui.Message{Message: &gatekeeperv1.Job{Tasks: 3}}}, `{"id":"j","action":"dropped","tasks":2,"job":{"tasks":3}}`},
-		{jobDone{ID: "j", Error: "gone"}, `{"id":"j","error":"gone"}`},
+		{jobResult{ID: "j", Action: "deleted", text: " deleted"}, `{"id":"j","action":"deleted"}`},
+		{jobResult{ID: "j", Action: "dropped", Tasks: 2, Job: ui.Message{Message: &gatekeeperv1.Job{Tasks: 3}}}, `{"id":"j","action":"dropped","tasks":2,"job":{"tasks":3}}`},
+		{jobResult{ID: "j", Error: "gone"}, `{"id":"j","error":"gone"}`},
 	} {
 		if got, err := ui.ToJSON(c.got); err != nil || string(got) != c.want {
 			t.Errorf("ToJSON() = %s, %v\nwant %s", got, err, c.want)

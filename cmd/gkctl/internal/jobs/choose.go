@@ -68,7 +68,7 @@ func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (
 	for _, id := range ids {
 		j, err := work.Get(ctx, c, id)
 		if err != nil {
-			return nil, refused(err)
+			return nil, addHint(err)
 		}
 		jobs = append(jobs, j)
 	}
@@ -104,7 +104,7 @@ func newList(f *conn.Factory) *cobra.Command {
   gkctl job list --semaphore resize --state open -o wide`,
 		Args: ui.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				jobs, err := o.find(ctx, c)
 				if err != nil {
 					return err

@@ -20,11 +20,11 @@ import (
 // Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	job := &cobra.Command{
-		GroupID: ui.GroupWork, Use: "job", Short: "Submit, show and change jobs of tasks for workers", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
+		GroupID: ui.GroupWork, Use: "job", Short: "Submit, show and change jobs of tasks for workers", Args: cobra.ArbitraryArgs, RunE: ui.GroupHelp,
 	}
 	job.AddCommand(newSubmit(f), newList(f), newShow(f), newResults(f), newFollow(f), newCancel(f), newRetry(f), newDelete(f))
 	task := &cobra.Command{
-		GroupID: ui.GroupWork, Use: "task", Short: "Show and change the tasks of a job", Args: cobra.ArbitraryArgs, RunE: ui.HelpOfGroup,
+		GroupID: ui.GroupWork, Use: "task", Short: "Show and change the tasks of a job", Args: cobra.ArbitraryArgs, RunE: ui.GroupHelp,
 	}
 	task.AddCommand(newTaskList(f), newTaskShow(f), newTaskRetry(f), newTaskDrop(f))
 	return []*cobra.Command{job, task}
@@ -34,23 +34,23 @@ func Commands(f *conn.Factory) []*cobra.Command {
 func completeJobs(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Work().ListJobs(ctx, &gatekeeperv1.ListJobsRequest{PageSize: conn.CompletionPage})
-		return words.Mapped(r.GetJobs(), func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() }), err
+		return words.Map(r.GetJobs(), func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() }), err
 	})
 }
 
 // firstJob completes the id of a job as the first argument.
 func firstJob(f *conn.Factory) cobra.CompletionFunc {
 	jobs := completeJobs(f)
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return jobs(cmd, args, begun)
+		return jobs(cmd, args, toComplete)
 	}
 }
 
-// refused adds a hint to an error.
-func refused(err error) error {
+// addHint adds a hint to an error.
+func addHint(err error) error {
 	switch {
 	case ui.Is[*client.NoSuchJobError](err):
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl job list` lists the jobs."}
@@ -107,7 +107,7 @@ func listing(jobs []*gatekeeperv1.Job, object any) ui.Listing {
 	return ui.Listing{
 		Headers: []string{"ID", "SEMAPHORE", "STATE", "TASKS", "WAITING", "HELD", "DONE", "FAILED", "DROPPED", "CANCELLED", "SUBMITTED"},
 		More:    []string{"PRIORITY", "BYTES", "AUTHOR", "LABELS"},
-		Rows:    words.Mapped(jobs, jobRow), Object: object, Empty: "No job matches.",
+		Rows:    words.Map(jobs, jobRow), Object: object, Empty: "No job matches.",
 	}
 }
 
@@ -117,16 +117,16 @@ func newShow(f *conn.Factory) *cobra.Command {
 		Use: "show ID", Short: "Show one job", Example: "  gkctl job show nightly-thumbnails -o json",
 		Args: ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				j, err := work.Get(ctx, c, args[0])
 				if err != nil {
-					return refused(err)
+					return addHint(err)
 				}
 				if err := f.Print(output, listing([]*gatekeeperv1.Job{j}, j)); err != nil {
 					return err
 				}
 				if text := j.GetCancelText(); text != "" && (output.Is(ui.Table) || output.Is(ui.Wide)) {
-					f.Say("%s", words.Cell("It was cancelled "+text+"."))
+					f.Logf("%s", words.Cell("It was cancelled "+text+"."))
 				}
 				return nil
 			})
@@ -186,13 +186,13 @@ func progressText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// reach returns a job that a command is about to follow. Following has no timeout, so this request makes the command
+// getJob returns a job that a command is about to follow. Following has no timeout, so this request makes the command
 // fail within the timeout if there is no such job or no server answers.
-func reach(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
+func getJob(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
 	j, err := work.Get(ctx, c, id)
-	return j, refused(err)
+	return j, addHint(err)
 }
 
 // follow shows the progress of a job until it is over: on a terminal as a line that it overwrites, otherwise as a line
@@ -201,19 +201,19 @@ func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, e
 	shown, bar := -1, f.ErrTTY && !endOnly
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
 		if err != nil {
-			return last, refused(err)
+			return last, addHint(err)
 		}
 		if r.GetJob() == nil {
 			continue
 		}
 		last = r.GetJob()
-		over := last.GetDone() + last.GetFailed() + last.GetDropped() + last.GetCancelled()
-		part := int(20 * uint64(over) / uint64(max(last.GetTasks(), 1)))
+		finished := last.GetDone() + last.GetFailed() + last.GetDropped() + last.GetCancelled()
+		part := int(20 * uint64(finished) / uint64(max(last.GetTasks(), 1)))
 		switch {
 		case bar:
 			fmt.Fprintf(f.Err, "\r\x1b[K[%-20s] %s", strings.Repeat("#", part), words.Cell(progressText(last)))
 		case part != shown && !endOnly || last.GetOver():
-			f.Say("%s: %s", words.Cell(id), progressText(last))
+			f.Logf("%s: %s", words.Cell(id), progressText(last))
 		}
 		shown = part
 	}
@@ -234,8 +234,8 @@ func newFollow(f *conn.Factory) *cobra.Command {
 		Example: "  gkctl job follow nightly-thumbnails",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				if _, err := reach(ctx, f, c, args[0]); err != nil {
+			return f.Connect(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				if _, err := getJob(ctx, f, c, args[0]); err != nil {
 					return err
 				}
 				j, err := follow(ctx, f, c, args[0], false)

@@ -37,7 +37,7 @@ exits with 1 if a task has no result.`,
 			if o.raw && o.dir != "" {
 				return ui.Usagef("--raw and --dir cannot be combined")
 			}
-			return f.Connected(cmd.Context(), func(ctx context.Context, c *client.Client) error { return o.run(ctx, c, args[0]) })
+			return f.Connect(cmd.Context(), func(ctx context.Context, c *client.Client) error { return o.run(ctx, c, args[0]) })
 		},
 	}
 	cmd.Flags().BoolVar(&o.raw, "raw", false, "print results unchanged, without separators")
@@ -53,25 +53,25 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 			return err
 		}
 	}
-	tasks := pages(ctx, o.f, c, id)
+	tasks := listTasks(ctx, o.f, c, id)
 	if o.wait {
-		if _, err := reach(ctx, o.f, c, id); err != nil {
+		if _, err := getJob(ctx, o.f, c, id); err != nil {
 			return err
 		}
-		tasks = awaited(ctx, c, id)
+		tasks = followTasks(ctx, c, id)
 	}
-	lacking, items := 0, []*gatekeeperv1.Task{}
+	missing, items := 0, []*gatekeeperv1.Task{}
 	for t, err := range tasks {
 		if err != nil {
-			return refused(err)
+			return addHint(err)
 		}
 		if !o.output.Is(ui.Table) {
 			items = append(items, t) // JSON and YAML output is one object
 		}
 		result, err := work.Result(id, t)
 		if err != nil {
-			lacking++
-			o.f.Say("gkctl: %s", words.Cell(err.Error()))
+			missing++
+			o.f.Logf("gkctl: %s", words.Cell(err.Error()))
 		} else if err := o.put(t.GetIndex(), result); err != nil {
 			return err
 		}
@@ -81,9 +81,9 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 			return err
 		}
 	}
-	if lacking > 0 {
-		text := words.Plural(lacking, "task has no result", "tasks have no result")
-		if j, err := reach(ctx, o.f, c, id); err == nil && j.GetOver() {
+	if missing > 0 {
+		text := words.Plural(missing, "task has no result", "tasks have no result")
+		if j, err := getJob(ctx, o.f, c, id); err == nil && j.GetOver() {
 			return incomplete(j, text)
 		}
 		return ui.WithHint(fmt.Errorf("job %s: %s", id, text), "Use --wait to wait until the job is over; `gkctl task list %s` shows its tasks.", words.ShellWord(id))
@@ -106,14 +106,14 @@ func (o *resultsOptions) put(index uint32, result []byte) error {
 	return err
 }
 
-// pages yields the tasks of a job in order. --timeout applies to each request, but not to the time between requests,
+// listTasks yields the tasks of a job in order. --timeout applies to each request, but not to the time between requests,
 // because a pager may block the output.
-func pages(ctx context.Context, f *conn.Factory, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
+func listTasks(ctx context.Context, f *conn.Factory, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		req := &gatekeeperv1.ListTasksRequest{Job: id, PageSize: maxRun, Results: true}
 		for {
-			asking, cancel := f.Bounded(ctx)
-			page, err := c.Work().ListTasks(asking, req)
+			reqCtx, cancel := f.Bounded(ctx)
+			page, err := c.Work().ListTasks(reqCtx, req)
 			cancel()
 			if err != nil {
 				yield(nil, err)
@@ -131,10 +131,10 @@ func pages(ctx context.Context, f *conn.Factory, c *client.Client, id string) it
 	}
 }
 
-// awaited yields the tasks of a job in order, each once it and all tasks before it have ended, until the job is over.
+// followTasks yields the tasks of a job in order, each once it and all tasks before it have ended, until the job is over.
 // Unlike work.Results, it keeps only the indexes of ended tasks in memory, and reads the results page by page when they
 // are needed.
-func awaited(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
+func followTasks(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		ended, next, over := make(map[uint32]bool), uint32(0), false
 		for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {

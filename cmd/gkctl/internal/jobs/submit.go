@@ -45,11 +45,11 @@ again with the same --id first.`,
 		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
   find . -name '*.jpg' | gkctl job submit resize --lines -`,
 		Args: ui.AtLeastOne("the name of a semaphore"),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return f.CompleteNames(cmd, args, begun)
+			return f.CompleteNames(cmd, args, toComplete)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.job.Semaphore, o.args = args[0], args[1:]
@@ -137,16 +137,16 @@ func (o *submitOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.job.ID = cmp.Or(o.job.ID, client.NewRequestID()) // generated here, so that a submission with an unknown outcome can be repeated
-	o.job.Author = o.f.Global.Who()
+	o.job.Author = o.f.Global.ChangeAuthor()
 	if o.cancelWithMe {
 		o.job.OnSubmitterLoss = work.SubmitterCancel
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		submitting, cancel := o.f.Bounded(ctx)
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
+		submitCtx, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		s, err := work.Submit(submitting, c, o.job, tasks)
+		s, err := work.Submit(submitCtx, c, o.job, tasks)
 		if ui.Is[*client.NoSuchDefinitionError](err) {
-			if unknown := lookup.RefuseUnknown(submitting, c, []string{o.job.Semaphore}, nil); ui.Is[*ui.CodeError](unknown) {
+			if unknown := lookup.RefuseUnknown(submitCtx, c, []string{o.job.Semaphore}, nil); ui.Is[*ui.CodeError](unknown) {
 				return unknown // this error suggests the right name
 			}
 		}
@@ -154,15 +154,15 @@ func (o *submitOptions) run(ctx context.Context) error {
 		switch { // an interrupted gkctl does not print err
 		case err == nil || ctx.Err() == nil:
 		case unknown:
-			o.f.Say("gkctl: interrupted; it is unknown whether job %s was stored\n%s", words.Cell(o.job.ID), o.repeatHint())
+			o.f.Logf("gkctl: interrupted; it is unknown whether job %s was stored\n%s", words.Cell(o.job.ID), o.repeatHint())
 		default:
-			o.f.Say("gkctl: interrupted: job %s was not submitted", words.Cell(o.job.ID))
+			o.f.Logf("gkctl: interrupted: job %s was not submitted", words.Cell(o.job.ID))
 		}
 		if unknown {
 			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: o.repeatHint()}
 		}
 		if err != nil {
-			return refused(err)
+			return addHint(err)
 		}
 		r := &gatekeeperv1.SubmitJobResponse{Job: s.Job, Repeated: s.Repeated}
 		if o.output.Is(ui.Table) {
@@ -177,7 +177,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 		}
 		if r.Job, err = o.watch(ctx, c, s); err != nil {
 			if !o.output.Is(ui.Table) { // the id has not been printed yet
-				o.f.Say("gkctl: stopped waiting for job %s", words.Cell(s.ID))
+				o.f.Logf("gkctl: stopped waiting for job %s", words.Cell(s.ID))
 			}
 			return err
 		}
@@ -222,7 +222,7 @@ func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	})
 	if err == nil && r.GetWhyTasksWait() != "" {
 		name := words.ShellWord(sem.Name())
-		o.f.Say("gkctl: the tasks are waiting: %s\n`gkctl work %s -- COMMAND` starts a worker, `gkctl explain %s` shows why tasks wait.",
+		o.f.Logf("gkctl: the tasks are waiting: %s\n`gkctl work %s -- COMMAND` starts a worker, `gkctl explain %s` shows why tasks wait.",
 			words.Cell(r.GetWhyTasksWait()), name, name)
 	}
 }
@@ -234,9 +234,9 @@ func (o *submitOptions) watch(ctx context.Context, c *client.Client, s *work.Sub
 	}
 	j, err = follow(ctx, o.f, c, s.ID, !o.follow)
 	if ctx.Err() != nil && s.Submitter != nil {
-		last, cancel := o.f.Bounded(context.WithoutCancel(ctx))
+		cancelCtx, cancel := o.f.Bounded(context.WithoutCancel(ctx))
 		defer cancel()
-		_, _ = work.Cancel(last, c, s.ID, "its submitter was interrupted") // otherwise it is cancelled when the permit expires
+		_, _ = work.Cancel(cancelCtx, c, s.ID, "its submitter was interrupted") // otherwise it is cancelled when the permit expires
 	}
 	return j, err
 }

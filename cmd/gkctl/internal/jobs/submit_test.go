@@ -25,7 +25,7 @@ func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
-		s := newSubmission(t, srv, late(t, srv, time.Hour), "resize", "a.jpg")
+		s := newSubmission(t, srv, delayResponses(t, srv, time.Hour), "resize", "a.jpg")
 		err := s.cmd.ExecuteContext(t.Context())
 		code, hint := ui.Classify(s.cmd, err)
 		m := regexp.MustCompile("^Run the command again with `--id ([A-Z0-9]+)`: ").FindStringSubmatch(hint)
@@ -39,13 +39,13 @@ func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 }
 
 // After Ctrl-C, gkctl prints no error, so the command must print the id of a job that may have been stored.
-func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
+func TestSubmit_Interrupted_PrintsTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 		ctx, interrupt := context.WithCancel(t.Context())
-		s := newSubmission(t, srv, late(t, srv, time.Hour), "resize", "a.jpg", "--id", "holiday")
+		s := newSubmission(t, srv, delayResponses(t, srv, time.Hour), "resize", "a.jpg", "--id", "holiday")
 		go func() {
 			defer interrupt()
 			awaitStored(t, srv, "holiday")
@@ -61,7 +61,7 @@ func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 	})
 }
 
-func TestSubmit_InterruptedWhileNoServerAnswers_ReportsThatNothingWasSubmitted(t *testing.T) {
+func TestSubmit_InterruptedWhileServerDown_ReportsNothingSubmitted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -87,7 +87,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain
 			srv := gktest.Start(t)
 			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
-			s := newSubmission(t, srv, late(t, srv, time.Second), args...)
+			s := newSubmission(t, srv, delayResponses(t, srv, time.Second), args...)
 			go func() { // every response takes a second, so the network fails while the response to the submission is in flight
 				awaitStored(t, srv, "holiday")
 				srv.Partition(t, s.client)
@@ -99,7 +99,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain
 				t.Fatalf("submit returned %v, hint %q, want hint %q", err, hint, want)
 			}
 			if repeated {
-				again := newSubmission(t, srv, late(t, srv, 0), args...)
+				again := newSubmission(t, srv, delayResponses(t, srv, 0), args...)
 				go func() { _ = again.cmd.ExecuteContext(t.Context()) }() // waits until the job is over
 			}
 			srv.Advance(t, work.SubmitterLease)
@@ -123,8 +123,8 @@ func awaitStored(t *testing.T, srv *gktest.Server, id string) {
 	})
 }
 
-// late returns a function that delays the servers' responses to a client.
-func late(t *testing.T, srv *gktest.Server, d time.Duration) func(*client.Client) {
+// delayResponses returns a function that delays the servers' responses to a client.
+func delayResponses(t *testing.T, srv *gktest.Server, d time.Duration) func(*client.Client) {
 	return func(c *client.Client) { srv.SlowDown(t, d, c) }
 }
 

@@ -33,8 +33,8 @@ func worker(t *gatekeeperv1.Task) *gatekeeperv1.Identity {
 	return t.GetPermit().GetIdentity()
 }
 
-// carrierText describes the state of a task's permit, or how it ended.
-func carrierText(p *gatekeeperv1.Permit) string {
+// taskPermitText describes the state of a task's permit, or how it ended.
+func taskPermitText(p *gatekeeperv1.Permit) string {
 	switch {
 	case p == nil:
 		return ""
@@ -59,11 +59,11 @@ func carrierText(p *gatekeeperv1.Permit) string {
 	return text
 }
 
-func read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksRequest) ([]*gatekeeperv1.Task, error) {
+func readTasks(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksRequest) ([]*gatekeeperv1.Task, error) {
 	tasks := []*gatekeeperv1.Task{}
 	for t, err := range work.Tasks(ctx, c, req) {
 		if err != nil {
-			return nil, refused(err)
+			return nil, addHint(err)
 		}
 		tasks = append(tasks, t)
 	}
@@ -73,14 +73,14 @@ func read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksRequ
 func taskListing(tasks []*gatekeeperv1.Task) ui.Listing {
 	return ui.Listing{
 		Headers: []string{"INDEX", "STATE", "ATTEMPTS", "RETURNS", "WORKER", "PROGRESS", "FAILURE"}, More: []string{"GROUP", "TOKEN", "PERMIT"},
-		Rows: words.Mapped(tasks, func(t *gatekeeperv1.Task) ui.Row {
+		Rows: words.Map(tasks, func(t *gatekeeperv1.Task) ui.Row {
 			return ui.Row{
 				Name: words.Number(t.GetIndex()),
 				Cells: []string{
 					words.Number(t.GetIndex()), words.Word(t.GetState(), "TASK_STATE_"), words.Number(t.GetAttempts()), words.Number(t.GetReturns()),
 					worker(t).GetAcquirer(), words.Progress(t.GetProgress()), t.GetFailure(),
 				},
-				More: []string{worker(t).GetGroup(), token(t), carrierText(t.GetPermit())},
+				More: []string{worker(t).GetGroup(), token(t), taskPermitText(t.GetPermit())},
 			}
 		}),
 		Object: ui.Items(ui.Messages(tasks)), Empty: "No task matches.",
@@ -102,8 +102,8 @@ or was returned. With -o wide, PERMIT shows how long the worker may keep the tas
 			if err != nil {
 				return err
 			}
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				tasks, err := read(ctx, c, &gatekeeperv1.ListTasksRequest{Job: args[0], States: chosen})
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				tasks, err := readTasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: args[0], States: chosen})
 				if err != nil {
 					return err
 				}
@@ -139,10 +139,10 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				r, err := c.Work().ListTasks(ctx, &gatekeeperv1.ListTasksRequest{Job: args[0], From: at, PageSize: 1, Payloads: true, Results: true})
 				if err != nil {
-					return refused(err)
+					return addHint(err)
 				}
 				if len(r.GetTasks()) == 0 || r.GetTasks()[0].GetIndex() != at {
 					return noTask(r.GetJob(), at)
@@ -154,7 +154,7 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 				w := tabwriter.NewWriter(f.Out, 0, 8, 2, ' ', 0)
 				for _, l := range [][2]string{
 					{"state", words.Word(t.GetState(), "TASK_STATE_")}, {"attempts", words.Number(t.GetAttempts())}, {"returns", words.Number(t.GetReturns())},
-					{"worker", worker(t).GetAcquirer()}, {"group", worker(t).GetGroup()}, {"token", token(t)}, {"permit", carrierText(t.GetPermit())},
+					{"worker", worker(t).GetAcquirer()}, {"group", worker(t).GetGroup()}, {"token", token(t)}, {"permit", taskPermitText(t.GetPermit())},
 					{"progress", words.Progress(t.GetProgress())}, {"failure", t.GetFailure()},
 					{"payload", string(t.GetPayload())}, {"result", string(t.GetResult())},
 				} {
@@ -217,19 +217,19 @@ func (o *taskChange) register(cmd *cobra.Command) *cobra.Command {
 }
 
 func (o *taskChange) run(ctx context.Context, id string, indexes []uint32) error {
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		j, tasks, err := o.failed(ctx, c, id, indexes)
 		if err != nil {
-			return refused(err)
+			return addHint(err)
 		}
 		if o.dryRun {
 			return o.f.Print(o.output, taskListing(tasks))
 		}
 		if o.drop && len(tasks) > 0 {
-			if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+			if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 				What:     fmt.Sprintf("this drops %s of job %s", words.Plural(len(tasks), "failed task", "failed tasks"), id),
 				Question: "Continue?", Declined: "nothing was done", Loses: "payloads are lost",
-				Notes: change.SomeNotes(words.Mapped(tasks, func(t *gatekeeperv1.Task) string { return fmt.Sprintf("task %d: %s", t.GetIndex(), t.GetFailure()) })),
+				Notes: change.TruncateNotes(words.Map(tasks, func(t *gatekeeperv1.Task) string { return fmt.Sprintf("task %d: %s", t.GetIndex(), t.GetFailure()) })),
 			}, o.yes); err != nil {
 				return err
 			}
@@ -254,7 +254,7 @@ func (o *taskChange) failed(ctx context.Context, c *client.Client, id string, in
 	if !o.drop && !o.dryRun {
 		return j, nil, nil
 	}
-	tasks, err := read(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, States: []gatekeeperv1.TaskState{gatekeeperv1.TaskState_TASK_STATE_FAILED}})
+	tasks, err := readTasks(ctx, c, &gatekeeperv1.ListTasksRequest{Job: id, States: []gatekeeperv1.TaskState{gatekeeperv1.TaskState_TASK_STATE_FAILED}})
 	return j, slices.DeleteFunc(tasks, func(t *gatekeeperv1.Task) bool {
 		return t.GetRevision() > j.GetRevision() || len(indexes) > 0 && !slices.Contains(indexes, t.GetIndex())
 	}), err

@@ -19,17 +19,17 @@ import (
 )
 
 // The list shows why and how often a task was returned. It shows the task's last worker even after the task has ended.
-func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
+func TestTaskList_ReturnedAndEndedTasks_ShowsWorkersAndReasons(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "resize", Duration: durationpb.New(10 * time.Second)})
 		ops, ctx := srv.Dial(t, "ops"), t.Context()
 		must(work.Submit(ctx, ops, work.Job{ID: "j", Semaphore: "resize"}, [][]byte{nil, nil}))(t)
-		working, stop := context.WithCancel(ctx)
+		workerCtx, stop := context.WithCancel(ctx)
 		ended, third, paused, returns := make(chan error, 1), make(chan struct{}), make(chan struct{}), 0
 		go func() {
-			ended <- work.Run(working, work.Worker{
+			ended <- work.Run(workerCtx, work.Worker{
 				Semaphore: srv.Dial(t, "w").Semaphore("resize"), Logger: slog.New(slog.DiscardHandler), Grace: work.GraceUnlimited,
 				Handle: func(_ context.Context, task *work.Task) ([]byte, error) {
 					if task.Index() == 0 {
@@ -51,7 +51,7 @@ func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		tasks := must(read(ctx, ops, &gatekeeperv1.ListTasksRequest{Job: "j"}))(t)
+		tasks := must(readTasks(ctx, ops, &gatekeeperv1.ListTasksRequest{Job: "j"}))(t)
 		var got []string
 		for _, row := range taskListing(tasks).Rows {
 			got = append(got, strings.Join(append(row.Cells[:5], append(row.Cells[6:], row.More[2])...), " | "))
@@ -79,7 +79,7 @@ func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
 }
 
 // The counts of a job in the list add up to the number of its tasks.
-func TestJobList_CountsAddUpToTheTasks(t *testing.T) {
+func TestJobList_CountsAddUpToNumberOfTasks(t *testing.T) {
 	t.Parallel()
 	l := listing([]*gatekeeperv1.Job{{Tasks: 63, Waiting: 1, Held: 2, Done: 4, Failed: 8, Dropped: 16, Cancelled: 32}}, nil)
 	if got := strings.Join(l.Headers[3:10], " ") + ": " + strings.Join(l.Rows[0].Cells[3:10], " "); got != "TASKS WAITING HELD DONE FAILED DROPPED CANCELLED: 63 1 2 4 8 16 32" {

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// maxStrangersLines is the maximum number of denied callers listed in the error for an undefined name.
-	maxStrangersLines = 3
-	// maxRemark limits the time spent on requests for additional notes.
-	maxRemark = 2 * time.Second
+	// maxCallerLines is the maximum number of denied callers listed in the error for an undefined name.
+	maxCallerLines = 3
+	// noteTimeout limits the time spent on requests for additional notes.
+	noteTimeout = 2 * time.Second
 )
 
 // IsGlob reports whether an argument is a glob. Names contain none of these characters.
 func IsGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
 
-// Max is the maximum number of names and globs in one call.
-const Max = 100
+// MaxNames is the maximum number of names and globs in one call.
+const MaxNames = 100
 
 // Definitions returns the definitions that match names and labels. It returns an error for a name (not a glob) without
 // a definition, unless labels are given too.
@@ -42,7 +42,7 @@ func Definitions(ctx context.Context, c *client.Client, names []string, labels s
 func List(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDefinitionsRequest) (all []*gatekeeperv1.DefinitionRecord, err error) {
 	names, seen := req.GetNames(), make(map[string]bool)
 	for first := true; first || len(names) > 0; first = false {
-		req.Names = names[:min(len(names), Max)]
+		req.Names = names[:min(len(names), MaxNames)]
 		names = names[len(req.Names):]
 		for r, err := range c.AllDefinitions(ctx, req) {
 			if err != nil {
@@ -58,7 +58,7 @@ func List(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDefinitio
 }
 
 func namesOf(records []*gatekeeperv1.DefinitionRecord) []string {
-	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
+	return words.Map(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
 }
 
 // Chosen is like Definitions, for a command that changes the definitions. It returns an error if nothing matches, even
@@ -75,7 +75,7 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	}
 	text := "there are no definitions"
 	if len(names) > 0 {
-		text = "no definition matches " + strings.Join(words.Mapped(names, strconv.Quote), " or ")
+		text = "no definition matches " + strings.Join(words.Map(names, strconv.Quote), " or ")
 	}
 	if labels != "" {
 		text += fmt.Sprintf(" with the labels %q", labels)
@@ -83,10 +83,10 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNothingChosen}
 }
 
-// Remembered returns the denials that the leader remembers. They are only used for notes, so errors from the leader are
+// Denials returns the denials that the leader remembers. They are only used for notes, so errors from the leader are
 // ignored, including those from older versions without this call.
-func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
-	ctx, cancel := context.WithTimeout(ctx, maxRemark)
+func Denials(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
+	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()
 	r, err := c.Operator().ListDenied(ctx, req)
 	if err != nil {
@@ -104,8 +104,8 @@ func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 
 // DeniedLines returns the servers' descriptions of the first callers, up to limit, followed by the number of remaining
 // callers.
-func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
-	lines := words.Mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
+func DeniedLines(callers []*gatekeeperv1.DeniedCaller, limit int) []string {
+	lines := words.Map(callers[:min(len(callers), limit)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
 	if more := len(callers) - len(lines); more > 0 {
 		lines = append(lines, "... and "+words.Plural(more, "more caller is denied", "more callers are denied")+".")
 	}
@@ -114,46 +114,46 @@ func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 
 // MisspelledLines returns the servers' descriptions of callers that probably misspelled a requested name.
 func MisspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
-	return words.Mapped(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + words.Cell(d.GetText()) })
+	return words.Map(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + words.Cell(d.GetText()) })
 }
 
 // RefuseUnknown returns an error if some of the names have no definition. Without this error, the empty list for a
 // misspelled name would look as if nothing were held. Names in found are accepted: permits and the journal may contain
 // names whose definitions were deleted.
-func RefuseUnknown(ctx context.Context, c *client.Client, names, met []string) error {
-	unknown, err := Unknown(ctx, c, names, met)
+func RefuseUnknown(ctx context.Context, c *client.Client, names, found []string) error {
+	unknown, err := Unknown(ctx, c, names, found)
 	if err != nil || len(unknown) == 0 {
 		return err
 	}
 	return noSuch(ctx, c, unknown)
 }
 
-// RefuseUnheardOf is like RefuseUnknown, but also accepts names in the journal, which contains deleted definitions.
-func RefuseUnheardOf(ctx context.Context, c *client.Client, names, met []string) error {
-	unknown, err := Unknown(ctx, c, names, met)
+// RefuseUnrecorded is like RefuseUnknown, but also accepts names in the journal, which contains deleted definitions.
+func RefuseUnrecorded(ctx context.Context, c *client.Client, names, found []string) error {
+	unknown, err := Unknown(ctx, c, names, found)
 	if err != nil {
 		return err
 	}
-	var unheardOf []*client.NoSuchDefinitionError
+	var unrecorded []*client.NoSuchDefinitionError
 	for _, e := range unknown {
 		r, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: []string{e.Name}, Permits: true, PageSize: 1})
 		if err != nil {
 			return err
 		}
 		if len(r.GetEntries()) == 0 {
-			unheardOf = append(unheardOf, e)
+			unrecorded = append(unrecorded, e)
 		}
 	}
-	if len(unheardOf) == 0 {
+	if len(unrecorded) == 0 {
 		return nil
 	}
-	return noSuch(ctx, c, unheardOf)
+	return noSuch(ctx, c, unrecorded)
 }
 
 // Unknown returns the servers' error for each name without a definition. It ignores globs and the names in found.
-func Unknown(ctx context.Context, c *client.Client, names, met []string) ([]*client.NoSuchDefinitionError, error) {
+func Unknown(ctx context.Context, c *client.Client, names, found []string) ([]*client.NoSuchDefinitionError, error) {
 	var unknown []*client.NoSuchDefinitionError
-	seen := slices.Clone(met)
+	seen := slices.Clone(found)
 	for _, name := range names {
 		if IsGlob(name) || slices.Contains(seen, name) {
 			continue
@@ -171,15 +171,15 @@ func Unknown(ctx context.Context, c *client.Client, names, met []string) ([]*cli
 
 // noSuch returns the error for missing definitions.
 func noSuch(ctx context.Context, c *client.Client, unknown []*client.NoSuchDefinitionError) error {
-	texts := words.Mapped(unknown, func(e *client.NoSuchDefinitionError) string { return WithCallers(ctx, c, e) })
+	texts := words.Map(unknown, func(e *client.NoSuchDefinitionError) string { return WithCallers(ctx, c, e) })
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(strings.Join(texts, "\n")), Hint: "`gkctl get` lists the definitions."}
 }
 
 // WithCallers returns the text of the servers' error for a missing definition, followed by the callers that are denied
 // because of it.
 func WithCallers(ctx context.Context, c *client.Client, e *client.NoSuchDefinitionError) string {
-	r := Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: []string{e.Name}})
-	return strings.Join(append([]string{e.Error()}, DeniedLines(r.GetCallers(), maxStrangersLines)...), "\n")
+	r := Denials(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: []string{e.Name}})
+	return strings.Join(append([]string{e.Error()}, DeniedLines(r.GetCallers(), maxCallerLines)...), "\n")
 }
 
 // DefinitionNames returns the names of the definitions that match globs, or of all definitions if there are no globs.
@@ -202,15 +202,15 @@ func Annotate(ctx context.Context, c *client.Client, err error) error {
 			}
 		}
 	case *client.InvalidFieldError:
-		return inFlagsWords(e)
+		return withFlagName(e)
 	case *client.NoSuchDefinitionError:
 		return noSuch(ctx, c, []*client.NoSuchDefinitionError{e})
 	}
 	return err
 }
 
-// inFlagsWords rewords an error for an invalid request field to refer to the flag or argument instead of the field.
-func inFlagsWords(e *client.InvalidFieldError) error {
+// withFlagName rewords an error for an invalid request field to refer to the flag or argument instead of the field.
+func withFlagName(e *client.InvalidFieldError) error {
 	field := e.Field
 	for _, request := range []string{"pause.", "cordon.", "resume.", "selector."} {
 		field = strings.TrimPrefix(field, request)

@@ -65,7 +65,7 @@ func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 		return nil, ui.Usagef("specify --group or --acquirer: a pattern that matches the callers to lock out")
 	}
 	r = &gatekeeperv1.CordonRequest{
-		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),
+		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.ChangeAuthor(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),
 	}
 	if r.Drain, err = o.drain.Read(); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: req}},
 			change.Proposal{Question: "Continue?", Declined: "no cordon was set"},
 			func(*gatekeeperv1.PreviewResponse) string { return fmt.Sprintf("this sets the cordon %q", o.name()) })
@@ -93,7 +93,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.DryRun {
-			return o.printDry(preview)
+			return o.printDryRun(preview)
 		}
 		ctx, done := o.f.Bounded(ctx) // the user may have taken a while to answer
 		defer done()
@@ -105,7 +105,7 @@ func (o *cordonOptions) run(ctx context.Context) error {
 	})
 }
 
-func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
+func (o *cordonOptions) printDryRun(preview *gatekeeperv1.PreviewResponse) error {
 	if !o.output.Is(ui.Table) {
 		return o.f.PrintAs(o.output, preview, change.EffectNames(preview.GetEffects()))
 	}
@@ -148,26 +148,26 @@ func (o *cordonOptions) print(c *gatekeeperv1.CordonRecord, preview *gatekeeperv
 func newCordons(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
-		GroupID: ui.GroupSee,
+		GroupID: ui.GroupInspect,
 		Use:     "cordons",
 		Short:   "Show which groups and hosts are locked out, until when and why",
 		Example: `  gkctl cordons
   gkctl cordons -o name`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 				if err != nil {
 					return err
 				}
-				ordered, err := orderedDrains(ctx, c, output, r.GetCordons())
+				ended, err := endedDrains(ctx, c, output, r.GetCordons())
 				if err != nil {
 					return err
 				}
 				return f.Print(output, ui.Listing{
 					Headers: []string{"ID", "GROUP", "ACQUIRER", "UNTIL", "DRAIN", "BY", "REASON"},
 					More:    []string{"CHANGE"},
-					Rows:    words.Mapped(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) ui.Row { return cordonRow(c, ordered[c.GetId()]) }),
+					Rows:    words.Map(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) ui.Row { return cordonRow(c, ended[c.GetId()]) }),
 					Object:  ui.Items(ui.Messages(r.GetCordons())),
 					Empty:   "No cordon is in force.",
 				})
@@ -178,14 +178,14 @@ func newCordons(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// orderedDrains returns the drains that have ended and are still in the journal, by cordon id. A CordonRecord contains
+// endedDrains returns the drains that have ended and are still in the journal, by cordon id. A CordonRecord contains
 // its drain only until the drain ends.
-func orderedDrains(
+func endedDrains(
 	ctx context.Context, c *client.Client, output ui.Output, cordons []*gatekeeperv1.CordonRecord,
 ) (map[string]*durationpb.Duration, error) {
-	ordered := make(map[string]*durationpb.Duration)
+	ended := make(map[string]*durationpb.Duration)
 	if !output.Is(ui.Table) && !output.Is(ui.Wide) {
-		return ordered, nil
+		return ended, nil
 	}
 	for _, cordon := range cordons {
 		if cordon.GetDrain() != nil {
@@ -197,17 +197,17 @@ func orderedDrains(
 		}
 		for _, e := range r.GetEntries() {
 			if e.GetCordon().GetId() == cordon.GetId() && e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_CORDONED {
-				ordered[cordon.GetId()] = e.GetDrain()
+				ended[cordon.GetId()] = e.GetDrain()
 			}
 		}
 	}
-	return ordered, nil
+	return ended, nil
 }
 
 // cordonRow returns the row for a cordon. endedDrain is its drain if that has ended, otherwise nil.
-func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) ui.Row {
+func cordonRow(c *gatekeeperv1.CordonRecord, endedDrain *durationpb.Duration) ui.Row {
 	drain := words.Duration(c.GetDrain())
-	if text := words.Duration(over); drain == "" && text != "" {
+	if text := words.Duration(endedDrain); drain == "" && text != "" {
 		drain = text + ", over"
 	}
 	return ui.Row{
@@ -235,15 +235,15 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would end; change nothing")
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+		return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 			if dryRun {
-				return uncordonDry(ctx, f, c, output, ids)
+				return uncordonDryRun(ctx, f, c, output, ids)
 			}
 			var failed []error
 			done := []uncordoned{}
 			for _, id := range ids {
 				r, err := c.Operator().Uncordon(ctx, &gatekeeperv1.UncordonRequest{
-					Id: id, Author: f.Global.Who(), Reason: f.Global.Reason, RequestId: client.NewRequestID(),
+					Id: id, Author: f.Global.ChangeAuthor(), Reason: f.Global.Reason, RequestId: client.NewRequestID(),
 				})
 				switch {
 				case ui.Is[*client.NoSuchCordonError](err):
@@ -269,19 +269,19 @@ type uncordoned struct {
 	cordon *gatekeeperv1.CordonRecord // set by a dry run
 }
 
-// uncordonDry prints the cordons that would be removed, and returns an error for ids without a cordon. It only reads:
+// uncordonDryRun prints the cordons that would be removed, and returns an error for ids without a cordon. It only reads:
 // an older server would ignore a dry-run field in UncordonRequest, and remove the cordon.
-func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
+func uncordonDryRun(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
 		return err
 	}
-	known := words.Mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId)
+	known := words.Map(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId)
 	var failed []error
-	would := []uncordoned{}
+	matched := []uncordoned{}
 	for _, id := range ids {
 		if i := slices.Index(known, id); i >= 0 {
-			would = append(would, uncordoned{ID: id, DryRun: true, cordon: r.GetCordons()[i]})
+			matched = append(matched, uncordoned{ID: id, DryRun: true, cordon: r.GetCordons()[i]})
 			continue
 		}
 		text := fmt.Sprintf("there is no cordon %q", id)
@@ -290,7 +290,7 @@ func uncordonDry(ctx context.Context, f *conn.Factory, c *client.Client, output 
 		}
 		failed = append(failed, noCordon(errors.New(text)))
 	}
-	return errors.Join(append(failed, printUncordoned(f, output, would))...)
+	return errors.Join(append(failed, printUncordoned(f, output, matched))...)
 }
 
 // noCordon adds a hint to the error for an id without a cordon.
@@ -300,7 +300,7 @@ func noCordon(err error) error {
 
 func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {
 	if !o.Is(ui.Table) {
-		return f.PrintAs(o, ui.Items(done), words.Mapped(done, func(d uncordoned) string { return d.ID }))
+		return f.PrintAs(o, ui.Items(done), words.Map(done, func(d uncordoned) string { return d.ID }))
 	}
 	for _, d := range done {
 		if d.DryRun {
@@ -317,6 +317,6 @@ func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {
 func completeCordons(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
-		return words.Mapped(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId), err
+		return words.Map(r.GetCordons(), (*gatekeeperv1.CordonRecord).GetId), err
 	})
 }

@@ -15,8 +15,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// lingering is how long a move waits for waiters to get a permit after the last old holder has stopped.
-const lingering = 2 * time.Second
+// lingerTime is how long a move waits for waiters to get a permit after the last old holder has stopped.
+const lingerTime = 2 * time.Second
 
 // update is a response from a watch, with the time of its arrival.
 type update struct {
@@ -28,7 +28,7 @@ type update struct {
 // watch watches tasks, starting at a revision, until ctx ends. Then it closes the channel.
 func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan update {
 	req := &gatekeeperv1.WatchRequest{FromRevision: from, Permits: true}
-	if len(names) <= lookup.Max {
+	if len(names) <= lookup.MaxNames {
 		req.Names = names
 	}
 	events := make(chan update, 1024)
@@ -48,14 +48,14 @@ func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []strin
 // follow shows how old holders stop and new holders are granted permits, until the last old holder has stopped. An
 // error does not mean that the move was reverted.
 func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan update) error {
-	var ended <-chan time.Time
+	var timeout <-chan time.Time
 	if o.f.Global.Changed("timeout") {
 		timer := time.NewTimer(o.f.Global.Timeout)
 		defer timer.Stop()
-		ended = timer.C
+		timeout = timer.C
 	}
 	b := &board{out: o.f.Err, live: o.f.ErrTTY}
-	b.say(h, fmt.Sprintf("change %d: %s must stop", h.change, words.Plural(h.left, "holder", "holders")))
+	b.printLine(h, fmt.Sprintf("change %d: %s must stop", h.change, words.Plural(h.left, "holder", "holders")))
 	defer b.clear()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -65,87 +65,87 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 			if !ok {
 				return ctx.Err()
 			}
-			if err := o.take(ctx, c, h, t, b); err != nil {
+			if err := o.handleUpdate(ctx, c, h, t, b); err != nil {
 				return err
 			}
 		case <-tick.C:
 			b.show(h)
-		case <-ended:
+		case <-timeout:
 			return ui.WithHint(fmt.Errorf("%s after %s: %s", words.Plural(h.left, "old holder has not stopped", "old holders have not stopped"), o.f.Global.Timeout,
-				words.SomeNames(h.waiting())),
+				words.SomeNames(h.remaining())),
 				"The move was made; the permits end no later than their deadlines. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()
-			o.f.Say("The move was made, and the handover continues. Undo it with: gkctl undo %d", h.change)
+			o.f.Logf("The move was made, and the handover continues. Undo it with: gkctl undo %d", h.change)
 			return ctx.Err()
 		}
 	}
 	return o.linger(ctx, c, h, events, b)
 }
 
-// take processes a response from the watch.
-func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
+// handleUpdate processes a response from the watch.
+func (o *moveOptions) handleUpdate(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
 	if t.err != nil {
 		return ui.WithHint(t.err, "The move was made (change %d), but its progress can no longer be followed.", h.change)
 	}
 	for _, e := range t.response.GetEvents() {
 		if line := h.event(e, t.at); line != "" {
-			b.say(h, line)
+			b.printLine(h, line)
 		}
 	}
 	h.seen = max(h.seen, t.response.GetRevision())
 	if !t.response.GetMissed() {
 		return nil
 	}
-	reading, cancel := o.f.Bounded(ctx)
+	listCtx, cancel := o.f.Bounded(ctx)
 	defer cancel()
 	var holders []*gatekeeperv1.Permit
-	for p, err := range c.AllHolders(reading, &gatekeeperv1.ListHoldersRequest{}) {
+	for p, err := range c.AllHolders(listCtx, &gatekeeperv1.ListHoldersRequest{}) {
 		if err != nil {
 			return ui.WithHint(err, "The move was made (change %d), but its progress can no longer be followed.", h.change)
 		}
 		holders = append(holders, p)
 	}
-	h.missed(holders, t.response.GetRevision(), time.Now())
-	b.say(h, "events were missed: it is unknown how some holders stopped")
+	h.resync(holders, t.response.GetRevision(), time.Now())
+	b.printLine(h, "events were missed: it is unknown how some holders stopped")
 	return nil
 }
 
 // linger waits briefly for the waiters for the freed slots to be granted permits, so that the report can list them.
 func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan update, b *board) error {
-	asking, cancel := o.f.Bounded(ctx)
+	listCtx, cancel := o.f.Bounded(ctx)
 	defer cancel()
-	waits := make(map[*handover]bool)
-	for w, err := range c.AllWaiters(asking, &gatekeeperv1.ListWaitersRequest{Group: o.to}) {
+	pending := make(map[*handover]bool)
+	for w, err := range c.AllWaiters(listCtx, &gatekeeperv1.ListWaitersRequest{Group: o.to}) {
 		if err != nil {
 			return nil //nolint:nilerr // waiters only matter for the report
 		}
 		if t := h.tasks[w.GetSemaphore()]; t != nil && len(t.old) > 0 {
-			waits[t] = true
+			pending[t] = true
 		}
 	}
 	// A caller that was waiting a moment ago may already be a holder, even though the event has not arrived yet.
 	req := &gatekeeperv1.ListHoldersRequest{}
-	if len(h.names) <= lookup.Max {
+	if len(h.names) <= lookup.MaxNames {
 		req.Names = h.names
 	}
-	for p, err := range c.AllHolders(asking, req) {
+	for p, err := range c.AllHolders(listCtx, req) {
 		if err != nil {
 			break
 		}
 		if t := h.tasks[p.GetSemaphore()]; t != nil && len(t.old) > 0 && p.GetGrantedRevision() > h.change {
-			waits[t] = true
+			pending[t] = true
 		}
 	}
-	timer := time.NewTimer(lingering)
+	timer := time.NewTimer(lingerTime)
 	defer timer.Stop()
 	for {
-		for t := range waits {
+		for t := range pending {
 			if len(t.started) > 0 {
-				delete(waits, t)
+				delete(pending, t)
 			}
 		}
-		if len(waits) == 0 {
+		if len(pending) == 0 {
 			return nil
 		}
 		select {
@@ -153,7 +153,7 @@ func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers
 			if !ok {
 				return nil
 			}
-			if err := o.take(ctx, c, h, t, b); err != nil {
+			if err := o.handleUpdate(ctx, c, h, t, b); err != nil {
 				return err
 			}
 		case <-timer.C:
@@ -164,8 +164,8 @@ func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers
 	}
 }
 
-// boardLines is the maximum number of old holders that a board shows.
-const boardLines = 10
+// maxBoardLines is the maximum number of old holders that a board shows.
+const maxBoardLines = 10
 
 // board shows the progress of a move. On a terminal it redraws its lines; otherwise it prints a line for each event.
 type board struct {
@@ -174,8 +174,8 @@ type board struct {
 	drawn int // the number of lines on the terminal
 }
 
-// say prints a line for an event.
-func (b *board) say(h *handovers, line string) {
+// printLine prints a line for an event.
+func (b *board) printLine(h *handovers, line string) {
 	if b.live {
 		b.show(h)
 		return
@@ -188,7 +188,7 @@ func (b *board) show(h *handovers) {
 	if !b.live {
 		return
 	}
-	lines := boardOf(h, time.Now())
+	lines := renderBoard(h, time.Now())
 	b.clear()
 	// Disable wrapping, so that each line takes one row even on a narrow terminal.
 	fmt.Fprintf(b.out, "\x1b[?7l%s\n\x1b[?7h", strings.Join(lines, "\n"))
@@ -203,9 +203,9 @@ func (b *board) clear() {
 	}
 }
 
-// boardOf returns the state of a move: a line with counts, and a line for each old holder that has not stopped, in the
+// renderBoard returns the state of a move: a line with counts, and a line for each old holder that has not stopped, in the
 // order of the tasks.
-func boardOf(h *handovers, now time.Time) []string {
+func renderBoard(h *handovers, now time.Time) []string {
 	old, gone, granted := 0, 0, 0
 	var lines []string
 	for _, name := range h.names {
@@ -221,11 +221,11 @@ func boardOf(h *handovers, now time.Time) []string {
 			if t.drained {
 				state = "refused: keeps its slot until its deadline"
 			}
-			lines = append(lines, words.Cell(fmt.Sprintf("  %s  %s  %s, %s ago", name, words.HolderText(o.permit), state, words.Brief(now.Sub(h.begun)))))
+			lines = append(lines, words.Cell(fmt.Sprintf("  %s  %s  %s, %s ago", name, words.HolderText(o.permit), state, words.Brief(now.Sub(h.movedAt)))))
 		}
 	}
-	if more := len(lines) - boardLines; more > 0 {
-		lines = append(lines[:boardLines], fmt.Sprintf("  ... and %d more", more))
+	if more := len(lines) - maxBoardLines; more > 0 {
+		lines = append(lines[:maxBoardLines], fmt.Sprintf("  ... and %d more", more))
 	}
 	return slices.Insert(lines, 0, fmt.Sprintf("change %d: %d must stop, %d gone, %d granted to new holders", h.change, old, gone, granted))
 }

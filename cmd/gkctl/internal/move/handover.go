@@ -20,10 +20,10 @@ type handovers struct {
 	names []string      // the names of the tasks, in order
 	tasks map[string]*handover
 
-	change uint64    // the revision of the move, or 0 before it is known
-	begun  time.Time // when the move was made, according to gkctl's clock
-	seen   uint64    // all events up to this revision have arrived
-	left   int       // the number of old holders that have not stopped
+	change  uint64    // the revision of the move, or 0 before it is known
+	movedAt time.Time // when the move was made, according to gkctl's clock
+	seen    uint64    // all events up to this revision have arrived
+	left    int       // the number of old holders that have not stopped
 }
 
 type handover struct {
@@ -86,7 +86,7 @@ func (h *handovers) add(t *handover, p *gatekeeperv1.Permit) {
 }
 
 // begin records that the move was made.
-func (h *handovers) begin(change uint64, at time.Time) { h.change, h.begun = change, at }
+func (h *handovers) begin(change uint64, at time.Time) { h.change, h.movedAt = change, at }
 
 // event processes an event that arrived at the given time. It returns a line that describes the progress of the move,
 // or an empty string.
@@ -101,17 +101,17 @@ func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 	case gatekeeperv1.EventKind_EVENT_KIND_DRAINED:
 		t.drained = t.drained || e.GetChange() == h.change
 	case gatekeeperv1.EventKind_EVENT_KIND_REPLACED, gatekeeperv1.EventKind_EVENT_KIND_REVERTED:
-		if e.GetRevision() == h.change && at.Before(h.begun) {
-			h.begun = at // the event arrived before the response to the move
+		if e.GetRevision() == h.change && at.Before(h.movedAt) {
+			h.movedAt = at // the event arrived before the response to the move
 		}
 		if p := e.GetDefinition().GetDefinition().GetGroupPattern(); e.GetRevision() > h.change && p != t.pattern {
 			t.pattern = p
-			return h.overtaken(t, e, at)
+			return h.editedAgain(t, e, at)
 		}
 	case gatekeeperv1.EventKind_EVENT_KIND_CLEARED:
 		t.held = slices.DeleteFunc(t.held, func(p *gatekeeperv1.Permit) bool { return p.GetToken() == e.GetPermit().GetToken() })
 	default:
-		if how := endOf(e); how != "" {
+		if how := howStopped(e); how != "" {
 			return h.ended(t, e, how, at)
 		}
 	}
@@ -129,13 +129,13 @@ func (h *handovers) granted(t *handover, e *gatekeeperv1.Event, at time.Time) st
 	case len(t.started) >= max(1, len(t.old)):
 		return "" // count only the first holder of each slot
 	}
-	after := max(0, at.Sub(h.begun))
+	after := max(0, at.Sub(h.movedAt))
 	t.started = append(t.started, newHolder{permit: p, after: after})
 	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), words.HolderText(p), words.Elapsed(after))
 }
 
-// overtaken processes an edit made after the move. From then on, that edit decides whether the old holders must stop.
-func (h *handovers) overtaken(t *handover, e *gatekeeperv1.Event, at time.Time) string {
+// editedAgain processes an edit made after the move. From then on, that edit decides whether the old holders must stop.
+func (h *handovers) editedAgain(t *handover, e *gatekeeperv1.Event, at time.Time) string {
 	for _, o := range t.old {
 		if o.how == "" {
 			h.end(o, howEdited, at)
@@ -166,12 +166,12 @@ func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at tim
 }
 
 func (h *handovers) end(o *oldHolder, how string, at time.Time) {
-	o.how, o.after = how, max(0, at.Sub(h.begun))
+	o.how, o.after = how, max(0, at.Sub(h.movedAt))
 	h.left--
 }
 
-// missed makes up for missed events by comparing the old holders with the current ones.
-func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at time.Time) {
+// resync makes up for missed events by comparing the old holders with the current ones.
+func (h *handovers) resync(holders []*gatekeeperv1.Permit, revision uint64, at time.Time) {
 	live := make(map[uint64]bool, len(holders))
 	for _, p := range holders {
 		t := h.tasks[p.GetSemaphore()]
@@ -183,7 +183,7 @@ func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at t
 		case p.GetGrantedRevision() < h.change && p.GetIdentity().GetGroup() == h.from:
 			h.add(t, p)
 		case p.GetGrantedRevision() > h.change && len(t.started) < max(1, len(t.old)):
-			t.started = append(t.started, newHolder{permit: p, after: max(0, at.Sub(h.begun))})
+			t.started = append(t.started, newHolder{permit: p, after: max(0, at.Sub(h.movedAt))})
 		}
 	}
 	for _, t := range h.tasks {
@@ -199,8 +199,8 @@ func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at t
 // done reports whether all old holders have stopped and no more can appear.
 func (h *handovers) done() bool { return h.seen >= h.change && h.left == 0 }
 
-// waiting lists the old holders that have not stopped, with their tasks.
-func (h *handovers) waiting() (texts []string) {
+// remaining lists the old holders that have not stopped, with their tasks.
+func (h *handovers) remaining() (texts []string) {
 	for _, name := range h.names {
 		for _, o := range h.tasks[name].old {
 			if o.how == "" {
@@ -225,9 +225,9 @@ func (h *handovers) heldError() error {
 	if len(held) == 0 {
 		return nil
 	}
-	tokens := words.Mapped(held, func(p *gatekeeperv1.Permit) string { return words.Number(p.GetToken()) })
+	tokens := words.Map(held, func(p *gatekeeperv1.Permit) string { return words.Number(p.GetToken()) })
 	return ui.WithHint(fmt.Errorf("%s for an operator in %s: the new group cannot get these slots", words.Plural(len(held), "slot is held", "slots are held"),
-		words.SomeNames(words.Mapped(held, (*gatekeeperv1.Permit).GetSemaphore))),
+		words.SomeNames(words.Map(held, (*gatekeeperv1.Permit).GetSemaphore))),
 		"Once you know that the jobs have stopped, run: gkctl clear %s", strings.Join(tokens, " "))
 }
 
@@ -240,9 +240,9 @@ func (t *handover) find(token uint64) *oldHolder {
 	return nil
 }
 
-// endOf returns how the holder of a permit stopped according to an event, or an empty string if it did not stop. A
+// howStopped returns how the holder of a permit stopped according to an event, or an empty string if it did not stop. A
 // cooling permit no longer has a holder.
-func endOf(e *gatekeeperv1.Event) string {
+func howStopped(e *gatekeeperv1.Event) string {
 	if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_HELD {
 		return howHeld
 	}

@@ -10,9 +10,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moving returns the handovers for a move of task a, held with token 1, and task b, which has no holder. The move is
+// newTestHandovers returns the handovers for a move of task a, held with token 1, and task b, which has no holder. The move is
 // planned at revision 10 and made at revision 20.
-func moving(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
+func newTestHandovers(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
 	h = newHandovers(&gatekeeperv1.MoveResponse{
 		Moves:    []*gatekeeperv1.Moved{{Semaphore: "a", GroupPattern: "dr"}, {Semaphore: "b", GroupPattern: "dr"}},
@@ -40,9 +40,9 @@ func permitEvent(revision uint64, kind gatekeeperv1.EventKind, p *gatekeeperv1.P
 	return &gatekeeperv1.Event{Revision: revision, Kind: kind, Semaphore: p.GetSemaphore(), Permit: p, Ended: ended}
 }
 
-func TestHandovers_ReleaseThenGrant_AreReportedWithTheirTimes(t *testing.T) {
+func TestHandovers_ReleaseThenGrant_ReportsBothTimes(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, time.Second)
+	h, at := newTestHandovers(t, time.Second)
 	h.seen = 20
 	if h.done() || h.left != 1 {
 		t.Fatalf("done() = %v with %d left, want false with 1", h.done(), h.left)
@@ -63,7 +63,7 @@ func TestHandovers_ReleaseThenGrant_AreReportedWithTheirTimes(t *testing.T) {
 
 func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, time.Second)
+	h, at := newTestHandovers(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
 	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // also matches after the move
 	if h.left != 2 {
@@ -73,7 +73,7 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 
 func TestHandovers_EndedBetweenPlanAndMove_IsNotCounted(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, time.Second)
+	h, at := newTestHandovers(t, time.Second)
 	if line := h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(0)); line != "" {
 		t.Errorf("event() = %q, want no line", line)
 	}
@@ -82,12 +82,12 @@ func TestHandovers_EndedBetweenPlanAndMove_IsNotCounted(t *testing.T) {
 	}
 }
 
-func TestHandovers_HolderStopsAfterTheDrain_HasOverrunIt(t *testing.T) {
+func TestHandovers_HolderStopsAfterDrain_IsReportedAsOverrun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		drains, over bool
-		end          gatekeeperv1.EventKind
-		overran      bool
+		hasDrain, drainOver bool
+		end                 gatekeeperv1.EventKind
+		overran             bool
 	}{
 		"released in time":           {true, false, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, false},
 		"released late":              {true, true, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, true},
@@ -98,13 +98,13 @@ func TestHandovers_HolderStopsAfterTheDrain_HasOverrunIt(t *testing.T) {
 		"held for an operator, late": {true, true, gatekeeperv1.EventKind_EVENT_KIND_HELD, true},
 	} {
 		drain := time.Duration(0)
-		if c.drains {
+		if c.hasDrain {
 			drain = time.Second
 		}
-		h, at := moving(t, drain)
+		h, at := newTestHandovers(t, drain)
 		// the drain of an earlier change ends
 		h.event(&gatekeeperv1.Event{Revision: 22, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a", Change: 15}, at(drain/2+time.Millisecond))
-		if c.over {
+		if c.drainOver {
 			h.event(&gatekeeperv1.Event{Revision: 25, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a", Change: h.change}, at(time.Second))
 		}
 		h.event(permitEvent(26, c.end, permitIn("a", "prod", 1, 5)), at(2*time.Second))
@@ -116,7 +116,7 @@ func TestHandovers_HolderStopsAfterTheDrain_HasOverrunIt(t *testing.T) {
 
 func TestHandovers_CoolingSlot_HasNoHolder(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, 0)
+	h, at := newTestHandovers(t, 0)
 	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_COOLING, permitIn("a", "prod", 1, 5))
 	e.Ended = gatekeeperv1.PermitEnd_PERMIT_END_EXPIRED
 	h.event(e, at(time.Second))
@@ -125,9 +125,9 @@ func TestHandovers_CoolingSlot_HasNoHolder(t *testing.T) {
 	}
 }
 
-func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
+func TestHandovers_EditedAgain_IsNoLongerFollowed(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, time.Second)
+	h, at := newTestHandovers(t, time.Second)
 	h.seen = 30
 	line := h.event(&gatekeeperv1.Event{
 		Revision: 30, Kind: gatekeeperv1.EventKind_EVENT_KIND_REPLACED, Semaphore: "a", Author: "bob",
@@ -138,11 +138,11 @@ func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
 	}
 }
 
-func TestHandovers_EventsWereMissed_StateIsTakenFromTheHolders(t *testing.T) {
+func TestHandovers_MissedEvents_StateComesFromCurrentHolders(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, time.Second)
+	h, at := newTestHandovers(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
-	h.missed([]*gatekeeperv1.Permit{
+	h.resync([]*gatekeeperv1.Permit{
 		permitIn("b", "prod", 7, 12), permitIn("a", "dr", 9, 31), permitIn("elsewhere", "prod", 3, 4),
 	}, 40, at(time.Second))
 	a, b := h.tasks["a"], h.tasks["b"]
@@ -154,32 +154,32 @@ func TestHandovers_EventsWereMissed_StateIsTakenFromTheHolders(t *testing.T) {
 	}
 }
 
-func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
+func TestBoard_RedrawsLines_OnlyOnTerminal(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, time.Second)
+	h, at := newTestHandovers(t, time.Second)
 	var live, plain strings.Builder
 	b := &board{out: &live, live: true}
-	b.say(h, "x")
-	b.say(h, "y")
+	b.printLine(h, "x")
+	b.printLine(h, "y")
 	b.clear()
 	if got := live.String(); strings.Count(got, "\x1b[2A\x1b[J") != 2 || strings.Contains(got, "x") {
 		t.Errorf("on a terminal the board wrote %q, want it to erase its two lines twice", got)
 	}
 	p := &board{out: &plain}
-	p.say(h, "token 1 released\x1b[2J")
+	p.printLine(h, "token 1 released\x1b[2J")
 	p.show(h)
 	p.clear()
 	if plain.String() != "token 1 released [2J\n" {
 		t.Errorf("without a terminal the board wrote %q, want one line without control characters", plain.String())
 	}
-	if lines := boardOf(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  must stop, 3s ago" {
+	if lines := renderBoard(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  must stop, 3s ago" {
 		t.Errorf("renderBoard() = %q, want a line for the old holder of a", lines)
 	}
 }
 
 func TestHandovers_SupersededPermit_HasNoHolder(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, time.Second)
+	h, at := newTestHandovers(t, time.Second)
 	e := permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_SUPERSEDED, permitIn("a", "prod", 1, 5))
 	e.Ended = gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED
 	h.event(e, at(time.Second))

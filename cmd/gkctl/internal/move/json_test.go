@@ -11,9 +11,9 @@ import (
 
 // Scripts rely on these fields. New ones may be added, but existing ones must not change. docs/gkctl-reference.md lists
 // them.
-func TestJSON_OfMove_IsStable(t *testing.T) {
+func TestMoveJSON_IsStable(t *testing.T) {
 	t.Parallel()
-	h, at := moving(t, time.Second)
+	h, at := newTestHandovers(t, time.Second)
 	h.event(permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, permitIn("a", "prod", 1, 5)), at(2*time.Second))
 	h.event(permitEvent(22, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("a", "dr", 2, 22)), at(2500*time.Millisecond))
 	h.tasks["a"].old[0].overran = true
@@ -31,7 +31,7 @@ func TestJSON_OfMove_IsStable(t *testing.T) {
 			`"started":[{"token":"2","group":"dr","acquirer":"app1","after":"2.500s"}]},` +
 			`{"name":"b","stopped":[],"started":[]}],` +
 			`"not_moved":[{"name":"c","why":"because","problem":true}],"followed":true,"left":0}`},
-		{"pause", paused{Names: []string{"a"}, Revision: 7, Stopped: 1, GoOn: 2, DryRun: true}, `{"names":["a"],"revision":"7","stopped":1,"go_on":2,"dry_run":true}`},
+		{"pause", paused{Names: []string{"a"}, Revision: 7, Stopped: 1, Continuing: 2, DryRun: true}, `{"names":["a"],"revision":"7","stopped":1,"go_on":2,"dry_run":true}`},
 		{"resume", resumed{Names: []string{}, Revision: 0}, `{"names":[],"revision":"0"}`},
 		{"uncordon", []uncordoned{{ID: "x", Revision: 7}}, `[{"id":"x","revision":"7"}]`},
 	} {

@@ -89,7 +89,7 @@ func (o *moveOptions) request() (*gatekeeperv1.MoveRequest, error) {
 	}
 	drain, err := o.drain.Read()
 	return &gatekeeperv1.MoveRequest{
-		FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, DryRun: true,
+		FromGroup: o.from, ToGroup: o.to, Selector: selector, Drain: drain, Author: o.f.Global.ChangeAuthor(), Reason: o.f.Global.Reason, DryRun: true,
 	}, err
 }
 
@@ -98,10 +98,10 @@ func (o *moveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		planning, cancel := o.f.Bounded(ctx)
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
+		planCtx, cancel := o.f.Bounded(ctx)
 		defer cancel()
-		moves, err := c.Operator().Move(planning, req)
+		moves, err := c.Operator().Move(planCtx, req)
 		switch {
 		case err != nil:
 			return err
@@ -119,17 +119,17 @@ func (o *moveOptions) run(ctx context.Context) error {
 		case refused != nil:
 			return refused
 		}
-		if err := o.ask(ctx, moves); err != nil {
+		if err := o.confirm(ctx, moves); err != nil {
 			return err
 		}
-		return o.carry(ctx, c, moves, req)
+		return o.makeMove(ctx, c, moves, req)
 	})
 }
 
 // printPlan prints the result of a dry run.
 func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error) error {
 	if !o.output.Is(ui.Table) {
-		return o.f.PrintAs(o.output, moves, words.Mapped(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
+		return o.f.PrintAs(o.output, moves, words.Map(moves.GetMoves(), (*gatekeeperv1.Moved).GetSemaphore))
 	}
 	if len(moves.GetMoves()) == 0 {
 		o.noteNotMoved(moves)
@@ -140,7 +140,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 		fmt.Fprint(o.f.Out, "needs --force: ")
 	}
 	fmt.Fprintf(o.f.Out, "%s would move from %s to %s; %s (dry run)\n", tasksText(moves.GetMoves()), o.from, o.to, change.StopText(moves.GetEffects()))
-	if err := change.PrintEffects(o.f.IO, moves.GetEffects(), warningsOf(moves), change.EveryLine); err != nil {
+	if err := change.PrintEffects(o.f.IO, moves.GetEffects(), warningsOf(moves), change.AllLines); err != nil {
 		return err
 	}
 	o.noteNotMoved(moves)
@@ -163,7 +163,7 @@ func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 // listed.
 func (o *moveOptions) noteNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
-		o.f.Say("Nothing to move: every chosen semaphore that admits %s already admits %s.", o.from, o.to)
+		o.f.Logf("Nothing to move: every chosen semaphore that admits %s already admits %s.", o.from, o.to)
 	}
 }
 
@@ -188,12 +188,12 @@ func tasksText(moves []*gatekeeperv1.Moved) string {
 
 func (o *moveOptions) noteNotMoved(moves *gatekeeperv1.MoveResponse) {
 	for _, text := range notMovedTexts(moves) {
-		o.f.Say("%s", text)
+		o.f.Logf("%s", text)
 	}
 }
 
 func notMovedTexts(moves *gatekeeperv1.MoveResponse) []string {
-	return words.Mapped(moves.GetNotMoved(), func(n *gatekeeperv1.NotMoved) string {
+	return words.Map(moves.GetNotMoved(), func(n *gatekeeperv1.NotMoved) string {
 		return fmt.Sprintf("%s will not be moved: %s", n.GetSemaphore(), n.GetWhy())
 	})
 }
@@ -237,30 +237,30 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	}
 }
 
-// ask shows the effects of the move, and asks for confirmation.
-func (o *moveOptions) ask(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
-	asked, err := change.Agree(ctx, o.f.IO, &change.Proposal{
+// confirm shows the effects of the move, and asks for confirmation.
+func (o *moveOptions) confirm(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
+	asked, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 		What:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
 		Question: "Move them?", Declined: "nothing was moved", Always: true,
 		Effects: moves.GetEffects(), Warnings: warningsOf(moves), Confirm: moves.GetConfirm(), Notes: notMovedTexts(moves),
 	}, o.yes)
 	if err == nil && !asked {
-		for _, text := range change.EffectWarnings(moves.GetEffects(), warningsOf(moves), change.SomeOf) {
-			o.f.Say("warning: %s", words.Cell(text))
+		for _, text := range change.EffectWarnings(moves.GetEffects(), warningsOf(moves), change.MaxShown) {
+			o.f.Logf("warning: %s", words.Cell(text))
 		}
 	}
 	return err
 }
 
-// carry makes the move and follows it.
-func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) error {
+// makeMove makes the move and follows it.
+func (o *moveOptions) makeMove(ctx context.Context, c *client.Client, moves *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) error {
 	h := newHandovers(moves, o.from, o.drain.Drain)
-	watching, cancel := context.WithCancel(ctx)
+	watchCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var events <-chan update
 	if !o.noWait {
 		// Watch from the revision of the plan: a caller granted a permit between plan and edit is an old holder too.
-		events = o.watch(watching, c, h.names, moves.GetRevision()+1)
+		events = o.watch(watchCtx, c, h.names, moves.GetRevision()+1)
 		defer func() {
 			cancel()
 			for range events { // the channel is closed when the watch has ended
@@ -284,9 +284,9 @@ func (o *moveOptions) carry(ctx context.Context, c *client.Client, moves *gateke
 // sendMove makes exactly the move that was shown. If the outcome is unknown, its error explains how to find out.
 func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) (uint64, error) {
 	req.DryRun, req.Expected, req.RequestId = false, shown.GetDigest(), client.NewRequestID()
-	sending, cancel := o.f.Bounded(ctx)
+	sendCtx, cancel := o.f.Bounded(ctx)
 	defer cancel()
-	r, err := c.Operator().Move(sending, req)
+	r, err := c.Operator().Move(sendCtx, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {
 		return 0, &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "The move was made completely or not at all. `gkctl history -n 1 " +
 			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` shows which. Running the same move again moves what is left."}

@@ -96,7 +96,7 @@ It shows the effect and asks for confirmation (in a script, pass --yes) when it 
 
 func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end change.Ending, err error) {
 	r = &gatekeeperv1.PauseRequest{
-		Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Stop: o.stop, RequestId: o.RequestID(), KeepPaused: o.chosen.all && !o.replace,
+		Author: o.f.Global.ChangeAuthor(), Reason: o.f.Global.Reason, Stop: o.stop, RequestId: o.RequestID(), KeepPaused: o.chosen.all && !o.replace,
 	}
 	if r.Selector, err = o.chosen.selector(); err != nil {
 		return nil, end, err
@@ -127,7 +127,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		// Count the holders beforehand, because the response to a pause does not contain their number.
 		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}},
 			change.Proposal{Question: "Continue?", Declined: "nothing was paused"},
@@ -140,7 +140,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		ctx, done := o.f.Bounded(ctx) // the user may have taken a while to answer
 		defer done()
 		out := &paused{preview: preview, end: end, DryRun: o.DryRun}
-		out.Stopped, out.GoOn = change.StopCount(preview.GetEffects())
+		out.Stopped, out.Continuing = change.StopCount(preview.GetEffects())
 		if !o.DryRun {
 			req.Expected = preview.GetDigest()
 			r, err := c.Operator().Pause(ctx, req)
@@ -159,11 +159,11 @@ func (o *pauseOptions) run(ctx context.Context) error {
 type paused struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`
-	// Stopped counts the holders that must stop or have less time to stop. GoOn counts the permits that continue. Both
+	// Stopped counts the holders that must stop or have less time to stop. Continuing counts the permits that continue. Both
 	// come from the preview just before the pause.
-	Stopped int  `json:"stopped"`
-	GoOn    int  `json:"go_on"`
-	DryRun  bool `json:"dry_run,omitempty"`
+	Stopped    int  `json:"stopped"`
+	Continuing int  `json:"go_on"`
+	DryRun     bool `json:"dry_run,omitempty"`
 
 	end     change.Ending
 	preview *gatekeeperv1.PreviewResponse
@@ -192,13 +192,13 @@ func (o *pauseOptions) print(p *paused) error {
 	if p.Stopped > 0 {
 		fmt.Fprintf(o.f.Out, "%s\n", change.StopText(p.preview.GetEffects()))
 	}
-	if p.GoOn > 0 {
-		fmt.Fprintf(o.f.Out, "%s\n", words.Plural(p.GoOn, "running permit continues", "running permits continue"))
+	if p.Continuing > 0 {
+		fmt.Fprintf(o.f.Out, "%s\n", words.Plural(p.Continuing, "running permit continues", "running permits continue"))
 	}
 	if p.DryRun {
 		return change.PrintPreview(o.f.IO, p.preview)
 	}
-	for _, w := range change.EffectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), change.SomeOf) {
+	for _, w := range change.EffectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), change.MaxShown) {
 		fmt.Fprintln(o.f.Out, "warning: "+words.Cell(w))
 	}
 	change.UndoWith(o.f.IO, p.Revision)
@@ -248,9 +248,9 @@ func (o *resumeOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		req := &gatekeeperv1.ResumeRequest{
-			Selector: selector, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Change: o.change, RequestId: o.RequestID(),
+			Selector: selector, Author: o.f.Global.ChangeAuthor(), Reason: o.f.Global.Reason, Change: o.change, RequestId: o.RequestID(),
 		}
 		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Resume{Resume: req}},
 			change.Proposal{Question: "Continue?", Declined: "nothing was resumed"},
@@ -292,10 +292,10 @@ func (o *resumeOptions) print(r *resumed) error {
 	}
 	if len(r.Names) == 0 {
 		if o.change != 0 {
-			o.f.Say("None of them is paused by change %d.", o.change)
+			o.f.Logf("None of them is paused by change %d.", o.change)
 			return nil
 		}
-		o.f.Say("None of them is paused.")
+		o.f.Logf("None of them is paused.")
 		return nil
 	}
 	if r.DryRun {

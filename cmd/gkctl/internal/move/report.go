@@ -104,7 +104,7 @@ func protoDuration(d *durationpb.Duration) string {
 // printReport prints the result of a move. h is nil if nothing was moved.
 func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	if !o.output.Is(ui.Table) {
-		return o.f.PrintAs(o.output, r, words.Mapped(r.Tasks, func(t moveTask) string { return t.Name }))
+		return o.f.PrintAs(o.output, r, words.Map(r.Tasks, func(t moveTask) string { return t.Name }))
 	}
 	fmt.Fprintf(o.f.Out, "moved %s from %s to %s\n", r.what, r.From, r.To)
 	for _, n := range r.NotMoved {

@@ -164,26 +164,26 @@ func newHelp() *cobra.Command {
 		Use:     "help [COMMAND]",
 		Short:   "Help about any command",
 		Example: "  gkctl help move\n  gkctl help cluster transfer",
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			about, _, err := cmd.Root().Find(args)
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+			target, _, err := cmd.Root().Find(args)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var names []string
-			for _, c := range about.Commands() {
-				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), begun) {
+			for _, c := range target.Commands() {
+				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), toComplete) {
 					names = append(names, c.Name()+"\t"+c.Short)
 				}
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			about, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 && about.HasSubCommands() {
-				return ui.Usagef("unknown command %q%s", strings.Join(args, " "), ui.Suggestion(about, rest[0]))
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 && target.HasSubCommands() {
+				return ui.Usagef("unknown command %q%s", strings.Join(args, " "), ui.Suggestion(target, rest[0]))
 			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
+			target.InitDefaultHelpFlag()
+			return target.Help()
 		},
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// everyCommand calls f for each command that has no subcommands and is not hidden.
-func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
+// forEachCommand calls f for each command that has no subcommands and is not hidden.
+func forEachCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 	if c.Hidden {
 		return
 	}
@@ -24,7 +24,7 @@ func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 		f(strings.TrimPrefix(c.CommandPath(), "gkctl "), c)
 	}
 	for _, sub := range c.Commands() {
-		everyCommand(sub, f)
+		forEachCommand(sub, f)
 	}
 }
 
@@ -35,7 +35,7 @@ func TestHelp_EachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	var out bytes.Buffer
 	a := &conn.Factory{IO: &ui.IO{Out: &out}}
 	root := newRoot(a)
-	everyCommand(root, func(name string, c *cobra.Command) {
+	forEachCommand(root, func(name string, c *cobra.Command) {
 		out.Reset()
 		if err := c.Help(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -67,7 +67,7 @@ func TestFlags_EachCommand_TakesNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret := regexp.MustCompile(`token|secret|password|passphrase|key|bearer`)
 	root := newRoot(&conn.Factory{IO: &ui.IO{}})
-	everyCommand(root, func(name string, c *cobra.Command) {
+	forEachCommand(root, func(name string, c *cobra.Command) {
 		visit := func(f *pflag.Flag) {
 			if secret.MatchString(f.Name) && f.Value.Type() == "string" && !strings.Contains(strings.ToLower(f.Usage), "file") {
 				t.Errorf("%s --%s takes a secret instead of a file with the secret: %s", name, f.Name, f.Usage)
@@ -81,7 +81,7 @@ func TestFlags_EachCommand_TakesNoSecrets(t *testing.T) {
 func TestCompletion_EachCommand_CompletesItsArguments(t *testing.T) {
 	t.Parallel()
 	root := newRoot(&conn.Factory{IO: &ui.IO{}})
-	everyCommand(root, func(name string, c *cobra.Command) {
+	forEachCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
 		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // they name new objects
 		if takes && known && c.ValidArgsFunction == nil {
@@ -119,7 +119,7 @@ func TestJSON_EachCommand_IsDocumented(t *testing.T) {
 		t.Fatal("docs/gkctl-reference.md has no table of JSON output")
 	}
 	var have []string
-	everyCommand(newRoot(&conn.Factory{IO: &ui.IO{}}), func(name string, c *cobra.Command) {
+	forEachCommand(newRoot(&conn.Factory{IO: &ui.IO{}}), func(name string, c *cobra.Command) {
 		if f := c.Flags().Lookup("output"); f != nil && slices.Contains(f.Value.(*ui.Output).Formats, ui.JSON) {
 			have = append(have, name)
 			if !slices.Contains(listed, name) {

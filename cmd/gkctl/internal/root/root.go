@@ -45,14 +45,14 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          ui.HelpOfGroup,
+		RunE:          ui.GroupHelp,
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseAuthor(f, cmd) }
 	root.SetIn(f.In)
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
 	root.AddGroup(
-		&cobra.Group{ID: ui.GroupSee, Title: "Inspect:"},
+		&cobra.Group{ID: ui.GroupInspect, Title: "Inspect:"},
 		&cobra.Group{ID: ui.GroupChange, Title: "Change:"},
 		&cobra.Group{ID: ui.GroupPermits, Title: "Permits:"},
 		&cobra.Group{ID: ui.GroupWork, Title: "Work:"},
@@ -78,9 +78,9 @@ func newRoot(f *conn.Factory) *cobra.Command {
 	return root
 }
 
-// signed reports whether --author applies to a command, which means that the journal records the author or that history
+// acceptsAuthor reports whether --author applies to a command, which means that the journal records the author or that history
 // searches for the author.
-func signed(command string) bool {
+func acceptsAuthor(command string) bool {
 	switch command {
 	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "cluster settings",
 		"preview", "history", "bench", "job submit", "job cancel":
@@ -89,14 +89,14 @@ func signed(command string) bool {
 	return false
 }
 
-// reasoned reports whether --reason applies to a command, which means that the reason is recorded in the journal or
+// acceptsReason reports whether --reason applies to a command, which means that the reason is recorded in the journal or
 // with the firing of a failed job.
-func reasoned(command string) bool {
+func acceptsReason(command string) bool {
 	switch command {
 	case "auth bind", "auth unbind", "auth token create", "auth token revoke": // their author is the caller's principal
 		return true
 	}
-	return command == "release" || signed(command) && command != "history" && command != "job submit"
+	return command == "release" || acceptsAuthor(command) && command != "history" && command != "job submit"
 }
 
 // refuseAuthor returns an error for --author and --reason where they have no effect. If a listing accepted them, it
@@ -105,9 +105,9 @@ func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	refused := ""
 	switch {
-	case f.Global.Changed("author") && !signed(name):
+	case f.Global.Changed("author") && !acceptsAuthor(name):
 		refused = "author"
-	case f.Global.Changed("reason") && !reasoned(name):
+	case f.Global.Changed("reason") && !acceptsReason(name):
 		refused = "reason"
 	}
 	if refused != "" {

@@ -117,11 +117,11 @@ func (o *acquireOptions) run(ctx context.Context) error {
 	if o.requestID != "" {
 		opts = append(opts, client.WithRequestID(o.requestID))
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		p, err := o.acquire(ctx, c.Semaphore(o.semaphore, opts...))
 		if d, ok := errors.AsType[*client.DeniedError](err); ok && !o.output.Is(ui.Table) {
-			if failed := o.f.PrintObject(o.output, denialOf(d)); failed != nil {
-				return failed
+			if printErr := o.f.PrintObject(o.output, denialMessage(d)); printErr != nil {
+				return printErr
 			}
 			return err
 		}
@@ -145,29 +145,29 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 		p, err := s.TryAcquire(ctx)
 		return p, o.denied(err)
 	}
-	waiting := ctx
+	waitCtx := ctx
 	if o.wait.limit > 0 {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, o.wait.limit)
+		waitCtx, cancel = context.WithTimeout(ctx, o.wait.limit)
 		defer cancel()
 	}
 	var place client.Place
-	p, err := s.Acquire(waiting, client.WithPlace(func(at client.Place) {
+	p, err := s.Acquire(waitCtx, client.WithPlace(func(at client.Place) {
 		place = at
 		if o.f.ErrTTY && !o.quiet {
-			o.f.Say("waiting: place %d of %d%s", at.Place, at.QueueLength, pausedPlace(at))
+			o.f.Logf("waiting: place %d of %d%s", at.Place, at.QueueLength, pausedText(at))
 		}
 	}))
-	if err != nil && waiting.Err() != nil && ctx.Err() == nil && place != (client.Place{}) {
-		return nil, &ui.CodeError{Code: ui.ExitNotAcquired, Err: fmt.Errorf("not acquired within %s: place %d of %d%s", o.wait.limit, place.Place, place.QueueLength, pausedPlace(place)),
+	if err != nil && waitCtx.Err() != nil && ctx.Err() == nil && place != (client.Place{}) {
+		return nil, &ui.CodeError{Code: ui.ExitNotAcquired, Err: fmt.Errorf("not acquired within %s: place %d of %d%s", o.wait.limit, place.Place, place.QueueLength, pausedText(place)),
 			Hint: "`gkctl holders " + o.semaphore + "` shows the holders."}
 	}
 	return p, o.denied(err)
 }
 
-// pausedPlace describes the pause of the semaphore in whose queue the caller waits. It returns an empty string if the
+// pausedText describes the pause of the semaphore in whose queue the caller waits. It returns an empty string if the
 // semaphore is not paused.
-func pausedPlace(at client.Place) string {
+func pausedText(at client.Place) string {
 	if at.Pause == nil {
 		return ""
 	}
@@ -198,8 +198,8 @@ func (o *acquireOptions) denied(err error) error {
 	return &ui.CodeError{Code: ui.ExitNotAcquired, Err: err, Hint: "`" + d.ExplainCommand() + "` shows how this was decided."}
 }
 
-// denialOf converts a denial to an API message.
-func denialOf(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
+// denialMessage converts a denial to an API message.
+func denialMessage(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
 	out := &gatekeeperv1.Denial{
 		Reason: gatekeeperv1.Reason(gatekeeperv1.Reason_value["REASON_"+string(d.Reason)]), Message: d.Message,
 		Holders: d.Holders, HolderCount: uint32(d.HolderCount), QueueLength: uint32(d.QueueLength), //nolint:gosec // as received
@@ -249,9 +249,9 @@ func (o *acquireOptions) print(p *client.Permit) error {
 	switch {
 	case o.quiet:
 	case o.hold > 0:
-		o.f.Say("holding %s for %s", p.Semaphore(), words.Brief(o.hold))
+		o.f.Logf("holding %s for %s", p.Semaphore(), words.Brief(o.hold))
 	default:
-		o.f.Say("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), words.Brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
+		o.f.Logf("acquired %s; it expires in %s unless refreshed: gkctl refresh %d, gkctl release %d", p.Semaphore(), words.Brief(time.Until(p.SafeUntil())), p.Token(), p.Token())
 	}
 	return nil
 }
@@ -267,9 +267,9 @@ func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 	case <-p.Context().Done():
 		stopped = context.Cause(p.Context())
 	}
-	release, cancel := o.f.Bounded(context.WithoutCancel(ctx))
+	releaseCtx, cancel := o.f.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
-	err := p.Release(release)
+	err := p.Release(releaseCtx)
 	switch {
 	case errors.Is(stopped, client.ErrLost):
 		return &ui.CodeError{Code: ui.ExitLost, Err: stopped}
@@ -279,7 +279,7 @@ func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 		return err
 	}
 	if !o.quiet {
-		o.f.Say("released %s", p.Semaphore())
+		o.f.Logf("released %s", p.Semaphore())
 	}
 	return ctx.Err()
 }

@@ -46,10 +46,10 @@ func (o *runOptions) begin(ctx context.Context, c *client.Client, command held.C
 // showWaiting reports a wait. Without --verbose, it only reports waits that need an operator.
 func (o *runOptions) showWaiting(_ context.Context, d *client.DeniedError) {
 	if d.NeedsAction() {
-		o.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
+		o.f.Logf("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 		return
 	}
-	o.narrate("waiting: %s", d)
+	o.verbosef("waiting: %s", d)
 }
 
 // showPlace returns a function that reports the place in the queue. Without --verbose, the function only reports that
@@ -57,23 +57,23 @@ func (o *runOptions) showWaiting(_ context.Context, d *client.DeniedError) {
 func (o *runOptions) showPlace() func(client.Place) {
 	paused := ""
 	return func(at client.Place) {
-		was := paused
-		paused = pausedPlace(at)
-		if o.verbose || o.f.ErrTTY && paused != was && paused != "" {
-			o.f.Say("gkctl: waiting: place %d of %d%s", at.Place, at.QueueLength, paused)
+		prev := paused
+		paused = pausedText(at)
+		if o.verbose || o.f.ErrTTY && paused != prev && paused != "" {
+			o.f.Logf("gkctl: waiting: place %d of %d%s", at.Place, at.QueueLength, paused)
 		}
 	}
 }
 
-// notBegun adds the exit code and a hint to the error of a run that got no permit.
-func (o *runOptions) notBegun(err error, firing firingClaim) error {
+// beginError adds the exit code and a hint to the error of a run that got no permit.
+func (o *runOptions) beginError(err error, firing firingClaim) error {
 	if d, ok := errors.AsType[*client.DeniedError](err); ok {
 		o.status.denied(d)
 		return o.denied(d, firing)
 	}
 	if e, ok := errors.AsType[*client.StopTimeError](err); ok {
 		o.status.Reason = "TOO_BRIEF"
-		return held.TooBrief(o.semaphore, e.Duration, o.killAfter)
+		return held.TooShort(o.semaphore, e.Duration, o.killAfter)
 	}
 	if errors.Is(err, client.ErrUnavailable) {
 		o.status.Outcome = outcomeUnreachable
@@ -87,8 +87,8 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 	switch d.Reason {
 	case client.ReasonFiringClaimed, client.ReasonFiringDone:
 		systemLog(d.Error())
-		if show || !firing.clocked { // expected if the firing has a schedule: cron would mail this line from every host but one
-			o.f.Say("gkctl: %s The command was not run. `gkctl firings show %s %s` shows when the firing was claimed.",
+		if show || !firing.fromClock { // expected if the firing has a schedule: cron would mail this line from every host but one
+			o.f.Logf("gkctl: %s The command was not run. `gkctl firings show %s %s` shows when the firing was claimed.",
 				d, words.ShellWord(o.semaphore), words.ShellWord(firing.String()))
 		}
 		return nil
@@ -107,9 +107,9 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 	}
 	if o.onDenied.is("skip") {
 		if d.NeedsAction() { // otherwise the job would be skipped forever without notice
-			o.f.Say("gkctl: skipped: %s\n%s", d, explain)
+			o.f.Logf("gkctl: skipped: %s\n%s", d, explain)
 		} else if show {
-			o.f.Say("gkctl: skipped: %s", d)
+			o.f.Logf("gkctl: skipped: %s", d)
 		}
 		return nil
 	}
@@ -148,7 +148,7 @@ func interruptible(ctx context.Context, signals <-chan os.Signal) (context.Conte
 		for {
 			select {
 			case s := <-signals:
-				if held.Ends(s) {
+				if held.Terminates(s) {
 					i.mu.Lock()
 					i.signal = s
 					i.mu.Unlock()
@@ -163,21 +163,21 @@ func interruptible(ctx context.Context, signals <-chan os.Signal) (context.Conte
 	return ctx, i
 }
 
-// by returns the signal that arrived, or nil.
-func (i *interruption) by() os.Signal {
+// received returns the signal that arrived, or nil.
+func (i *interruption) received() os.Signal {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.signal
 }
 
-// over stops watching for signals, and returns the signal that arrived, or nil. It does not cancel the context.
-func (i *interruption) over() os.Signal {
+// finish stops watching for signals, and returns the signal that arrived, or nil. It does not cancel the context.
+func (i *interruption) finish() os.Signal {
 	i.once.Do(func() { close(i.stop) })
 	i.work.Wait()
-	return i.by()
+	return i.received()
 }
 
 func (i *interruption) end() {
-	i.over()
+	i.finish()
 	i.cancel()
 }

@@ -24,9 +24,9 @@ const (
 type firingClaim struct {
 	name string
 	due  time.Time // if zero, the firing consists of the name alone
-	// clocked reports whether due was derived from the clock. Hosts with the same schedule then claim the same firing,
+	// fromClock reports whether due was derived from the clock. Hosts with the same schedule then claim the same firing,
 	// and all but one are denied.
-	clocked bool
+	fromClock bool
 }
 
 // runFiring parses --firing and --tz.
@@ -45,7 +45,7 @@ func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error
 		return firingClaim{}, ui.Usagef("firing %q has no name", s)
 	case isCron:
 		due, err := cronFiring(spec, zone, started)
-		return firingClaim{name: name, due: due, clocked: true}, err
+		return firingClaim{name: name, due: due, fromClock: true}, err
 	case zone != "":
 		return firingClaim{}, ui.Usagef("--tz needs --firing cron:SCHEDULE")
 	case s == "":
@@ -60,7 +60,7 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 	if i := strings.LastIndex(s, "@"); i >= 0 {
 		name, at = s[:i], s[i+1:]
 	}
-	word, step, stepped := strings.Cut(at, ":")
+	word, step, hasStep := strings.Cut(at, ":")
 	if word != autoFiring {
 		name, due, err := ui.ParseFiring(s)
 		return firingClaim{name: name, due: due}, err
@@ -72,13 +72,13 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 		name = semaphore
 	}
 	every := autoEvery
-	if stepped {
+	if hasStep {
 		var err error
 		if every, err = autoStep(s, step, started); err != nil {
 			return firingClaim{}, err
 		}
 	}
-	return firingClaim{name: name, due: started.UTC().Truncate(every), clocked: true}, nil
+	return firingClaim{name: name, due: started.UTC().Truncate(every), fromClock: true}, nil
 }
 
 // autoStep parses the step of auto:STEP. It rejects a step with which two runs could get the same name.

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
+func TestRunFiring_Auto_TruncatesStartTimeInUTC(t *testing.T) {
 	t.Parallel()
 	east := time.FixedZone("", 2*60*60)
 	at := func(text string) time.Time {
@@ -43,7 +43,7 @@ func TestRunFiring_Auto_IsTheStartTruncatedInUTC(t *testing.T) {
 }
 
 // The due time comes from the schedule, no matter when in the interval a host starts.
-func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
+func TestRunFiring_Cron_UsesLatestDueTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flag, zone, started, want string }{
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"},
@@ -85,7 +85,7 @@ func TestRunFiring_Cron_IsTheLatestDueTime(t *testing.T) {
 	}
 }
 
-func TestRunFiring_ThatCannotBeRight_IsRejected(t *testing.T) {
+func TestRunFiring_InvalidFlags_AreRejected(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 
 // Scripts rely on these fields. New ones may be added, but existing ones must not change. docs/gkctl-reference.md lists
 // them.
-func TestJSON_OfRun_IsStable(t *testing.T) {
+func TestRunJSON_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		got  any
 		want string
 	}{
-		{"revoke", tokenDone{Token: 5, Semaphore: "a", Action: "revoked", Revision: 7, text: "5 of a revoked"}, `{"token":"5","semaphore":"a","action":"revoked","revision":"7"}`},
-		{"release", tokenDone{Token: 5, Error: "gone"}, `{"token":"5","error":"gone"}`},
+		{"revoke", tokenResult{Token: 5, Semaphore: "a", Action: "revoked", Revision: 7, text: "5 of a revoked"}, `{"token":"5","semaphore":"a","action":"revoked","revision":"7"}`},
+		{"release", tokenResult{Token: 5, Error: "gone"}, `{"token":"5","error":"gone"}`},
 	} {
 		got, err := ui.ToJSON(c.got)
 		if err != nil || string(got) != c.want {

@@ -97,11 +97,11 @@ always shows until when the permit is safe (safe_until).`,
   gkctl run mirror --firing auto:5m -- mirror.sh
   gkctl run builds --weight 4 --timeout 10m --shell -- 'make && make install'`,
 		Args: held.Line("run"),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault // completes the command and its files
 			}
-			return f.CompleteNames(cmd, args, begun)
+			return f.CompleteNames(cmd, args, toComplete)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore, o.command = args[0], args[1:]
@@ -109,7 +109,7 @@ always shows until when the permit is safe (safe_until).`,
 			return run(o, cmd.Context())
 		},
 	}
-	o.RegisterAsker(cmd) // no --holder-id: two commands with the same id would take the permit from each other
+	o.RegisterCaller(cmd) // no --holder-id: two commands with the same id would take the permit from each other
 	flags := cmd.Flags()
 	flags.Uint32Var(&o.weight, "weight", 1, "number of permits to take")
 	flags.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
@@ -155,16 +155,16 @@ func (o *runOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = o.checked(ctx)
+	err = o.execute(ctx)
 	o.status.Ended = time.Now()
 	return file.write(&o.status, err)
 }
 
-func (o *runOptions) checked(ctx context.Context) error {
+func (o *runOptions) execute(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.name(); err != nil {
+	if err := o.recordIdentity(); err != nil {
 		return err
 	}
 	firing, err := runFiring(o.firing, o.tz, o.semaphore, o.status.Started)
@@ -190,18 +190,18 @@ func (o *runOptions) checked(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	waiting, interrupted := interruptible(context.WithoutCancel(ctx), o.signals)
+	waitCtx, interrupted := interruptible(context.WithoutCancel(ctx), o.signals)
 	defer interrupted.end()
-	return o.f.Connected(waiting, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(waitCtx, func(ctx context.Context, c *client.Client) error {
 		run, err := o.begin(ctx, c, command, firing)
-		if s := interrupted.by(); err != nil && s != nil {
+		if s := interrupted.received(); err != nil && s != nil {
 			return &ui.CodeError{Code: held.ExitCode(s)}
 		}
 		if err != nil {
-			return o.notBegun(err, firing)
+			return o.beginError(err, firing)
 		}
 		r := &running{runOptions: o, command: command, file: file, permit: run.Permit()}
-		return r.under(run, interrupted)
+		return r.runCommand(run, interrupted)
 	}, append(o.Options(), client.WithLogger(slog.New(slog.DiscardHandler)))...) // cron would mail its messages
 }
 
@@ -229,8 +229,8 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-// name stores the caller's identity in the status.
-func (o *runOptions) name() error {
+// recordIdentity stores the caller's identity in the status.
+func (o *runOptions) recordIdentity() error {
 	id, err := o.Identity(&o.f.Global)
 	if err != nil {
 		return err
@@ -239,10 +239,10 @@ func (o *runOptions) name() error {
 	return nil
 }
 
-// narrate reports progress if --verbose is set.
-func (o *runOptions) narrate(format string, args ...any) {
+// verbosef reports progress if --verbose is set.
+func (o *runOptions) verbosef(format string, args ...any) {
 	if o.verbose {
-		o.f.Say("gkctl: "+format, args...)
+		o.f.Logf("gkctl: "+format, args...)
 	}
 }
 

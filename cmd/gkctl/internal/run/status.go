@@ -123,21 +123,21 @@ func (f *statusFile) write(s *runStatus, err error) error {
 		s.ExitCode, _ = ui.Classify(nil, err)
 		s.Message = cmp.Or(s.Message, err.Error())
 	}
-	failed := f.put(s)
-	if failed != nil {
-		failed = fmt.Errorf("--status-file: %w", failed)
+	writeErr := f.put(s)
+	if writeErr != nil {
+		writeErr = fmt.Errorf("--status-file: %w", writeErr)
 		if err == nil {
-			return failed
+			return writeErr
 		}
 	}
-	return withCode(errors.Join(err, failed), err)
+	return withCode(errors.Join(err, writeErr), err)
 }
 
 func (f *statusFile) put(s *runStatus) error {
 	if f.temp != "" {
 		return ui.ReplaceFile(f.temp, f.path, s)
 	}
-	b, err := ui.Indented(s)
+	b, err := ui.IndentedJSON(s)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// tokenDone is the result for one permit in JSON output.
-type tokenDone struct {
+// tokenResult is the result for one permit in JSON output.
+type tokenResult struct {
 	Token uint64 `json:"token,string"`
 	// Semaphore is empty if the response does not contain it.
 	Semaphore string `json:"semaphore,omitempty"`
@@ -31,7 +31,7 @@ type tokenDone struct {
 // tokenCommand adds the common parts to a command that processes several tokens and continues after a failure. If first
 // is not nil, it is called before anything is done and may return an error.
 func tokenCommand(
-	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
+	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenResult, error),
 ) *cobra.Command {
 	var output ui.Output
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -47,11 +47,11 @@ func tokenCommand(
 				return err
 			}
 		}
-		return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+		return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 			return change.Each(ctx, f.IO, output, all, func(t uint64) (change.Done, error) {
 				d, err := each(ctx, c, t)
 				if d.Token = t; err != nil {
-					d.Error = ui.Sentence(err)
+					d.Error = ui.ErrorText(err)
 				}
 				return change.Done{Object: d, Name: words.Number(t), Text: d.text}, err
 			})
@@ -72,17 +72,17 @@ func actionIf(err error, action string) string {
 func completeTokens(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: conn.CompletionPage})
-		return words.Mapped(r.GetPermits(), func(p *gatekeeperv1.Permit) string {
+		return words.Map(r.GetPermits(), func(p *gatekeeperv1.Permit) string {
 			return fmt.Sprintf("%d\t%s of %s in %s", p.GetToken(), p.GetSemaphore(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 		}), err
 	})
 }
 
 type releaseOptions struct {
-	notRun bool
-	cut    bool
-	failed bool
-	f      *conn.Factory
+	notRun   bool
+	cutShort bool
+	failed   bool
+	f        *conn.Factory
 }
 
 func newRelease(f *conn.Factory) *cobra.Command {
@@ -98,39 +98,39 @@ func newRelease(f *conn.Factory) *cobra.Command {
   gkctl release 4711 --failed --reason "no space left"`,
 	}, o.check, o.release)
 	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
-	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "the work was stopped early: the definition's firing_on_loss decides what happens to the firing")
+	cmd.Flags().BoolVar(&o.cutShort, "cut-short", false, "the work was stopped early: the definition's firing_on_loss decides what happens to the firing")
 	cmd.Flags().BoolVar(&o.failed, "failed", false, "the work ended with an error: the firing has failed, and --reason is kept with it")
 	return cmd
 }
 
 func (o *releaseOptions) check(context.Context) error {
-	if o.notRun && o.cut {
+	if o.notRun && o.cutShort {
 		return ui.Usagef("--not-run and --cut-short cannot be combined: work that was cut short has run")
 	}
 	if o.f.Global.Changed("reason") && !o.failed {
 		return ui.Usagef("--reason needs --failed")
 	}
-	if o.failed && (o.notRun || o.cut) {
+	if o.failed && (o.notRun || o.cutShort) {
 		return ui.Usagef("--failed cannot be combined with --not-run or --cut-short: work that failed has run to completion")
 	}
 	return nil
 }
 
-func (o *releaseOptions) release(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
+func (o *releaseOptions) release(ctx context.Context, c *client.Client, token uint64) (tokenResult, error) {
 	outcome, failure := gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, ""
 	switch {
 	case o.failed:
 		outcome, failure = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, o.f.Global.Reason
 	case o.notRun:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN
-	case o.cut:
+	case o.cutShort:
 		outcome = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 	}
 	r, err := c.Permits().Release(ctx, &gatekeeperv1.ReleaseRequest{Token: token, Outcome: outcome, Failure: failure})
 	if err == nil && !r.GetReleased() {
 		err = &client.EndedError{Token: token, Ended: r.GetEnded(), Message: r.GetMessage()}
 	}
-	return tokenDone{Action: actionIf(err, "released"), Revision: r.GetRevision(), text: fmt.Sprintf("%d released", token)}, err
+	return tokenResult{Action: actionIf(err, "released"), Revision: r.GetRevision(), text: fmt.Sprintf("%d released", token)}, err
 }
 
 type revokeOptions struct {
@@ -179,16 +179,16 @@ func (o *revokeOptions) check(ctx context.Context) error {
 	return nil
 }
 
-func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
+func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint64) (tokenResult, error) {
 	drain, err := o.drain.Read()
 	if err != nil {
-		return tokenDone{}, err
+		return tokenResult{}, err
 	}
 	r, err := c.Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{
-		Token: token, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, Drain: drain, UnsafeNow: o.unsafe,
+		Token: token, Author: o.f.Global.ChangeAuthor(), Reason: o.f.Global.Reason, Drain: drain, UnsafeNow: o.unsafe,
 	})
 	if err != nil {
-		return tokenDone{}, err
+		return tokenResult{}, err
 	}
 	how := ""
 	switch {
@@ -198,7 +198,7 @@ func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint
 		how = ", its holder may continue for " + words.Duration(drain)
 	}
 	name := r.GetPermit().GetSemaphore()
-	return tokenDone{
+	return tokenResult{
 		Semaphore: name, Action: "revoked", Revision: r.GetRevision(), text: fmt.Sprintf("%d of %s revoked%s", token, name, how),
 	}, nil
 }
@@ -212,8 +212,8 @@ func newClear(f *conn.Factory) *cobra.Command {
 the work under them has stopped.`,
 		Example: `  gkctl clear 4711 --reason "the host was switched off"
   gkctl clear 4711 4712 -o json`,
-	}, nil, func(ctx context.Context, c *client.Client, token uint64) (tokenDone, error) {
-		r, err := c.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: token, Author: f.Global.Who(), Reason: f.Global.Reason})
-		return tokenDone{Action: actionIf(err, "cleared"), Revision: r.GetRevision(), text: fmt.Sprintf("%d cleared", token)}, err
+	}, nil, func(ctx context.Context, c *client.Client, token uint64) (tokenResult, error) {
+		r, err := c.Permits().Clear(ctx, &gatekeeperv1.ClearRequest{Token: token, Author: f.Global.ChangeAuthor(), Reason: f.Global.Reason})
+		return tokenResult{Action: actionIf(err, "cleared"), Revision: r.GetRevision(), text: fmt.Sprintf("%d cleared", token)}, err
 	})
 }

@@ -26,18 +26,18 @@ type running struct {
 	failed  error // why the command did not exit with 0; client.ErrCutShort or the cause if it was stopped
 }
 
-// under runs the command. It returns when no process of the command's group is left and the permit has been released.
-func (r *running) under(run *client.Run, i *interruption) error {
+// runCommand runs the command. It returns when no process of the command's group is left and the permit has been released.
+func (r *running) runCommand(run *client.Run, i *interruption) error {
 	acquired := time.Now()
 	r.status.Token, r.status.Acquired = strconv.FormatUint(r.permit.Token(), 10), &acquired
-	r.narrate("acquired %s, token %d, safe for %s", r.semaphore, r.permit.Token(), words.Brief(time.Until(r.permit.SafeUntil())))
+	r.verbosef("acquired %s, token %d, safe for %s", r.semaphore, r.permit.Token(), words.Brief(time.Until(r.permit.SafeUntil())))
 	err := run.Do(func(ctx context.Context) error {
-		if s := i.over(); s != nil {
+		if s := i.finish(); s != nil {
 			return r.notRun(ctx, &ui.CodeError{Code: held.ExitCode(s)})
 		}
 		return r.start(ctx)
 	})
-	if s := i.by(); s != nil { // the signal arrived before the command started
+	if s := i.received(); s != nil { // the signal arrived before the command started
 		err = &ui.CodeError{Code: held.ExitCode(s)}
 	}
 	_ = run.End(r.failed) // err holds the outcome, and the Finished hook reports the release
@@ -49,7 +49,7 @@ func (r *running) notRun(ctx context.Context, err error) error {
 	ctx, cancel := r.f.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	if failed := r.permit.ReleaseNotRun(ctx); failed != nil {
-		r.narrate("the permit was not released: %s", failed)
+		r.verbosef("the permit was not released: %s", failed)
 	}
 	return err
 }
@@ -58,7 +58,7 @@ func (r *running) notRun(ctx context.Context, err error) error {
 func (r *running) start(ctx context.Context) (err error) {
 	spec := held.Spec{
 		Command: r.command, Permit: r.permit, Context: r.permit.Context(), KillAfter: r.killAfter, File: r.file, Weight: r.weight,
-		Firing: r.status.Firing, Narrate: r.narrate, Say: func(format string, args ...any) { r.f.Say("gkctl: "+format, args...) },
+		Firing: r.status.Firing, Verbosef: r.verbosef, Printf: func(format string, args ...any) { r.f.Logf("gkctl: "+format, args...) },
 	}
 	if f := r.status.Firing; f != nil {
 		c := firingClaim{name: f.Name}
@@ -110,7 +110,7 @@ func (r *running) forward(stop <-chan struct{}) {
 		select {
 		case s := <-r.signals:
 			// A group that was stopped until after its permit ended must not be continued, even for a moment.
-			r.ended = r.ended || held.Ends(s)
+			r.ended = r.ended || held.Terminates(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
 				_ = r.proc.Signal(n) // fails if the group has exited, which Wait notices
 			}
@@ -123,10 +123,10 @@ func (r *running) forward(stop <-chan struct{}) {
 // stopped returns the error for a command that was stopped because of its permit.
 func (r *running) stopped(cause error, state child.State) error {
 	word, text := held.StopReason(cause)
-	how := "ended after SIGTERM" + with(state)
+	how := "ended after SIGTERM" + exitDetail(state)
 	switch {
 	case r.proc.Killed():
-		how = "had to be killed" + with(state)
+		how = "had to be killed" + exitDetail(state)
 	case state.Signal == syscall.SIGTERM: // its exit code adds no information
 		how = "ended by SIGTERM"
 	}
@@ -139,10 +139,12 @@ func (r *running) stopped(cause error, state child.State) error {
 func (o *runOptions) released(r client.Report) {
 	o.status.Released = r.Release == nil
 	if r.Release != nil {
-		o.narrate("not released, the permit will expire: %s", r.Release)
+		o.verbosef("not released, the permit will expire: %s", r.Release)
 		return
 	}
-	o.narrate("released %s", o.semaphore)
+	o.verbosef("released %s", o.semaphore)
 }
 
-func with(s child.State) string { return fmt.Sprintf(", with exit code %d%s", s.Code, held.By(s)) }
+func exitDetail(s child.State) string {
+	return fmt.Sprintf(", with exit code %d%s", s.Code, held.By(s))
+}

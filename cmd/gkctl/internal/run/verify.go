@@ -51,8 +51,8 @@ The duration is counted from the start of gkctl, not from its exit.`,
 const unknownDuration = 24 * time.Hour
 
 func (o *refreshOptions) run(ctx context.Context) error {
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
-		r, err := c.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: words.Mapped(o.tokens, func(t uint64) *gatekeeperv1.TokenRefresh {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		r, err := c.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: words.Map(o.tokens, func(t uint64) *gatekeeperv1.TokenRefresh {
 			return &gatekeeperv1.TokenRefresh{Token: t, Duration: durationpb.New(unknownDuration)}
 		})})
 		if err != nil {
@@ -133,7 +133,7 @@ may end between the response and the write. If the storage itself can compare to
 }
 
 func (o *verifyOptions) run(ctx context.Context) error {
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: o.semaphore, Token: o.token})
 		if err != nil {
 			return err

@@ -27,14 +27,14 @@ type explainOptions struct {
 	labels string
 	weight uint32
 	firing string
-	// weighed reports whether --weight was given.
-	weighed bool
+	// weightSet reports whether --weight was given.
+	weightSet bool
 }
 
 func newExplain(f *conn.Factory, run func(*explainOptions, context.Context) error) *cobra.Command {
 	o := &explainOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID: ui.GroupSee,
+		GroupID: ui.GroupInspect,
 		Use:     "explain NAME|GLOB...|-l SELECTOR [--group GROUP] [--acquirer ACQUIRER]",
 		Short:   "Show step by step how a request would be decided, and why; changes nothing",
 		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, labels or several names it explains each
@@ -56,7 +56,7 @@ with a caller prints one object; everything else prints {"items": [...]}.`,
 			if len(args) == 0 && o.labels == "" {
 				return ui.Usagef("specify names, globs or -l")
 			}
-			o.names, o.weighed = args, cmd.Flags().Changed("weight")
+			o.names, o.weightSet = args, cmd.Flags().Changed("weight")
 			return run(o, cmd.Context())
 		},
 	}
@@ -79,7 +79,7 @@ func (o *explainOptions) run(ctx context.Context) error {
 	if req.Identity, err = o.Identity(&o.f.Global); err != nil {
 		return err
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		names, err := o.chosen(ctx, c)
 		if err != nil {
 			return err
@@ -92,8 +92,8 @@ func (o *explainOptions) run(ctx context.Context) error {
 	})
 }
 
-// one reports whether the arguments are a single name and not a glob.
-func (o *explainOptions) one() bool {
+// singleName reports whether the arguments are a single name and not a glob.
+func (o *explainOptions) singleName() bool {
 	return len(o.names) == 1 && !lookup.IsGlob(o.names[0]) && o.labels == ""
 }
 
@@ -102,24 +102,24 @@ func (o *explainOptions) caller() bool { return o.Group != "" || o.Acquirer != "
 
 // chosen returns the names of the semaphores to explain.
 func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string, error) {
-	if o.one() {
+	if o.singleName() {
 		return o.names, nil // explain returns the error for a missing definition
 	}
 	records, err := lookup.Chosen(ctx, c, o.names, o.labels)
 	if err != nil {
 		return nil, err
 	}
-	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
+	return words.Map(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
 }
 
 // answer sends each question to the servers, and prints the responses.
 func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions []question) error {
 	var items []json.RawMessage
 	for i, q := range questions {
-		r, err := explained(ctx, c, q.req)
+		r, err := explain(ctx, c, q.req)
 		if err != nil {
 			if o.output.Is(ui.Table) {
-				o.printBothLists(r) // there may be tasks without a definition
+				o.printQueue(r) // there may be tasks without a definition
 			}
 			return err
 		}
@@ -133,10 +133,10 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 			}
 			o.print(q.req, r)
 			if i+1 == len(questions) || questions[i+1].req.GetSemaphore() != q.req.GetSemaphore() {
-				o.printBothLists(r)
+				o.printQueue(r)
 			}
 			continue
-		case o.one() && o.caller():
+		case o.singleName() && o.caller():
 			return o.f.PrintObject(o.output, r)
 		}
 		item, err := q.item(r)
@@ -151,8 +151,8 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 	return o.f.PrintObject(o.output, ui.Items(items))
 }
 
-// explained asks the servers to explain a request. It returns an error if there is no definition.
-func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
+// explain asks the servers to explain a request. It returns an error if there is no definition.
+func explain(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	r, err := c.Definitions().Explain(ctx, req)
 	if err == nil && r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
 		err = lookup.RefuseUnknown(ctx, c, []string{req.GetSemaphore()}, nil)
@@ -193,8 +193,8 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 	}
 }
 
-// printBothLists prints the semaphore's waiters, the tasks waiting for a worker, and why they are waiting.
-func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
+// printQueue prints the semaphore's waiters, the tasks waiting for a worker, and why they are waiting.
+func (o *explainOptions) printQueue(r *gatekeeperv1.ExplainResponse) {
 	line := func(what string, texts []string, more int) {
 		if more > 0 {
 			texts = append(texts, fmt.Sprintf("and %d more", more))
@@ -203,7 +203,7 @@ func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
 			fmt.Fprintln(o.f.Out, words.Cell(what+": "+strings.Join(texts, ", ")))
 		}
 	}
-	line("In the queue", words.Mapped(folded(r.GetWaiters()), func(w *waiting) string {
+	line("In the queue", words.Map(mergeSlots(r.GetWaiters()), func(w *waiting) string {
 		text := w.who() + " in " + w.GetIdentity().GetGroup()
 		if w.GetWeight() != 1 {
 			text += " with weight " + words.Number(w.GetWeight())
@@ -259,10 +259,10 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	var r *gatekeeperv1.ListDeniedResponse
 	if !o.caller() {
 		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Cured: true}
-		if len(o.names) <= lookup.Max {
+		if len(o.names) <= lookup.MaxNames {
 			list.Names = o.names
 		}
-		r = lookup.Remembered(ctx, c, list)
+		r = lookup.Denials(ctx, c, list)
 	}
 	denied := make(map[string][]*gatekeeperv1.DeniedCaller)
 	for _, d := range r.GetCallers() {
@@ -271,7 +271,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	var out []question
 	for _, name := range names {
 		for _, d := range denied[name] {
-			out = append(out, o.ofDenied(d, req))
+			out = append(out, o.deniedQuestion(d, req))
 		}
 		if len(denied[name]) == 0 {
 			own := proto.CloneOf(req)
@@ -279,7 +279,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 			out = append(out, question{req: own})
 		}
 	}
-	if !o.caller() && o.one() {
+	if !o.caller() && o.singleName() {
 		first := &out[0]
 		text, last, err := lastHolder(ctx, c, names[0])
 		if errors.Is(err, client.ErrUnavailable) {
@@ -302,12 +302,12 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 	return out, nil
 }
 
-// ofDenied returns a question that repeats a denied caller's request. --weight and --firing take precedence.
-func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeeperv1.ExplainRequest) question {
+// deniedQuestion returns a question that repeats a denied caller's request. --weight and --firing take precedence.
+func (o *explainOptions) deniedQuestion(d *gatekeeperv1.DeniedCaller, given *gatekeeperv1.ExplainRequest) question {
 	req := &gatekeeperv1.ExplainRequest{
 		Semaphore: d.GetSemaphore(), Identity: d.GetIdentity(), Weight: d.GetWeight(), Firing: d.GetFiring(), Worker: d.GetWorker(),
 	}
-	if o.weighed {
+	if o.weightSet {
 		req.Weight = o.weight
 	}
 	if o.firing != "" {
@@ -318,7 +318,7 @@ func (o *explainOptions) ofDenied(d *gatekeeperv1.DeniedCaller, given *gatekeepe
 
 // lastHolder describes the current holder, or the last one that the journal remembers. caller is nil if there is none.
 func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity, err error) {
-	of := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
+	identity := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
 		id := p.GetIdentity()
 		return &gatekeeperv1.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer()} // no holder id: a new acquisition
 	}
@@ -329,7 +329,7 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	}
 	if len(held.GetPermits()) > 0 {
 		p := held.GetPermits()[0]
-		return words.Cell(takenText(p)), of(p), nil
+		return words.Cell(takenText(p)), identity(p), nil
 	}
 	// One page is large enough for everything that the journal keeps about a semaphore. Many edits may be newer than
 	// the end of its last permit.
@@ -340,7 +340,7 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	for _, e := range journal.GetEntries() {
 		if e.GetPermit() != nil {
 			text = fmt.Sprintf("No permit is held. The last one was held by %s, and %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
-			return words.Cell(text), of(e.GetPermit()), nil
+			return words.Cell(text), identity(e.GetPermit()), nil
 		}
 	}
 	return "No permit is held, and the journal remembers none.", nil, nil

@@ -35,16 +35,16 @@ const maxDeniedLines = 10
 
 // printDenied prints, below a listing, the callers that remain denied until somebody intervenes.
 func printDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
-	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
+	if len(names) == 0 && labels == "" || len(names) > lookup.MaxNames {
 		return // a listing of all semaphores could have many, because standbys are denied by design
 	}
-	r := lookup.Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
+	r := lookup.Denials(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
 	for _, line := range append(lines, lookup.MisspelledLines(r)...) {
-		f.Say("%s", line)
+		f.Logf("%s", line)
 	}
 	if len(lines) > 0 {
-		f.Say("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how this was decided.")
+		f.Logf("%s", "`gkctl explain "+words.ShellWord(r.GetCallers()[0].GetSemaphore())+"` shows how this was decided.")
 	}
 }
 
@@ -61,7 +61,7 @@ type getOptions struct {
 func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobra.Command {
 	o := &getOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID:    ui.GroupSee,
+		GroupID:    ui.GroupInspect,
 		Use:        "get [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--state STATE,...] [--search WORDS]",
 		SuggestFor: []string{"list", "ls", "show", "describe"},
 		Short:      "Show definitions, and how many of their permits are taken",
@@ -92,7 +92,7 @@ changed since. -o json writes the API's records, with version and state.`,
 }
 
 func (o *getOptions) run(ctx context.Context) error {
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		records, err := o.read(ctx, c)
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func (o *getOptions) run(ctx context.Context) error {
 		err = o.f.Print(o.output, ui.Listing{
 			Headers: []string{"NAME", "GROUP", "ACQUIRER", "USED", "PERMITS", "DURATION", "STATE"},
 			More:    []string{"MAX HOLD", "MIN HOLD", "LOSS DELAY", "VERSION", "CHANGED", "BY", "REASON", "LABELS", "MISSED", "PAUSED BY", "WARNINGS"},
-			Rows: words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) ui.Row {
+			Rows: words.Map(records, func(r *gatekeeperv1.DefinitionRecord) ui.Row {
 				return definitionRow(r, draining[r.GetDefinition().GetName()])
 			}),
 			Object: ui.Items(ui.Messages(records)),
@@ -150,7 +150,7 @@ func (d drains) heldText() string {
 	if len(d.held) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s for an operator: gkctl clear %s", words.Plural(len(d.held), "slot is held", "slots are held"), strings.Join(words.Mapped(d.held, words.Number), " "))
+	return fmt.Sprintf("%s for an operator: gkctl clear %s", words.Plural(len(d.held), "slot is held", "slots are held"), strings.Join(words.Map(d.held, words.Number), " "))
 }
 
 func (d drains) text() string {
@@ -164,7 +164,7 @@ func (d drains) text() string {
 // and which slots are held for an operator. It only does so if the user wants details: for a few names, or with -o
 // wide.
 func (o *getOptions) draining(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) (map[string]drains, error) {
-	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.Max) {
+	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.MaxNames) {
 		return nil, nil
 	}
 	var names []string
@@ -176,7 +176,7 @@ func (o *getOptions) draining(ctx context.Context, c *client.Client, records []*
 		}
 	}
 	out := make(map[string]drains)
-	for some := range slices.Chunk(names, lookup.Max) {
+	for some := range slices.Chunk(names, lookup.MaxNames) {
 		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: some}) {
 			if err != nil {
 				return nil, err
@@ -288,7 +288,7 @@ func stateWords() []string {
 
 // String implements pflag.Value.
 func (f *statesFlag) String() string {
-	return strings.Join(words.Mapped(*f, func(s gatekeeperv1.DefinitionState) string { return words.Word(s, statePrefix) }), ",")
+	return strings.Join(words.Map(*f, func(s gatekeeperv1.DefinitionState) string { return words.Word(s, statePrefix) }), ",")
 }
 
 func (f *statesFlag) Set(s string) error {

@@ -33,7 +33,7 @@ type historyOptions struct {
 func newHistory(f *conn.Factory, run func(*historyOptions, context.Context) error) *cobra.Command {
 	o := &historyOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID: ui.GroupSee,
+		GroupID: ui.GroupInspect,
 		Use:     "history [NAME|GLOB...] [-l SELECTOR] [--change N] [--since 1h] [--permits]",
 		Short:   "Show who changed what, when and why, newest first",
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
@@ -74,7 +74,7 @@ func (o *historyOptions) request(now time.Time) (*gatekeeperv1.ListHistoryReques
 		if at.text == "" {
 			continue
 		}
-		t, err := ui.ParseTime(at.flag, at.text, now, ui.Back)
+		t, err := ui.ParseTime(at.flag, at.text, now, ui.Past)
 		if err != nil {
 			return nil, err
 		}
@@ -91,19 +91,19 @@ func (o *historyOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		entries, missing, err := o.read(ctx, c, req)
 		if err != nil {
 			return err
 		}
-		if err := lookup.RefuseUnheardOf(ctx, c, o.globs, words.Mapped(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
+		if err := lookup.RefuseUnrecorded(ctx, c, o.globs, words.Map(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
 			return err
 		}
 		if o.change != 0 && len(entries) == 0 {
 			return ui.WithHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
 		}
 		if missing != nil {
-			o.f.Say("%s", words.MissingText(missing))
+			o.f.Logf("%s", words.MissingText(missing))
 		}
 		if o.output.Is(ui.Name) {
 			return o.f.PrintNames(changeNames(entries))
@@ -137,7 +137,7 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 		}
 		missing = r.GetMissing()
 		for _, e := range r.GetEntries() {
-			if !o.by(e.GetAuthor()) {
+			if !o.matchesAuthor(e.GetAuthor()) {
 				continue
 			}
 			if e.GetRevision() != last {
@@ -154,9 +154,9 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 	}
 }
 
-// by reports whether an author matches --author, which is an exact name, a name without its host, or a glob. All
+// matchesAuthor reports whether an author matches --author, which is an exact name, a name without its host, or a glob. All
 // authors match if --author was not given.
-func (o *historyOptions) by(author string) bool {
+func (o *historyOptions) matchesAuthor(author string) bool {
 	if !o.f.Global.Changed("author") {
 		return true
 	}
@@ -174,26 +174,26 @@ func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 	at := make(map[string]int)         // the index of that row
 	for _, e := range entries {
 		r := historyRow(e)
-		key := strings.Join(slices.Concat(r.Cells[:historyName], r.Cells[historyName+1:]), "\x00")
-		i, there := at[key]
-		if !byChange || !there {
+		key := strings.Join(slices.Concat(r.Cells[:semaphoreColumn], r.Cells[semaphoreColumn+1:]), "\x00")
+		i, exists := at[key]
+		if !byChange || !exists {
 			at[key] = len(rows)
 			names[key] = []string{e.GetSemaphore()}
 			rows = append(rows, r)
 			continue
 		}
 		names[key] = append(names[key], e.GetSemaphore())
-		rows[i].Cells[historyName] = words.SomeNames(slices.Sorted(slices.Values(names[key])))
+		rows[i].Cells[semaphoreColumn] = words.SomeNames(slices.Sorted(slices.Values(names[key])))
 	}
 	return rows
 }
 
-// historyName is the index of the SEMAPHORE column.
-const historyName = 4
+// semaphoreColumn is the index of the SEMAPHORE column.
+const semaphoreColumn = 4
 
 // changeNames returns the numbers of the entries' changes, without duplicates.
 func changeNames(entries []*gatekeeperv1.HistoryEntry) []string {
-	return slices.Compact(words.Mapped(entries, func(e *gatekeeperv1.HistoryEntry) string { return words.Number(e.GetRevision()) }))
+	return slices.Compact(words.Map(entries, func(e *gatekeeperv1.HistoryEntry) string { return words.Number(e.GetRevision()) }))
 }
 
 func historyRow(e *gatekeeperv1.HistoryEntry) ui.Row {

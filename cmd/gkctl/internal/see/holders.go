@@ -28,7 +28,7 @@ type holdersOptions struct {
 func newHolders(f *conn.Factory, run func(*holdersOptions, context.Context) error) *cobra.Command {
 	o := &holdersOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID:    ui.GroupSee,
+		GroupID:    ui.GroupInspect,
 		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--at TIME]",
 		SuggestFor: []string{"locks", "permits", "ps"},
 		Short:      "Show who holds permits, or held them at a given time",
@@ -57,7 +57,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 	if o.past {
 		return o.runAt(ctx, time.Now())
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		permits := []*gatekeeperv1.Permit{}
 		for p, err := range c.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, Group: o.group}) {
 			if err != nil {
@@ -65,13 +65,13 @@ func (o *holdersOptions) run(ctx context.Context) error {
 			}
 			permits = append(permits, p)
 		}
-		if err := lookup.RefuseUnknown(ctx, c, o.globs, words.Mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
+		if err := lookup.RefuseUnknown(ctx, c, o.globs, words.Map(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
 		return o.f.Print(o.output, ui.Listing{
 			Headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "STATE", "SINCE", "EXPIRES IN"},
 			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
-			Rows:    words.Mapped(permits, permitRow),
+			Rows:    words.Map(permits, permitRow),
 			Object:  ui.Items(ui.Messages(permits)),
 			Empty:   "No permit is held.",
 		})
@@ -104,19 +104,19 @@ type heldAt struct {
 
 // runAt prints the permits that were held at a time.
 func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
-	at, err := ui.ParseTime("--at", o.at, now, ui.Back)
+	at, err := ui.ParseTime("--at", o.at, now, ui.Past)
 	if err != nil {
 		return err
 	}
 	if at.After(now) {
 		return ui.Usagef("--at %s is in the future: the local time is %s", o.at, now.Format(time.RFC3339))
 	}
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		permits, begins, err := pastHolders(ctx, c, &gatekeeperv1.ListHoldersRequest{Names: o.globs, Labels: o.labels, Group: o.group, At: timestamppb.New(at), PageSize: 1000})
 		if err != nil {
 			return err
 		}
-		if err := lookup.RefuseUnheardOf(ctx, c, o.globs, words.Mapped(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
+		if err := lookup.RefuseUnrecorded(ctx, c, o.globs, words.Map(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
 		out := heldAt{Items: ui.Messages(permits), At: at.UTC().Format(time.RFC3339)}
@@ -126,12 +126,12 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		err = o.f.Print(o.output, ui.Listing{
 			Headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "WEIGHT", "TOKEN", "SINCE", "ENDED", "HOW"},
 			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
-			Rows:    words.Mapped(permits, pastRow),
+			Rows:    words.Map(permits, pastRow),
 			Object:  out,
 			Empty:   "No permit is known to have been held at " + words.When(timestamppb.New(at)) + ".",
 		})
 		if err == nil && begins != nil && begins.AsTime().After(at) {
-			o.f.Say("The journal of these semaphores begins at %s: earlier holders may be missing.", words.When(begins))
+			o.f.Logf("The journal of these semaphores begins at %s: earlier holders may be missing.", words.When(begins))
 		}
 		return err
 	})

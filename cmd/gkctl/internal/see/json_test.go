@@ -8,7 +8,7 @@ import (
 
 // Scripts rely on these fields. New ones may be added, but existing ones must not change. docs/gkctl-reference.md lists
 // them.
-func TestJSON_OfSee_IsStable(t *testing.T) {
+func TestHoldersAndWaitersJSON_IsStable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -19,7 +19,7 @@ func TestJSON_OfSee_IsStable(t *testing.T) {
 			"holders --at", heldAt{Items: []ui.Message{}, At: "2026-01-31T02:00:00Z", HistoryBegins: "2026-01-31T03:00:00Z"},
 			`{"items":[],"at":"2026-01-31T02:00:00Z","history_begins":"2026-01-31T03:00:00Z"}`,
 		},
-		{"waiters", bothLists{Items: []ui.Message{}, Tasks: []ui.Message{}}, `{"items":[],"tasks":[]}`},
+		{"waiters", waitersJSON{Items: []ui.Message{}, Tasks: []ui.Message{}}, `{"items":[],"tasks":[]}`},
 	} {
 		got, err := ui.ToJSON(c.got)
 		if err != nil || string(got) != c.want {

@@ -27,7 +27,7 @@ type waitersOptions struct {
 func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) error) *cobra.Command {
 	o := &waitersOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID: ui.GroupSee,
+		GroupID: ui.GroupInspect,
 		Use:     "waiters [NAME|GLOB...] [-l SELECTOR] [--group GROUP]",
 		Short:   "Show the queue for permits, and the tasks waiting for a worker",
 		Long: `Shows the queues for permits, and below them the jobs with tasks waiting for a worker, in the order in which they will be handed out. The
@@ -47,14 +47,14 @@ place in the queue. gkctl explain NAME shows why tasks are waiting.`,
 	return cmd
 }
 
-// bothLists is the JSON output: waiting callers and workers, and waiting tasks.
-type bothLists struct {
+// waitersJSON is the JSON output: waiting callers and workers, and waiting tasks.
+type waitersJSON struct {
 	Items []ui.Message `json:"items"`
 	Tasks []ui.Message `json:"tasks"`
 }
 
 func (o *waitersOptions) run(ctx context.Context) error {
-	return o.f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		req := &gatekeeperv1.ListWaitersRequest{Names: o.globs, Labels: o.labels, Group: o.group}
 		waiters := []*gatekeeperv1.Waiter{}
 		for w, err := range c.AllWaiters(ctx, req) {
@@ -67,8 +67,8 @@ func (o *waitersOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		met := append(words.Mapped(waiters, (*gatekeeperv1.Waiter).GetSemaphore), words.Mapped(tasks, (*gatekeeperv1.WaitingTasks).GetSemaphore)...)
-		if err := lookup.RefuseUnknown(ctx, c, o.globs, met); err != nil {
+		found := append(words.Map(waiters, (*gatekeeperv1.Waiter).GetSemaphore), words.Map(tasks, (*gatekeeperv1.WaitingTasks).GetSemaphore)...)
+		if err := lookup.RefuseUnknown(ctx, c, o.globs, found); err != nil {
 			return err
 		}
 		return o.print(waiters, tasks)
@@ -80,8 +80,8 @@ func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeep
 	list := ui.Listing{
 		Headers: []string{"SEMAPHORE", "PLACE", "GROUP", "ACQUIRER", "WEIGHT", "WAITING"},
 		More:    []string{"HOLDER", "REQUEST", "WORKER"},
-		Rows:    words.Mapped(folded(waiters), (*waiting).row),
-		Object:  bothLists{ui.Messages(waiters), ui.Messages(tasks)},
+		Rows:    words.Map(mergeSlots(waiters), (*waiting).row),
+		Object:  waitersJSON{ui.Messages(waiters), ui.Messages(tasks)},
 		Empty:   "No caller is waiting.",
 	}
 	asTable := o.output.Is(ui.Table) || o.output.Is(ui.Wide)
@@ -96,7 +96,7 @@ func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeep
 	}
 	return o.f.Print(o.output, ui.Listing{
 		Headers: []string{"SEMAPHORE", "JOB", "PRIORITY", "TASKS"},
-		Rows: words.Mapped(tasks, func(t *gatekeeperv1.WaitingTasks) ui.Row {
+		Rows: words.Map(tasks, func(t *gatekeeperv1.WaitingTasks) ui.Row {
 			return ui.Row{Cells: []string{t.GetSemaphore(), t.GetJob(), strconv.Itoa(int(t.GetPriority())), words.Number(t.GetTasks())}}
 		}),
 	})
@@ -109,8 +109,8 @@ type waiting struct {
 	slots int
 }
 
-// folded merges the slots of each worker.
-func folded(waiters []*gatekeeperv1.Waiter) []*waiting {
+// mergeSlots merges the slots of each worker.
+func mergeSlots(waiters []*gatekeeperv1.Waiter) []*waiting {
 	type key struct {
 		semaphore, group, acquirer, holder string
 		idle                               bool

@@ -28,7 +28,7 @@ type watchOptions struct {
 func newWatch(f *conn.Factory, run func(*watchOptions, context.Context) error) *cobra.Command {
 	o := &watchOptions{f: f}
 	cmd := &cobra.Command{
-		GroupID: ui.GroupSee,
+		GroupID: ui.GroupInspect,
 		Use:     "watch [NAME|GLOB...] [--permits] [--from REVISION]",
 		Short:   "Follow changes, one line each, until interrupted",
 		Long: `Follows edits, and with --permits also grants, releases and losses, one line each, until it is interrupted. If a server fails, it
@@ -53,7 +53,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 	if o.count < 0 {
 		return ui.Usagef("-n %d must not be negative: without -n, the watch runs until it is interrupted", o.count)
 	}
-	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		noteUnknownNames(ctx, o.f, c, o.globs)
 		o.noteFutureRevision(ctx, c)
 		printed := 0
@@ -62,7 +62,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 				return err
 			}
 			if r.GetMissed() {
-				o.f.Say("gkctl: events up to revision %d were missed, because this server no longer has them: `gkctl history` shows the edits among them", r.GetRevision())
+				o.f.Logf("gkctl: events up to revision %d were missed, because this server no longer has them: `gkctl history` shows the edits among them", r.GetRevision())
 			}
 			for _, e := range r.GetEvents() {
 				if err := o.event(e); err != nil {
@@ -88,7 +88,7 @@ func (o *watchOptions) noteFutureRevision(ctx context.Context, c *client.Client)
 	if err != nil || o.from <= r.GetRevision()+1 {
 		return // the watch reports the error
 	}
-	o.f.Say("gkctl: revision %d is in the future; the cluster is at %d. Nothing is shown until then. --from %d shows the next event.",
+	o.f.Logf("gkctl: revision %d is in the future; the cluster is at %d. Nothing is shown until then. --from %d shows the next event.",
 		o.from, r.GetRevision(), r.GetRevision()+1)
 }
 
@@ -168,6 +168,6 @@ func noteUnknownNames(ctx context.Context, f *conn.Factory, c *client.Client, na
 		return
 	}
 	for _, e := range unknown {
-		f.Say("gkctl: %s", lookup.WithCallers(ctx, c, e))
+		f.Logf("gkctl: %s", lookup.WithCallers(ctx, c, e))
 	}
 }

@@ -27,7 +27,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 		Use:     "snapshot",
 		Short:   "Save a backup of the cluster, and show what is in one",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    ui.HelpOfGroup,
+		RunE:    ui.GroupHelp,
 	}
 	cmd.AddCommand(newSave(f, (*saveOptions).run), newInspect(f))
 	return []*cobra.Command{cmd}
@@ -71,7 +71,7 @@ func (o *saveOptions) run(ctx context.Context) error {
 	if o.file == "-" {
 		return o.fetch(ctx, o.f.Out)
 	}
-	if err := o.free(); err != nil { // checked first, to save the cluster unnecessary work
+	if err := o.checkNotExists(); err != nil { // checked first, to save the cluster unnecessary work
 		return err
 	}
 	temp, err := os.CreateTemp(filepath.Dir(o.file), ".backup-*") // with mode 0600
@@ -102,13 +102,13 @@ func (o *saveOptions) run(ctx context.Context) error {
 func (o *saveOptions) fetch(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	late := time.AfterFunc(o.f.Global.Timeout, func() { cancel(context.DeadlineExceeded) })
-	defer late.Stop()
-	err := o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
+	idleTimer := time.AfterFunc(o.f.Global.Timeout, func() { cancel(context.DeadlineExceeded) })
+	defer idleTimer.Stop()
+	err := o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		return c.SaveSnapshot(ctx, writer(func(p []byte) (int, error) {
-			late.Stop() // the reader of standard output may be slow
+			idleTimer.Stop() // the reader of standard output may be slow
 			n, err := w.Write(p)
-			late.Reset(o.f.Global.Timeout)
+			idleTimer.Reset(o.f.Global.Timeout)
 			return n, err
 		}))
 	})
@@ -126,8 +126,8 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// free returns an error if the file exists, unless --force was given.
-func (o *saveOptions) free() error {
+// checkNotExists returns an error if the file exists, unless --force was given.
+func (o *saveOptions) checkNotExists() error {
 	if o.force {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (o *saveOptions) name(temp string) error {
 	} else if err := os.Link(temp, o.file); errors.Is(err, fs.ErrExist) {
 		return o.taken()
 	} else if err != nil { // the file system has no hard links
-		if err := o.free(); err != nil {
+		if err := o.checkNotExists(); err != nil {
 			return err
 		}
 		if err := os.Rename(temp, o.file); err != nil {

@@ -16,7 +16,7 @@ import (
 
 // The command groups of the help text.
 const (
-	GroupSee     = "inspect"
+	GroupInspect = "inspect"
 	GroupChange  = "change"
 	GroupPermits = "permits"
 	GroupWork    = "work"
@@ -40,9 +40,9 @@ func AtMost(n int, what string) cobra.PositionalArgs { return between(0, n, what
 // AtLeastOne returns a cobra.PositionalArgs that requires one or more arguments. what describes them in the error.
 func AtLeastOne(what string) cobra.PositionalArgs { return between(1, math.MaxInt, what) }
 
-func between(least, most int, what string) cobra.PositionalArgs {
+func between(minArgs, maxArgs int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
+		if len(args) < minArgs || len(args) > maxArgs {
 			return Usagef("specify %s", what)
 		}
 		return nil
@@ -90,8 +90,8 @@ func ParseFiring(s string) (name string, due time.Time, err error) {
 	return name, due.UTC(), nil
 }
 
-// HelpOfGroup is the RunE of a command that only has subcommands.
-func HelpOfGroup(cmd *cobra.Command, args []string) error {
+// GroupHelp is the RunE of a command that only has subcommands.
+func GroupHelp(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("unknown command %q%s", args[0], Suggestion(cmd, args[0]))
 	}
@@ -111,8 +111,8 @@ func Suggestion(cmd *cobra.Command, word string) string {
 type direction int
 
 const (
-	Ahead direction = iota
-	Back
+	Future direction = iota
+	Past
 )
 
 // ParseTime parses a point in time: RFC 3339, a local date with an optional time, or a local time of day, which means
@@ -138,20 +138,20 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 		}
 		today := on(now.Day())
 		switch {
-		case to == Ahead && !today.After(now):
+		case to == Future && !today.After(now):
 			return on(now.Day() + 1), nil
-		case to == Back && today.After(now):
+		case to == Past && today.After(now):
 			return on(now.Day() - 1), nil
 		}
 		return today, nil
 	}
-	if d, err := time.ParseDuration(s); err == nil && to == Back {
+	if d, err := time.ParseDuration(s); err == nil && to == Past {
 		if d < 0 {
 			return time.Time{}, Usagef("%s %s must not be negative: it is how long ago", flag, s)
 		}
 		return now.Add(-d), nil
 	}
-	if to == Back {
+	if to == Past {
 		return time.Time{}, Usagef("%s %q is not a time: use 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 10m for 10 minutes ago", flag, s)
 	}
 	return time.Time{}, Usagef("%s %q is not a time: use 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time", flag, s)

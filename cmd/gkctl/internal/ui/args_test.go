@@ -18,7 +18,7 @@ func TestParseFiring_NameAndTime_AreParsed(t *testing.T) {
 	}
 }
 
-func TestParseTime_TimesOfDay_AreTheNextOrTheLast(t *testing.T) {
+func TestParseTime_TimeOfDay_IsNextOrLastOccurrence(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -30,23 +30,23 @@ func TestParseTime_TimesOfDay_AreTheNextOrTheLast(t *testing.T) {
 		to   direction
 		want string
 	}{
-		{"13:30", Ahead, "2026-03-28T13:30:00+01:00"},
-		{"12:00", Ahead, "2026-03-29T12:00:00+02:00"},
-		{"03:12", Ahead, "2026-03-29T03:12:00+02:00"},
-		{"03:12", Back, "2026-03-28T03:12:00+01:00"},
-		{"12:00", Back, "2026-03-28T12:00:00+01:00"},
-		{"23:59:59", Back, "2026-03-27T23:59:59+01:00"},
-		{"10m", Back, "2026-03-28T11:50:00+01:00"},
-		{"2026-01-31T02:00:00Z", Ahead, "2026-01-31T02:00:00Z"},
-		{"2026-07-01 02:00", Ahead, "2026-07-01T02:00:00+02:00"},
-		{"2026-07-01", Back, "2026-07-01T00:00:00+02:00"},
+		{"13:30", Future, "2026-03-28T13:30:00+01:00"},
+		{"12:00", Future, "2026-03-29T12:00:00+02:00"},
+		{"03:12", Future, "2026-03-29T03:12:00+02:00"},
+		{"03:12", Past, "2026-03-28T03:12:00+01:00"},
+		{"12:00", Past, "2026-03-28T12:00:00+01:00"},
+		{"23:59:59", Past, "2026-03-27T23:59:59+01:00"},
+		{"10m", Past, "2026-03-28T11:50:00+01:00"},
+		{"2026-01-31T02:00:00Z", Future, "2026-01-31T02:00:00Z"},
+		{"2026-07-01 02:00", Future, "2026-07-01T02:00:00+02:00"},
+		{"2026-07-01", Past, "2026-07-01T00:00:00+02:00"},
 	} {
 		got, err := ParseTime("--x", c.text, noon, c.to)
 		if err != nil || got.Format(time.RFC3339) != c.want {
 			t.Errorf("ParseTime(%q) = %s, %v, want %s", c.text, got.Format(time.RFC3339), err, c.want)
 		}
 	}
-	for text, to := range map[string]direction{"": Ahead, "soon": Back, "25:00": Ahead, "2h": Ahead, "-2h": Back} {
+	for text, to := range map[string]direction{"": Future, "soon": Past, "25:00": Future, "2h": Future, "-2h": Past} {
 		if got, err := ParseTime("--x", text, noon, to); !Is[*UsageError](err) {
 			t.Errorf("ParseTime(%q) = %s, %v, want a usage error", text, got, err)
 		}

@@ -65,11 +65,11 @@ func (s *IO) Report(cmd *cobra.Command, err error) int {
 		return ExitOK
 	}
 	code, hint := Classify(cmd, err)
-	if text := strings.TrimRight(Sentence(err), "\n"); text != "" {
-		s.Say("gkctl: %s", text)
+	if text := strings.TrimRight(ErrorText(err), "\n"); text != "" {
+		s.Logf("gkctl: %s", text)
 	}
 	if hint != "" {
-		s.Say("%s", hint)
+		s.Logf("%s", hint)
 	}
 	return code
 }
@@ -137,8 +137,8 @@ func throttled(err error) bool {
 	return ok && e.Throttled()
 }
 
-// Sentence returns the text of an error. It replaces the text of context.DeadlineExceeded.
-func Sentence(err error) string {
+// ErrorText returns the text of an error. It replaces the text of context.DeadlineExceeded.
+func ErrorText(err error) string {
 	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "no answer in time")
 }
 

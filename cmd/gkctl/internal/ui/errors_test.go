@@ -10,7 +10,7 @@ import (
 )
 
 // A rejected certificate must not produce the hint that no server is running.
-func TestClassify_CertificateError_HintNamesTheCertificateFlags(t *testing.T) {
+func TestClassify_CertificateError_HintNamesCertificateFlags(t *testing.T) {
 	t.Parallel()
 	refused := &client.CertificateError{Endpoint: "gk1:7420", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
 	err := &client.UnavailableError{Tried: []client.Attempt{{Endpoint: refused.Endpoint, Err: refused}}}

@@ -8,7 +8,7 @@ import (
 
 // ReplaceFile writes an object as JSON to temp and renames it to path, so that no reader sees a partial file.
 func ReplaceFile(temp, path string, object any) error {
-	b, err := Indented(object)
+	b, err := IndentedJSON(object)
 	if err == nil {
 		err = os.WriteFile(temp, b, 0o600)
 	}
@@ -21,8 +21,8 @@ func ReplaceFile(temp, path string, object any) error {
 	return err
 }
 
-// Indented returns an object as indented JSON.
-func Indented(object any) ([]byte, error) {
+// IndentedJSON returns an object as indented JSON.
+func IndentedJSON(object any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -41,8 +41,8 @@ func isTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Say writes a line for the user to standard error.
-func (s *IO) Say(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
+// Logf writes a line for the user to standard error.
+func (s *IO) Logf(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
 
 // Progress reports the start of a long step if standard error is a terminal. done appends how long the step took.
 func (s *IO) Progress(format string, args ...any) (done func()) {
@@ -67,7 +67,7 @@ func (s *IO) PrintNames(names []string) error {
 
 // Confirm asks for confirmation on a terminal. Without a terminal, or if the answer is not yes, it returns an
 // *UnconfirmedError. about describes the change. declined is the error text if the answer is no.
-func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
+func (s *IO) Confirm(ctx context.Context, about, question, declined string) error {
 	if !s.InTTY || !s.ErrTTY {
 		return &UnconfirmedError{Usagef("%s; pass --yes to confirm", about)}
 	}
@@ -82,7 +82,7 @@ func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 		if word := strings.ToLower(strings.TrimSpace(line)); word == "y" || word == "yes" {
 			return nil
 		}
-		return &UnconfirmedError{&CodeError{Code: ExitFailure, Err: fmt.Errorf("%s", not)}}
+		return &UnconfirmedError{&CodeError{Code: ExitFailure, Err: fmt.Errorf("%s", declined)}}
 	case <-ctx.Done(): // interrupted while waiting for an answer
 		fmt.Fprintln(s.Err)
 		return ctx.Err()
@@ -171,7 +171,7 @@ func (m Message) MarshalJSON() ([]byte, error) { return MessageJSON(m.Message) }
 
 // Messages wraps a list of messages. An empty list becomes [], not null.
 func Messages[M proto.Message](list []M) []Message {
-	return words.Mapped(list, func(m M) Message { return Message{m} })
+	return words.Map(list, func(m M) Message { return Message{m} })
 }
 
 // MessageJSON returns protobuf's JSON with the API's field names. As always in protobuf's JSON, 64-bit numbers are
@@ -223,7 +223,7 @@ func toYAML(data []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(data, &n); err != nil {
 		return nil, err
 	}
-	plain(&n)
+	clearStyle(&n)
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
@@ -233,13 +233,13 @@ func toYAML(data []byte) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// plain removes JSON's flow style and quotes. The encoder adds quotes where they are needed.
-func plain(n *yaml.Node) {
+// clearStyle removes JSON's flow style and quotes. The encoder adds quotes where they are needed.
+func clearStyle(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode || len(n.Content) > 0 {
 		n.Style = 0
 	}
 	for _, c := range n.Content {
-		plain(c)
+		clearStyle(c)
 	}
 }
 
@@ -249,11 +249,11 @@ func (s *IO) Print(o Output, l Listing) error {
 	case JSON, YAML:
 		return s.PrintObject(o, l.Object)
 	case Name:
-		return s.PrintNames(words.Mapped(l.Rows, func(r Row) string { return r.Name }))
+		return s.PrintNames(words.Map(l.Rows, func(r Row) string { return r.Name }))
 	}
 	if len(l.Rows) == 0 {
 		if l.Empty != "" {
-			s.Say("%s", l.Empty)
+			s.Logf("%s", l.Empty)
 		}
 		return nil
 	}
@@ -262,7 +262,7 @@ func (s *IO) Print(o Output, l Listing) error {
 		if o.Is(Wide) {
 			cells = append(slices.Clone(cells), more...)
 		}
-		cells = words.Mapped(cells, words.Cell)
+		cells = words.Map(cells, words.Cell)
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	if !o.noHeaders {

@@ -32,22 +32,22 @@ func BindingChange(before, after *gatekeeperv1.Binding) string {
 		name = before.GetName()
 	}
 	var parts []string
-	for _, of := range []struct {
-		what    string
-		was, is []string
+	for _, list := range []struct {
+		kind                 string
+		oldValues, newValues []string
 	}{
 		{"", before.GetSubjects(), after.GetSubjects()},
-		{"", Mapped(before.GetGrants(), GrantText), Mapped(after.GetGrants(), GrantText)},
-		{"token ", Mapped(before.GetTokens(), (*gatekeeperv1.AccessToken).GetId), Mapped(after.GetTokens(), (*gatekeeperv1.AccessToken).GetId)},
+		{"", Map(before.GetGrants(), GrantText), Map(after.GetGrants(), GrantText)},
+		{"token ", Map(before.GetTokens(), (*gatekeeperv1.AccessToken).GetId), Map(after.GetTokens(), (*gatekeeperv1.AccessToken).GetId)},
 	} {
-		for _, x := range of.was {
-			if !slices.Contains(of.is, x) {
-				parts = append(parts, "-"+of.what+x)
+		for _, x := range list.oldValues {
+			if !slices.Contains(list.newValues, x) {
+				parts = append(parts, "-"+list.kind+x)
 			}
 		}
-		for _, x := range of.is {
-			if !slices.Contains(of.was, x) {
-				parts = append(parts, "+"+of.what+x)
+		for _, x := range list.newValues {
+			if !slices.Contains(list.oldValues, x) {
+				parts = append(parts, "+"+list.kind+x)
 			}
 		}
 	}

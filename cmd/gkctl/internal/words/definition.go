@@ -66,9 +66,9 @@ func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 	return d
 }
 
-func orDefault[T any](field **T, otherwise T) {
+func orDefault[T any](field **T, fallback T) {
 	if *field == nil {
-		*field = &otherwise
+		*field = &fallback
 	}
 }
 

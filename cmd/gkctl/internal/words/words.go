@@ -92,7 +92,7 @@ func Progress(p *gatekeeperv1.Progress) string {
 // Pairs formats a map as k=v,k=v.
 func Pairs(m map[string]string) string {
 	keys := slices.Sorted(maps.Keys(m))
-	return strings.Join(Mapped(keys, func(k string) string { return k + "=" + m[k] }), ",")
+	return strings.Join(Map(keys, func(k string) string { return k + "=" + m[k] }), ",")
 }
 
 // Plural returns a number followed by its noun.
@@ -103,8 +103,8 @@ func Plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Mapped returns a slice with the result of f for each element.
-func Mapped[A, B any](in []A, f func(A) B) []B {
+// Map returns a slice with the result of f for each element.
+func Map[A, B any](in []A, f func(A) B) []B {
 	out := make([]B, len(in))
 	for i, v := range in {
 		out[i] = f(v)
@@ -114,9 +114,9 @@ func Mapped[A, B any](in []A, f func(A) B) []B {
 
 // SomeNames returns the first few names and the number of remaining ones.
 func SomeNames(names []string) string {
-	const shown = 3
-	text := strings.Join(names[:min(shown, len(names))], ", ")
-	if more := len(names) - shown; more > 0 {
+	const maxShown = 3
+	text := strings.Join(names[:min(maxShown, len(names))], ", ")
+	if more := len(names) - maxShown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
@@ -219,7 +219,7 @@ func MarkMoved(c *gatekeeperv1.FiringsChange) bool {
 // ForgottenText describes in one line how a change affected the remembered firings.
 func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	var text string
-	if names := Mapped(c.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return Firing(f.GetFiring()) }); len(names) > 0 {
+	if names := Map(c.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return Firing(f.GetFiring()) }); len(names) > 0 {
 		text = fmt.Sprintf("%s %s (%s)", Plural(len(names), "firing", "firings"), verb, SomeNames(names))
 	}
 	if MarkMoved(c) {
@@ -266,12 +266,12 @@ func CordonText(c *gatekeeperv1.CordonRecord) string {
 
 // ChangesText lists changes by their numbers.
 func ChangesText(changes []uint64) string {
-	const most = 5
+	const maxShown = 5
 	if len(changes) == 1 {
 		return "change " + Number(changes[0])
 	}
-	text := "changes " + strings.Join(Mapped(changes[:min(most, len(changes))], Number), ", ")
-	if more := len(changes) - most; more > 0 {
+	text := "changes " + strings.Join(Map(changes[:min(maxShown, len(changes))], Number), ", ")
+	if more := len(changes) - maxShown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

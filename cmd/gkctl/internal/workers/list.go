@@ -34,8 +34,8 @@ it).`,
 			if len(args) > 0 {
 				semaphore = args[0]
 			}
-			return f.Ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				if err := known(ctx, c, semaphore); err != nil {
+			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				if err := checkSemaphore(ctx, c, semaphore); err != nil {
 					return err
 				}
 				r, err := c.Work().ListWorkers(ctx, &gatekeeperv1.ListWorkersRequest{Semaphore: semaphore})
@@ -50,9 +50,9 @@ it).`,
 	return cmd
 }
 
-// known returns an error if the semaphore does not exist. Without this check, a mistyped name would look like a
+// checkSemaphore returns an error if the semaphore does not exist. Without this check, a mistyped name would look like a
 // semaphore without workers.
-func known(ctx context.Context, c *client.Client, semaphore string) error {
+func checkSemaphore(ctx context.Context, c *client.Client, semaphore string) error {
 	if semaphore == "" {
 		return nil
 	}

@@ -33,13 +33,13 @@ func newPipes() (*pipes, error) {
 	return p, nil
 }
 
-// theirs returns the command's ends of the pipes.
-func (p *pipes) theirs() []*os.File { return []*os.File{p.in.r, p.out.w, p.err.w} }
+// childEnds returns the command's ends of the pipes.
+func (p *pipes) childEnds() []*os.File { return []*os.File{p.in.r, p.out.w, p.err.w} }
 
 // begin starts writing the command's input and reading its output. It must be called after the command has been
 // started, because it closes the command's ends of the pipes.
 func (p *pipes) begin(input []byte, output, errors io.Writer) {
-	for _, f := range p.theirs() {
+	for _, f := range p.childEnds() {
 		_ = f.Close() // the command has its own copy
 	}
 	p.copying.Go(func() {
@@ -65,21 +65,21 @@ func (p *pipes) close() {
 // result keeps up to limit bytes of a command's output, and counts all of them. It does not stop a command that writes
 // more.
 type result struct {
-	most int
-	kept []byte
-	size int
+	limit int
+	kept  []byte
+	size  int
 }
 
 func (r *result) Write(p []byte) (int, error) {
 	r.size += len(p)
-	r.kept = append(r.kept, p[:min(len(p), r.most-len(r.kept))]...)
+	r.kept = append(r.kept, p[:min(len(p), r.limit-len(r.kept))]...)
 	return len(p), nil
 }
 
 // bytes returns the output, or an error if it exceeds the limit.
 func (r *result) bytes() ([]byte, error) {
-	if r.size > r.most {
-		return nil, fmt.Errorf("the output has %d bytes, but the job's max_result is %d", r.size, r.most)
+	if r.size > r.limit {
+		return nil, fmt.Errorf("the output has %d bytes, but the job's max_result is %d", r.size, r.limit)
 	}
 	return r.kept, nil
 }
@@ -98,13 +98,13 @@ func (t *tail) Write(p []byte) (int, error) {
 	for line := range bytes.Lines(p) {
 		t.line = append(t.line, line[:min(len(line), longestLine-len(t.line))]...)
 		if line[len(line)-1] == '\n' {
-			t.end()
+			t.finishLine()
 		}
 	}
 	return len(p), nil
 }
 
-func (t *tail) end() {
+func (t *tail) finishLine() {
 	if line := bytes.TrimSpace(t.line); len(line) > 0 {
 		t.last = bytes.Clone(line)
 	}
@@ -113,6 +113,6 @@ func (t *tail) end() {
 
 // String returns the last line.
 func (t *tail) String() string {
-	t.end()
+	t.finishLine()
 	return strings.ToValidUTF8(string(t.last), "?")
 }

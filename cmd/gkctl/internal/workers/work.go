@@ -86,11 +86,11 @@ GK_TOKEN, GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 || o.semaphore != "" {
 				return nil, cobra.ShellCompDirectiveDefault // completes the command and its files
 			}
-			return f.CompleteNames(cmd, args, begun)
+			return f.CompleteNames(cmd, args, prefix)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.line = args; o.semaphore == "" {
@@ -104,7 +104,7 @@ GK_TOKEN, GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 			return run(o, cmd.Context())
 		},
 	}
-	o.RegisterAsker(cmd)
+	o.RegisterCaller(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.semaphore, "semaphore", "", "`NAME` of the semaphore, if it is also the name of a subcommand: --semaphore list")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // fails only if there is no such flag
@@ -131,8 +131,8 @@ func (o *workOptions) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return o.f.Connected(context.WithoutCancel(ctx), func(_ context.Context, c *client.Client) error {
-		if err := w.admitted(c); err != nil || w.draining.Err() != nil {
+	return o.f.Connect(context.WithoutCancel(ctx), func(_ context.Context, c *client.Client) error {
+		if err := w.preflight(c); err != nil || w.draining.Err() != nil {
 			return err
 		}
 		return w.work(c)
@@ -153,9 +153,9 @@ func (o *workOptions) check() error {
 	return nil
 }
 
-// narrate reports progress if --verbose is set.
-func (o *workOptions) narrate(format string, args ...any) {
+// verbosef reports progress if --verbose is set.
+func (o *workOptions) verbosef(format string, args ...any) {
 	if o.verbose {
-		o.f.Say("gkctl: "+format, args...)
+		o.f.Logf("gkctl: "+format, args...)
 	}
 }

@@ -33,10 +33,10 @@ const (
 // worker is the state of a running gkctl work.
 type worker struct {
 	*workOptions
-	command  held.Command
-	draining context.Context //nolint:containedctx // ends with the first signal: no more tasks are taken
-	stopping context.Context //nolint:containedctx // ends with the second signal: commands stop
-	by       os.Signal       // the second signal; read after stopping has ended
+	command      held.Command
+	draining     context.Context //nolint:containedctx // ends with the first signal: no more tasks are taken
+	stopping     context.Context //nolint:containedctx // ends with the second signal: commands stop
+	secondSignal os.Signal       // the second signal; read after stopping has ended
 }
 
 // listen handles signals until end is called, so that they do not kill gkctl. After the second signal, signals have
@@ -58,11 +58,11 @@ func (w *worker) listen() (end func()) {
 					if w.grace != work.GraceUnlimited {
 						running = "will be stopped after " + w.grace.String()
 					}
-					w.f.Say("gkctl: %s: not taking any more tasks; running tasks %s", name(s), running)
+					w.f.Logf("gkctl: %s: not taking any more tasks; running tasks %s", name(s), running)
 					drain()
 				case s != syscall.SIGHUP: // a closing terminal sends several of them
-					w.f.Say("gkctl: %s: stopping commands and returning their tasks", name(s))
-					w.by = s
+					w.f.Logf("gkctl: %s: stopping commands and returning their tasks", name(s))
+					w.secondSignal = s
 					signal.Stop(signals)
 					stop()
 				}
@@ -87,8 +87,8 @@ func name(s os.Signal) string {
 	return s.String()
 }
 
-// admitted checks for errors that waiting would not resolve.
-func (w *worker) admitted(c *client.Client) error {
+// preflight checks for errors that waiting would not resolve.
+func (w *worker) preflight(c *client.Client) error {
 	ctx, cancel := w.f.Bounded(w.draining)
 	defer cancel()
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: w.semaphore})
@@ -99,7 +99,7 @@ func (w *worker) admitted(c *client.Client) error {
 		return err
 	}
 	if d := r.GetRecord().GetDefinition().GetDuration().AsDuration(); held.StopTime(w.killAfter) > d/2 {
-		return held.TooBrief(w.semaphore, d, w.killAfter)
+		return held.TooShort(w.semaphore, d, w.killAfter)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (w *worker) work(c *client.Client) error {
 	})
 	switch {
 	case w.stopping.Err() != nil:
-		return &ui.CodeError{Code: held.ExitCode(w.by)}
+		return &ui.CodeError{Code: held.ExitCode(w.secondSignal)}
 	case w.draining.Err() != nil:
 		return nil
 	}
@@ -126,22 +126,22 @@ func (w *worker) work(c *client.Client) error {
 }
 
 func (w *worker) denied(_ context.Context, d *client.DeniedError) {
-	w.f.Say("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
+	w.f.Logf("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 }
 
 // ended reports the outcome of a task.
 func (w *worker) ended(_ context.Context, r work.Report) {
-	which := taskName(r.Task)
+	label := taskName(r.Task)
 	switch r.Outcome {
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED:
-		w.f.Say("gkctl: %s failed: %s", which, words.Cell(r.Err.Error()))
+		w.f.Logf("gkctl: %s failed: %s", label, words.Cell(r.Err.Error()))
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
-		w.f.Say("gkctl: %s was returned: %s", which, words.Cell(r.Err.Error()))
+		w.f.Logf("gkctl: %s was returned: %s", label, words.Cell(r.Err.Error()))
 	default:
-		w.narrate("%s is done after %s", which, words.Elapsed(r.Took))
+		w.verbosef("%s is done after %s", label, words.Elapsed(r.Took))
 	}
 	if r.Unrecorded != nil {
-		w.f.Say("gkctl: the outcome of %s was not recorded: %s", which, words.Cell(r.Unrecorded.Error()))
+		w.f.Logf("gkctl: the outcome of %s was not recorded: %s", label, words.Cell(r.Unrecorded.Error()))
 	}
 }
 
@@ -215,7 +215,7 @@ func (w *worker) delay(ctx context.Context) {
 // signal all processes of the service, as systemd does without KillMode=mixed, and so does a host that shuts down. The
 // command may receive the signal before gkctl does.
 func (w *worker) interrupted(s child.State) bool {
-	if !held.Ends(syscall.Signal(s.Code - 128)) {
+	if !held.Terminates(syscall.Signal(s.Code - 128)) {
 		return false
 	}
 	timer := time.NewTimer(signalGap)
@@ -237,7 +237,7 @@ type running struct {
 }
 
 func (w *worker) start(ctx context.Context, t *work.Task) (r *running, err error) {
-	r = &running{result: &result{most: t.MaxResult()}, errors: &tail{to: w.f.Err}}
+	r = &running{result: &result{limit: t.MaxResult()}, errors: &tail{to: w.f.Err}}
 	if r.file, err = held.NewFile(); err != nil {
 		return nil, err
 	}
@@ -245,13 +245,13 @@ func (w *worker) start(ctx context.Context, t *work.Task) (r *running, err error
 		r.file.Remove()
 		return nil, err
 	}
-	which := taskName(t)
+	label := taskName(t)
 	r.process, err = held.Start(held.Spec{
 		Command: w.command, Permit: t.Permit(), Context: ctx, KillAfter: w.killAfter, File: r.file, Weight: w.weight,
-		Child:   child.Spec{Files: r.pipes.theirs()},
-		Env:     []string{"GK_JOB=" + t.Job(), "GK_TASK=" + strconv.Itoa(t.Index()), "GK_ATTEMPT=" + strconv.Itoa(t.Attempt())},
-		Say:     func(format string, args ...any) { w.f.Say("gkctl: %s: %s", which, fmt.Sprintf(format, args...)) },
-		Narrate: func(format string, args ...any) { w.narrate("%s: %s", which, fmt.Sprintf(format, args...)) },
+		Child:    child.Spec{Files: r.pipes.childEnds()},
+		Env:      []string{"GK_JOB=" + t.Job(), "GK_TASK=" + strconv.Itoa(t.Index()), "GK_ATTEMPT=" + strconv.Itoa(t.Attempt())},
+		Printf:   func(format string, args ...any) { w.f.Logf("gkctl: %s: %s", label, fmt.Sprintf(format, args...)) },
+		Verbosef: func(format string, args ...any) { w.verbosef("%s: %s", label, fmt.Sprintf(format, args...)) },
 	})
 	r.pipes.begin(t.Payload(), r.result, r.errors)
 	if err != nil {

@@ -26,9 +26,9 @@ const (
 	// statusEarlier: the refused peer belongs to an earlier incarnation of the same cluster, which has since been
 	// recovered or restored.
 	statusEarlier byte = 3
-	// statusAsk and statusTell: the body is a note; see Note.
-	statusAsk  byte = 4
-	statusTell byte = 5
+	// statusQuery and statusAnswer: the body is a note; see Note.
+	statusQuery  byte = 4
+	statusAnswer byte = 5
 )
 
 // maxBody limits how much an outsider can make this side read.
@@ -84,11 +84,11 @@ func (e *RefusedError) Error() string {
 }
 
 func writeHello(w io.Writer, h hello) error {
-	return writeMessage(w, statusWelcome, texts(h.Cluster, h.From, h.To, h.API, h.DataDir, h.Level, h.Clock))
+	return writeMessage(w, statusWelcome, encodeFields(h.Cluster, h.From, h.To, h.API, h.DataDir, h.Level, h.Clock))
 }
 
-// texts encodes fields as a body.
-func texts(fields ...string) (body []byte) {
+// encodeFields encodes fields as a body.
+func encodeFields(fields ...string) (body []byte) {
 	for _, s := range fields {
 		body = binary.BigEndian.AppendUint16(body, uint16(len(s)))
 		body = append(body, s...)
@@ -106,8 +106,8 @@ func writeRefusal(w io.Writer, why error) error {
 	return writeMessage(w, status, []byte(why.Error()))
 }
 
-// writeNothing refuses an outsider without giving a reason.
-func writeNothing(w io.Writer) error { return writeMessage(w, statusRefused, nil) }
+// writeEmptyRefusal refuses an outsider without giving a reason.
+func writeEmptyRefusal(w io.Writer) error { return writeMessage(w, statusRefused, nil) }
 
 func writeMessage(w io.Writer, status byte, body []byte) error {
 	if len(body) > maxBody {
@@ -159,7 +159,7 @@ func readHello(r io.Reader) (hello, error) {
 func parseHello(body []byte) (hello, error) {
 	var h hello
 	required := []*string{&h.Cluster, &h.From, &h.To, &h.API, &h.DataDir}
-	if err := parseTexts(body, required, &h.Level, &h.Clock); err != nil {
+	if err := parseFields(body, required, &h.Level, &h.Clock); err != nil {
 		return hello{}, err
 	}
 	if len(h.API) > maxAddress || tooLong(h.Cluster, h.From, h.To, h.DataDir, h.Level, h.Clock) {
@@ -168,9 +168,9 @@ func parseHello(body []byte) (hello, error) {
 	return h, nil
 }
 
-// parseTexts parses the fields of a body. Some are sent by every version, and others were added later.
-func parseTexts(body []byte, required []*string, later ...*string) error {
-	fields := append(slices.Clip(required), later...)
+// parseFields parses the fields of a body. Some are sent by every version, and others were added later.
+func parseFields(body []byte, required []*string, optional ...*string) error {
+	fields := append(slices.Clip(required), optional...)
 	for i := 0; len(body) > 0 || i < len(required); i++ {
 		if len(body) < 2 {
 			return errNotPeer
@@ -203,11 +203,11 @@ func (h *hello) level() uint32 {
 // ahead returns how far the sender's clock is ahead of this side's, or nil if the sender did not report its clock. The
 // sender responded between sentAt and sentAt+took according to this side's clock, so the result is accurate to within
 // half of took.
-func (h *hello) ahead(asked time.Time, took time.Duration) *time.Duration {
+func (h *hello) ahead(sentAt time.Time, took time.Duration) *time.Duration {
 	n, err := strconv.ParseInt(h.Clock, 10, 64)
 	if err != nil {
 		return nil
 	}
-	ahead := time.Unix(0, n).Sub(asked.Add(took / 2))
+	ahead := time.Unix(0, n).Sub(sentAt.Add(took / 2))
 	return &ahead
 }

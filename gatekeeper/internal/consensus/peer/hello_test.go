@@ -8,13 +8,13 @@ import (
 )
 
 func TestHello_RoundTrip(t *testing.T) {
-	said := hello{Cluster: "c", From: "a", To: "b", API: "x:1", DataDir: "f", Level: "2", Clock: "1700000000000000000"}
+	sent := hello{Cluster: "c", From: "a", To: "b", API: "x:1", DataDir: "f", Level: "2", Clock: "1700000000000000000"}
 	var b bytes.Buffer
-	if err := writeHello(&b, said); err != nil {
+	if err := writeHello(&b, sent); err != nil {
 		t.Fatal(err)
 	}
-	if heard, err := readHello(&b); err != nil || heard != said || heard.level() != 2 {
-		t.Errorf("read %+v, %v, want the written hello", heard, err)
+	if got, err := readHello(&b); err != nil || got != sent || got.level() != 2 {
+		t.Errorf("read %+v, %v, want the written hello", got, err)
 	}
 }
 

@@ -18,14 +18,14 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 	if err := l.secure(c, address, deadline); err != nil {
 		return err
 	}
-	asked, start := l.cfg.WallClock().Round(0), time.Now()
+	sentAt, start := l.cfg.WallClock().Round(0), time.Now()
 	if err := writeHello(c, l.hello(id)); err != nil {
 		return err
 	}
 	answer, err := readHello(c)
 	took := time.Since(start)
 	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Earlier {
-		l.cfg.Succeeded(fmt.Sprintf("%s at %s says: %s", id, address, refused.Reason))
+		l.cfg.OnSuccessor(fmt.Sprintf("%s at %s says: %s", id, address, refused.Reason))
 	}
 	if err != nil {
 		return l.explain(err)
@@ -33,9 +33,9 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 	if answer.From != id {
 		return fmt.Errorf("member %q answered", answer.From)
 	}
-	if err := l.objection(answer, true, answer.ahead(asked, took)); err != nil {
+	if err := l.checkHello(answer, true, answer.ahead(sentAt, took)); err != nil {
 		if l.cfg.Succeeds(answer.Cluster, l.cfg.Cluster) {
-			l.cfg.Succeeded(err.Error())
+			l.cfg.OnSuccessor(err.Error())
 		}
 		return err
 	}
@@ -60,7 +60,7 @@ func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 	}
 	secured := tls.Client(c.Conn, cfg)
 	switch err := secured.Handshake(); {
-	case closed(err):
+	case isClosed(err):
 		return errors.New("it closed the connection during the TLS handshake; if it does so again, it does not speak TLS: " +
 			"set --peer-tls-cert on all members, unless it is a different program")
 	case err != nil:
@@ -78,14 +78,14 @@ func (l *Layer) accept() {
 		if err == nil {
 			pause = 0
 			if c, err := l.track(raw); err == nil {
-				leave := l.waiting.enter(c)
-				l.accepter.Go(func() { l.welcome(c, leave) })
+				done := l.pending.enter(c)
+				l.accepter.Go(func() { l.welcome(c, done) })
 			}
 			continue
 		}
 		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 		select {
-		case <-l.open.Done():
+		case <-l.ctx.Done():
 			return
 		case <-time.After(pause): // out of file descriptors, for example
 			l.warnRateLimited("", "cannot accept peers", "error", err)
@@ -94,24 +94,24 @@ func (l *Layer) accept() {
 }
 
 // welcome performs the accepting side's handshake. A problem with the connection affects only this goroutine.
-func (l *Layer) welcome(c *conn, leave func()) {
+func (l *Layer) welcome(c *conn, done func()) {
 	err := l.answer(c)
-	leave()
+	done()
 	if errors.Is(err, errAnswered) {
 		c.Close()
 		return
 	}
 	if err != nil {
 		c.Close()
-		if l.cfg.Rejected != nil {
-			l.cfg.Rejected()
+		if l.cfg.OnReject != nil {
+			l.cfg.OnReject()
 		}
 		l.cfg.Logger.Debug("closed a connection to the peer port", "remote", c.RemoteAddr(), "error", err)
 		return
 	}
 	select {
 	case l.ready <- c:
-	case <-l.open.Done():
+	case <-l.ctx.Done():
 		c.Close()
 	}
 }
@@ -143,7 +143,7 @@ func (l *Layer) answer(c *conn) error {
 	switch status {
 	case statusWelcome:
 		h, err = parseHello(body)
-	case statusAsk:
+	case statusQuery:
 		note, err = parseNote(body)
 		h.From = note.From
 	default:
@@ -152,31 +152,31 @@ func (l *Layer) answer(c *conn) error {
 	if err != nil {
 		return err
 	}
-	proved := false
+	verified := false
 	if secured, ok := c.Conn.(*tls.Conn); ok {
-		if err := certs.ForServers(secured.ConnectionState().PeerCertificates[0]); err != nil {
+		if err := certs.CheckServerUsage(secured.ConnectionState().PeerCertificates[0]); err != nil {
 			l.warnRateLimited(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 			return errors.Join(err, writeRefusal(c, err))
 		}
-		proved = true
+		verified = true
 	}
-	if status == statusAsk {
-		return l.reply(c, note, proved)
+	if status == statusQuery {
+		return l.answerNote(c, note, verified)
 	}
-	return l.greet(c, h, proved)
+	return l.answerHello(c, h, verified)
 }
 
-// greet answers a hello.
-func (l *Layer) greet(c *conn, h hello, proved bool) error {
-	if err := l.objection(h, proved, nil); err != nil {
-		if l.cfg.Held == nil { // otherwise the peer has just connected too early
+// answerHello answers a hello.
+func (l *Layer) answerHello(c *conn, h hello, verified bool) error {
+	if err := l.checkHello(h, verified, nil); err != nil {
+		if l.cfg.HeldID == nil { // otherwise the peer has just connected too early
 			l.warnRateLimited(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		}
-		if !proved && !l.sharesSeed(h.Cluster) {
-			return errors.Join(err, writeNothing(c))
+		if !verified && !l.sharesSeed(h.Cluster) {
+			return errors.Join(err, writeEmptyRefusal(c))
 		}
 		if l.cfg.Succeeds(h.Cluster, l.cfg.Cluster) {
-			l.cfg.Claimed()
+			l.cfg.OnClaim()
 		}
 		return errors.Join(err, writeRefusal(c, err))
 	}
@@ -197,31 +197,31 @@ func hostOf(c net.Conn) string {
 
 // sharesSeed reports whether a cluster id has this cluster's seed. Only members and clients know the seed.
 func (l *Layer) sharesSeed(cluster string) bool {
-	if l.cfg.Held != nil {
-		held := l.cfg.Held()
+	if l.cfg.HeldID != nil {
+		held := l.cfg.HeldID()
 		return held != "" && held == cluster
 	}
 	return cluster == l.cfg.Cluster || l.cfg.Succeeds(cluster, l.cfg.Cluster) || l.cfg.Succeeds(l.cfg.Cluster, cluster)
 }
 
-// objection returns the reason to refuse the sender of h, or nil. For the other parameters, see Statement.
-func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
+// checkHello returns the reason to refuse the sender of h, or nil. For the other parameters, see Statement.
+func (l *Layer) checkHello(h hello, verified bool, ahead *time.Duration) error {
 	switch {
-	case l.cfg.Held != nil:
+	case l.cfg.HeldID != nil:
 		return fmt.Errorf("%s does not know yet that its cluster has been founded", l.cfg.ID)
 	case h.Cluster != l.cfg.Cluster:
-		return l.stranger(h)
+		return l.wrongClusterError(h)
 	case h.To != l.cfg.ID:
 		return fmt.Errorf("this is %s, not %s", l.cfg.ID, h.To)
 	case h.From == "" || h.From == l.cfg.ID:
 		return fmt.Errorf("%q is not another member's id", h.From)
 	}
-	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, DataDir: h.DataDir, Level: h.level(), Proved: proved, Ahead: ahead})
+	return l.cfg.CheckPeer(Statement{ID: h.From, APIAddress: h.API, DataDir: h.DataDir, Level: h.level(), Verified: verified, Ahead: ahead})
 }
 
-// stranger returns the error that refuses a peer from another cluster. If that is an earlier incarnation of this
+// wrongClusterError returns the error that refuses a peer from another cluster. If that is an earlier incarnation of this
 // cluster, the peer must stop.
-func (l *Layer) stranger(h hello) error {
+func (l *Layer) wrongClusterError(h hello) error {
 	reason := fmt.Sprintf("%s belongs to cluster %s, but %s to cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
 	if l.cfg.Succeeds(l.cfg.Cluster, h.Cluster) {
 		return &earlierError{reason}
@@ -236,19 +236,21 @@ func (l *Layer) hello(to string) hello {
 	}
 }
 
-// introductions limits the number of pending handshakes. If there are too many, the oldest one is closed to make room
+// pendingHandshakes limits the number of pending handshakes. If there are too many, the oldest one is closed to make room
 // for a new one.
-type introductions struct {
+type pendingHandshakes struct {
 	max int
 
 	mu   sync.Mutex // guards list
 	list *list.List // of *conn, in the order of arrival
 }
 
-func newIntroductions(max int) *introductions { return &introductions{max: max, list: list.New()} }
+func newPendingHandshakes(max int) *pendingHandshakes {
+	return &pendingHandshakes{max: max, list: list.New()}
+}
 
 // enter adds c and returns a function that removes it.
-func (i *introductions) enter(c *conn) (leave func()) {
+func (i *pendingHandshakes) enter(c *conn) (done func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.list.Len() >= i.max {

@@ -30,33 +30,33 @@ type Config struct {
 	TLS  certs.Files
 	// Timeout limits one handshake, TLS included. Default 2 s.
 	Timeout time.Duration
-	// MaxIntroductions is the maximum number of pending handshakes. Default 128.
-	MaxIntroductions int
-	Logger           *slog.Logger
+	// MaxPendingHandshakes is the maximum number of pending handshakes. Default 128.
+	MaxPendingHandshakes int
+	Logger               *slog.Logger
 	// Level is the newest feature level that this member supports, sent to peers.
 	Level uint32
 	// WallClock returns the time that this member reports to peers. Default: time.Now.
 	WallClock func() time.Time
-	// Held is set while this member has no cluster yet. It returns the id that the member has already stored, or "".
+	// HeldID is set while this member has no cluster yet. It returns the id that the member has already stored, or "".
 	// While it is set, all hello handshakes are refused.
-	Held func() string
-	// Asked answers a member that starts for the first time. An error refuses that member and is sent as the reason. By
+	HeldID func() string
+	// AnswerNote answers a member that starts for the first time. An error refuses that member and is sent as the reason. By
 	// default, the answer states that this member belongs to Cluster. It is not called for notes from this member
 	// itself, or for notes addressed to another member.
-	Asked func(Note) (Note, error)
-	// Meet is called with the statement of a peer of this cluster. An error refuses the peer.
-	Meet func(Statement) error
+	AnswerNote func(Note) (Note, error)
+	// CheckPeer is called with the statement of a peer of this cluster. An error refuses the peer.
+	CheckPeer func(Statement) error
 	// Succeeds reports whether the cluster id later belongs to a later incarnation of the cluster earlier. By default
 	// it returns false.
 	Succeeds func(later, earlier string) bool
-	// Succeeded is called with the peer's reason when a later incarnation of this cluster is running, so this server
+	// OnSuccessor is called with the peer's reason when a later incarnation of this cluster is running, so this server
 	// must stop. It is called only for answers from members that this side has dialed.
-	Succeeded func(reason string)
-	// Claimed is called when an incoming peer claims to belong to a later incarnation of this cluster. Anyone can claim
+	OnSuccessor func(reason string)
+	// OnClaim is called when an incoming peer claims to belong to a later incarnation of this cluster. Anyone can claim
 	// that, so the members must be dialed.
-	Claimed func()
+	OnClaim func()
 	// Rejected, if set, is called for each accepted connection that was closed without a completed handshake.
-	Rejected func()
+	OnReject func()
 }
 
 // Statement is what a peer of this cluster reports about itself.
@@ -64,10 +64,10 @@ type Statement struct {
 	ID, APIAddress string
 	DataDir        string // the number drawn when its data directory was created
 	Level          uint32 // the newest feature level that it supports
-	// Proved means that this side dialed the member at the address that the cluster knows for it, or that the peer
+	// Verified means that this side dialed the member at the address that the cluster knows for it, or that the peer
 	// presented a certificate issued by the cluster's authority. Otherwise, anyone who knows the cluster's id may have
 	// made the statement.
-	Proved bool
+	Verified bool
 	// Ahead is how far the peer's wall clock is ahead of this member's. It is nil unless this side dialed the peer and
 	// the peer reported its clock.
 	Ahead *time.Duration
@@ -78,10 +78,10 @@ type Statement struct {
 type Layer struct {
 	cfg      Config
 	ready    chan net.Conn
-	open     context.Context // ends when the layer is closed
-	close    context.CancelFunc
+	ctx      context.Context // ends when the layer is closed
+	cancel   context.CancelFunc
 	accepter sync.WaitGroup
-	waiting  *introductions
+	pending  *pendingHandshakes
 	tls      *tlsfiles.Latest // for Config.TLS
 
 	mu         sync.Mutex // guards conns and lastLogged
@@ -96,8 +96,8 @@ func New(cfg Config) *Layer {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 2 * time.Second
 	}
-	if cfg.MaxIntroductions == 0 {
-		cfg.MaxIntroductions = 128
+	if cfg.MaxPendingHandshakes == 0 {
+		cfg.MaxPendingHandshakes = 128
 	}
 	if cfg.Dial == nil {
 		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
@@ -111,20 +111,20 @@ func New(cfg Config) *Layer {
 	if cfg.Succeeds == nil {
 		cfg.Succeeds = func(string, string) bool { return false }
 	}
-	if cfg.Succeeded == nil {
-		cfg.Succeeded = func(string) {}
+	if cfg.OnSuccessor == nil {
+		cfg.OnSuccessor = func(string) {}
 	}
-	if cfg.Claimed == nil {
-		cfg.Claimed = func() {}
+	if cfg.OnClaim == nil {
+		cfg.OnClaim = func() {}
 	}
-	open, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	l := &Layer{
 		cfg:        cfg,
 		ready:      make(chan net.Conn),
-		open:       open,
-		close:      cancel,
-		waiting:    newIntroductions(cfg.MaxIntroductions),
-		tls:        tlsfiles.Unread(cfg.TLS.Peer),
+		ctx:        ctx,
+		cancel:     cancel,
+		pending:    newPendingHandshakes(cfg.MaxPendingHandshakes),
+		tls:        tlsfiles.NewUnread(cfg.TLS.Peer),
 		conns:      make(map[*conn]struct{}),
 		lastLogged: make(map[string]time.Time),
 	}
@@ -143,7 +143,7 @@ func (l *Layer) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.ready:
 		return c, nil
-	case <-l.open.Done():
+	case <-l.ctx.Done():
 		return nil, net.ErrClosed
 	}
 }
@@ -155,7 +155,7 @@ func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn
 	if !ok {
 		return nil, fmt.Errorf("peer: dial %q: the member id is missing", target)
 	}
-	ctx, cancel := context.WithTimeout(l.open, min(timeout, l.cfg.Timeout))
+	ctx, cancel := context.WithTimeout(l.ctx, min(timeout, l.cfg.Timeout))
 	defer cancel()
 	c, err := l.connect(ctx, id, address)
 	if err != nil {
@@ -181,7 +181,7 @@ func (l *Layer) connect(ctx context.Context, id, address string) (*conn, error) 
 // Close stops accepting and closes every connection, including those held by Raft's transport, which would leave the
 // accepted ones open.
 func (l *Layer) Close() error {
-	l.close()
+	l.cancel()
 	err := l.cfg.Listener.Close()
 	l.mu.Lock()
 	conns := l.conns
@@ -235,23 +235,23 @@ const maxWarned = 128
 
 // warnRateLimited logs a warning about a peer or another host at most once a minute, because Raft retries many times
 // per second.
-func (l *Layer) warnRateLimited(about, msg string, args ...any) {
+func (l *Layer) warnRateLimited(key, msg string, args ...any) {
 	now := time.Now()
 	l.mu.Lock()
-	last, seen := l.lastLogged[about]
-	silent := seen && now.Sub(last) < time.Minute
-	if !silent {
+	last, seen := l.lastLogged[key]
+	suppress := seen && now.Sub(last) < time.Minute
+	if !suppress {
 		for who, when := range l.lastLogged { // forget old ones
 			if now.Sub(when) >= time.Minute {
 				delete(l.lastLogged, who)
 			}
 		}
-		if silent = len(l.lastLogged) >= maxWarned; !silent {
-			l.lastLogged[about] = now
+		if suppress = len(l.lastLogged) >= maxWarned; !suppress {
+			l.lastLogged[key] = now
 		}
 	}
 	l.mu.Unlock()
-	if silent {
+	if suppress {
 		l.cfg.Logger.Debug(msg, args...)
 		return
 	}

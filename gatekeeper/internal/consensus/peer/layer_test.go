@@ -24,29 +24,29 @@ type host struct {
 	addr     string
 	rejected chan struct{}
 
-	mu  sync.Mutex // guards the fields below
-	met map[string]string
-	log bytes.Buffer
+	mu         sync.Mutex // guards the fields below
+	statements map[string]string
+	log        bytes.Buffer
 }
 
-func open(t *testing.T, id string, adjust func(*Config)) *host {
+func newHost(t *testing.T, id string, adjust func(*Config)) *host {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{addr: listener.Addr().String(), rejected: make(chan struct{}, 1000), met: make(map[string]string)}
+	h := &host{addr: listener.Addr().String(), rejected: make(chan struct{}, 1000), statements: make(map[string]string)}
 	cfg := Config{
 		Cluster: "c1", ID: id, APIAddress: id + ":7420", DataDir: "dir-" + id,
 		Advertise: h.addr, Listener: listener,
 		Logger:   slog.New(slog.NewTextHandler(lockedWriter{h}, nil)),
-		Rejected: func() { h.rejected <- struct{}{} },
-		Meet: func(s Statement) error {
+		OnReject: func() { h.rejected <- struct{}{} },
+		CheckPeer: func(s Statement) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.met[s.ID] = s.APIAddress + " " + s.DataDir
-			if s.Proved {
-				h.met[s.ID] += " verified"
+			h.statements[s.ID] = s.APIAddress + " " + s.DataDir
+			if s.Verified {
+				h.statements[s.ID] += " verified"
 			}
 			return nil
 		},
@@ -71,10 +71,10 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 	return w.h.log.Write(p)
 }
 
-func (h *host) metAs(id string) string {
+func (h *host) statementFrom(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.met[id]
+	return h.statements[id]
 }
 
 func (h *host) logged() string {
@@ -101,23 +101,23 @@ func talk(t *testing.T, from, to *host, toID string) {
 	}
 	defer server.Close()
 	for _, pair := range [][2]net.Conn{{client, server}, {server, client}} {
-		word := make([]byte, 5)
+		buf := make([]byte, 5)
 		if _, err := pair[0].Write([]byte("hello")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadFull(pair[1], word); err != nil || string(word) != "hello" {
-			t.Fatalf("read %q, %v", word, err)
+		if _, err := io.ReadFull(pair[1], buf); err != nil || string(buf) != "hello" {
+			t.Fatalf("read %q, %v", buf, err)
 		}
 	}
 }
 
-func TestDial_BothSidesMeetEachOther(t *testing.T) {
-	a, b := open(t, "a", nil), open(t, "b", nil)
+func TestDial_BothSidesReceiveStatements(t *testing.T) {
+	a, b := newHost(t, "a", nil), newHost(t, "b", nil)
 	talk(t, a, b, "b")
-	if got := b.metAs("a"); got != "a:7420 dir-a" {
+	if got := b.statementFrom("a"); got != "a:7420 dir-a" {
 		t.Errorf("b received the statement %q from a", got)
 	}
-	if got := a.metAs("b"); got != "b:7420 dir-b verified" {
+	if got := a.statementFrom("b"); got != "b:7420 dir-b verified" {
 		t.Errorf("a received the statement %q from b", got)
 	}
 	if got := a.Addr().String(); got != a.addr {
@@ -126,8 +126,8 @@ func TestDial_BothSidesMeetEachOther(t *testing.T) {
 }
 
 func TestDial_OtherCluster_RefusalHidesTheReasonAndPointsToTheLog(t *testing.T) {
-	a := open(t, "a", func(c *Config) { c.Cluster = "c2" })
-	b := open(t, "b", nil)
+	a := newHost(t, "a", func(c *Config) { c.Cluster = "c2" })
+	b := newHost(t, "b", nil)
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
 	if !ok || refused.Reason != "" || strings.Contains(err.Error(), "c1") || !strings.Contains(err.Error(), "its log says why") {
@@ -150,12 +150,12 @@ func laterIncarnations(c *Config) {
 	c.Succeeds = func(later, earlier string) bool { return later > earlier && later[0] == 'c' && earlier[0] == 'c' }
 }
 
-func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
+func TestAccept_ClaimsALaterIncarnation_OnlyTriggersDialing(t *testing.T) {
 	claimed := make(chan struct{}, 1)
-	b := open(t, "b", func(c *Config) {
+	b := newHost(t, "b", func(c *Config) {
 		laterIncarnations(c)
-		c.Claimed = func() { claimed <- struct{}{} }
-		c.Succeeded = func(said string) { t.Errorf("OnSuccessor was called with %q", said) }
+		c.OnClaim = func() { claimed <- struct{}{} }
+		c.OnSuccessor = func(reported string) { t.Errorf("OnSuccessor was called with %q", reported) }
 	})
 	conn, err := net.Dial("tcp", b.addr)
 	if err != nil {
@@ -173,26 +173,26 @@ func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
 }
 
 func TestDial_MemberOfALaterIncarnation_IsBelieved(t *testing.T) {
-	said := make(chan string, 1)
-	a := open(t, "a", func(c *Config) {
+	reported := make(chan string, 1)
+	a := newHost(t, "a", func(c *Config) {
 		laterIncarnations(c)
-		c.Succeeded = func(reason string) { said <- reason }
+		c.OnSuccessor = func(reason string) { reported <- reason }
 	})
-	b := open(t, "b", func(c *Config) {
+	b := newHost(t, "b", func(c *Config) {
 		laterIncarnations(c)
 		c.Cluster = "c2"
 	})
 	if _, err := dial(a, "b", b); err == nil {
 		t.Error("a member of a later incarnation accepted one of an earlier incarnation")
 	}
-	if got := <-said; !strings.Contains(got, "c2") || !strings.Contains(got, b.addr) {
+	if got := <-reported; !strings.Contains(got, "c2") || !strings.Contains(got, b.addr) {
 		t.Errorf("OnSuccessor received %q, want the cluster and the address of b", got)
 	}
 	<-b.rejected
 }
 
-func TestTell_ManyStrangers_MemoryIsBounded(t *testing.T) {
-	b := open(t, "b", nil)
+func TestWarnRateLimited_ManyHosts_MemoryIsBounded(t *testing.T) {
+	b := newHost(t, "b", nil)
 	for i := range 3 * maxWarned {
 		b.warnRateLimited(fmt.Sprint(i), "refused a peer")
 	}
@@ -204,7 +204,7 @@ func TestTell_ManyStrangers_MemoryIsBounded(t *testing.T) {
 }
 
 func TestDial_OtherMember_IsRefused(t *testing.T) {
-	a, b := open(t, "a", nil), open(t, "b", nil)
+	a, b := newHost(t, "a", nil), newHost(t, "b", nil)
 	if _, err := dial(a, "c", b); err == nil || !strings.Contains(err.Error(), "this is b, not c") {
 		t.Errorf("dial = %v, want a refusal that names both members", err)
 	}
@@ -212,8 +212,8 @@ func TestDial_OtherMember_IsRefused(t *testing.T) {
 }
 
 // The dialing side refuses a server that does not check the intended member id itself.
-func TestDial_AnotherMemberAnswers_IsRefusedByTheDialingSide(t *testing.T) {
-	a := open(t, "a", nil)
+func TestDial_AnotherMemberAnswers_DialerRefusesIt(t *testing.T) {
+	a := newHost(t, "a", nil)
 	for answer, want := range map[hello]string{
 		{Cluster: "c1", From: "b", To: "a"}: `member "b" answered`,
 		{Cluster: "c2", From: "c", To: "a"}: "to cluster c2",
@@ -243,10 +243,10 @@ func TestDial_AnotherMemberAnswers_IsRefusedByTheDialingSide(t *testing.T) {
 	}
 }
 
-func TestDial_MeetObjects_IsRefused(t *testing.T) {
-	a := open(t, "a", nil)
-	b := open(t, "b", func(c *Config) {
-		c.Meet = func(Statement) error { return errors.New("its directory is new") }
+func TestDial_CheckPeerFails_IsRefused(t *testing.T) {
+	a := newHost(t, "a", nil)
+	b := newHost(t, "b", func(c *Config) {
+		c.CheckPeer = func(Statement) error { return errors.New("its directory is new") }
 	})
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
@@ -256,9 +256,9 @@ func TestDial_MeetObjects_IsRefused(t *testing.T) {
 }
 
 func TestDial_RemovedMember_GetsErrRemoved(t *testing.T) {
-	a := open(t, "a", nil)
-	b := open(t, "b", func(c *Config) {
-		c.Meet = func(s Statement) error { return fmt.Errorf("%s: %w", s.ID, ErrRemoved) }
+	a := newHost(t, "a", nil)
+	b := newHost(t, "b", func(c *Config) {
+		c.CheckPeer = func(s Statement) error { return fmt.Errorf("%s: %w", s.ID, ErrRemoved) }
 	})
 	_, err := dial(a, "b", b)
 	if refused, ok := errors.AsType[*RefusedError](err); !ok || !refused.Removed || !strings.Contains(refused.Reason, "a: it was removed") {
@@ -267,8 +267,8 @@ func TestDial_RemovedMember_GetsErrRemoved(t *testing.T) {
 }
 
 func TestAccept_Garbage_IsRejected(t *testing.T) {
-	a := open(t, "a", nil)
-	b := open(t, "b", func(c *Config) { c.Timeout = 300 * time.Millisecond })
+	a := newHost(t, "a", nil)
+	b := newHost(t, "b", func(c *Config) { c.Timeout = 300 * time.Millisecond })
 	long := "gkpeer\x00\x01\x00\xff\xff" + strings.Repeat("x", 70000)
 	for _, garbage := range []string{"", "GET / HTTP/1.1\r\n\r\n", "gkpeer\x00\x02\x00\x00\x00", long,
 		"gkpeer\x00\x01\x00\x00\x02\xff\xff", "gkpeer\x00\x01\x07\x00\x00", strings.Repeat("\x00", 5000)} {
@@ -288,8 +288,8 @@ func TestAccept_Garbage_IsRejected(t *testing.T) {
 }
 
 func TestAccept_TooManySilentConnections_OldestAreClosed(t *testing.T) {
-	a := open(t, "a", nil)
-	b := open(t, "b", func(c *Config) { c.Timeout = time.Hour; c.MaxIntroductions = 8 })
+	a := newHost(t, "a", nil)
+	b := newHost(t, "b", func(c *Config) { c.Timeout = time.Hour; c.MaxPendingHandshakes = 8 })
 	for range 20 {
 		conn, err := net.Dial("tcp", b.addr)
 		if err != nil {
@@ -304,7 +304,7 @@ func TestAccept_TooManySilentConnections_OldestAreClosed(t *testing.T) {
 }
 
 func TestClose_ClosesAcceptedConnections(t *testing.T) {
-	a, b := open(t, "a", nil), open(t, "b", nil)
+	a, b := newHost(t, "a", nil), newHost(t, "b", nil)
 	client, err := dial(a, "b", b)
 	if err != nil {
 		t.Fatal(err)
@@ -349,9 +349,9 @@ func FuzzReadHello(f *testing.F) {
 			}
 			return
 		}
-		again, err := readHello(&written)
-		if err != nil || again != h || written.Len() > 0 {
-			t.Errorf("%+v was read back as %+v with %d bytes left (%v); the original is %q", h, again, written.Len(), err, data)
+		reread, err := readHello(&written)
+		if err != nil || reread != h || written.Len() > 0 {
+			t.Errorf("%+v was read back as %+v with %d bytes left (%v); the original is %q", h, reread, written.Len(), err, data)
 		}
 	})
 }

@@ -30,19 +30,19 @@ const (
 	// Empty: the member's data directory contains nothing.
 	Empty State = "empty"
 	// Holds: the member has stored the id of a cluster that it has not founded. It has never voted.
-	Holds State = "holds"
+	HoldsID State = "holds"
 	// Founded: the member belongs to a cluster, and may have voted and have data.
 	Founded State = "founded"
 )
 
 func writeNote(w io.Writer, status byte, n Note) error {
-	return writeMessage(w, status, texts(n.Cluster, n.From, n.To, n.Set, string(n.State)))
+	return writeMessage(w, status, encodeFields(n.Cluster, n.From, n.To, n.Set, string(n.State)))
 }
 
 func parseNote(body []byte) (Note, error) {
 	var n Note
 	var state string
-	if err := parseTexts(body, []*string{&n.Cluster, &n.From, &n.To, &n.Set, &state}); err != nil {
+	if err := parseFields(body, []*string{&n.Cluster, &n.From, &n.To, &n.Set, &state}); err != nil {
 		return Note{}, err
 	}
 	if tooLong(n.Cluster, n.From, n.To, n.Set, state) {
@@ -55,50 +55,50 @@ func parseNote(body []byte) (Note, error) {
 // errAnswered ends a connection after a note has been answered.
 var errAnswered = errors.New("peer: answered")
 
-// reply answers a note and ends the connection.
-func (l *Layer) reply(c *conn, n Note, proved bool) error {
-	answer, err := l.founded(n, proved), error(nil)
+// answerNote answers a note and ends the connection.
+func (l *Layer) answerNote(c *conn, n Note, verified bool) error {
+	answer, err := l.foundedNote(n, verified), error(nil)
 	switch {
 	case n.From == "" || n.From == l.cfg.ID:
 		err = fmt.Errorf("%q is not another member's id", n.From)
 	case n.To != l.cfg.ID:
 		err = fmt.Errorf("this is %s, not %s", l.cfg.ID, n.To)
-	case l.cfg.Asked != nil:
-		answer, err = l.cfg.Asked(n)
+	case l.cfg.AnswerNote != nil:
+		answer, err = l.cfg.AnswerNote(n)
 	}
 	if err != nil {
-		if l.cfg.Held == nil && !proved && !l.sharesSeed(n.Cluster) {
-			return errors.Join(err, writeNothing(c))
+		if l.cfg.HeldID == nil && !verified && !l.sharesSeed(n.Cluster) {
+			return errors.Join(err, writeEmptyRefusal(c))
 		}
 		return errors.Join(err, writeRefusal(c, err))
 	}
-	if err := writeNote(c, statusTell, answer); err != nil {
+	if err := writeNote(c, statusAnswer, answer); err != nil {
 		return err
 	}
 	return errAnswered
 }
 
-// founded returns the answer of a member that has a cluster. It hides the cluster from an outsider.
-func (l *Layer) founded(n Note, proved bool) Note {
+// foundedNote returns the answer of a member that has a cluster. It hides the cluster from an outsider.
+func (l *Layer) foundedNote(n Note, verified bool) Note {
 	answer := Note{From: l.cfg.ID, To: n.From, State: Founded}
-	if proved || l.sharesSeed(n.Cluster) {
+	if verified || l.sharesSeed(n.Cluster) {
 		answer.Cluster = l.cfg.Cluster
 	}
 	return answer
 }
 
-// Ask queries the member n.To at address, on a separate connection. It returns only that member's answer to this query.
-func (l *Layer) Ask(ctx context.Context, address string, n Note) (Note, error) {
+// Query queries the member n.To at address, on a separate connection. It returns only that member's answer to this query.
+func (l *Layer) Query(ctx context.Context, address string, n Note) (Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()
-	answer, err := l.ask(ctx, address, n)
+	answer, err := l.query(ctx, address, n)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) { // more useful than the error from the closed connection
 		err = fmt.Errorf("no answer within %v", l.cfg.Timeout)
 	}
 	return answer, err
 }
 
-func (l *Layer) ask(ctx context.Context, address string, n Note) (Note, error) {
+func (l *Layer) query(ctx context.Context, address string, n Note) (Note, error) {
 	c, err := l.connect(ctx, n.To, address)
 	if err != nil {
 		return Note{}, err
@@ -109,16 +109,16 @@ func (l *Layer) ask(ctx context.Context, address string, n Note) (Note, error) {
 	if err := l.secure(c, address, deadline); err != nil {
 		return Note{}, err
 	}
-	if err := writeNote(c, statusAsk, n); err != nil && !closed(err) { // otherwise the answer gives the reason
+	if err := writeNote(c, statusQuery, n); err != nil && !isClosed(err) { // otherwise the answer gives the reason
 		return Note{}, err
 	}
 	status, body, err := readMessage(c)
 	switch {
-	case closed(err):
+	case isClosed(err):
 		return Note{}, l.errClosed()
 	case err != nil:
 		return Note{}, l.explain(err)
-	case status != statusTell:
+	case status != statusAnswer:
 		return Note{}, errNotPeer
 	}
 	answer, err := parseNote(body)

@@ -13,28 +13,28 @@ import (
 )
 
 // startingMember returns the layer of a member that has no cluster yet and holds the given id, or none.
-func startingMember(t *testing.T, id, holds string) *host {
-	return open(t, id, func(c *Config) {
+func startingMember(t *testing.T, id, heldID string) *host {
+	return newHost(t, id, func(c *Config) {
 		c.Cluster = ""
-		c.Held = func() string { return holds }
-		c.Asked = func(n Note) (Note, error) {
+		c.HeldID = func() string { return heldID }
+		c.AnswerNote = func(n Note) (Note, error) {
 			if n.Set != "set" {
 				return Note{}, errors.New("another set")
 			}
-			return Note{Cluster: holds, From: id, To: n.From, Set: "set", State: Holds}, nil
+			return Note{Cluster: heldID, From: id, To: n.From, Set: "set", State: HoldsID}, nil
 		}
 	})
 }
 
-func ask(h *host, to string, at *host, n Note) (Note, error) {
+func query(h *host, to string, at *host, n Note) (Note, error) {
 	n.From, n.To = h.cfg.ID, to
-	return h.Ask(context.Background(), at.addr, n)
+	return h.Query(context.Background(), at.addr, n)
 }
 
-func TestAsk_StartingMember_IsAnswered(t *testing.T) {
+func TestQuery_StartingMember_IsAnswered(t *testing.T) {
 	a, b := startingMember(t, "a", ""), startingMember(t, "b", "c1")
-	answer, err := ask(a, "b", b, Note{Set: "set", State: Empty})
-	if want := (Note{Cluster: "c1", From: "b", To: "a", Set: "set", State: Holds}); err != nil || answer != want {
+	answer, err := query(a, "b", b, Note{Set: "set", State: Empty})
+	if want := (Note{Cluster: "c1", From: "b", To: "a", Set: "set", State: HoldsID}); err != nil || answer != want {
 		t.Errorf("Query() = %+v, %v, want the state of b", answer, err)
 	}
 	for name, test := range map[string]struct {
@@ -48,25 +48,25 @@ func TestAsk_StartingMember_IsAnswered(t *testing.T) {
 		if name == "itself" {
 			from = startingMember(t, "b", "")
 		}
-		if _, err := ask(from, test.to, b, Note{Set: test.set}); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), test.want) {
+		if _, err := query(from, test.to, b, Note{Set: test.set}); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), test.want) {
 			t.Errorf("%s: Query() = %v", name, err)
 		}
 	}
 }
 
 // The members of a new cluster were given different TLS files, or one of them was given none.
-func TestAsk_DifferentTLSFiles_SaysWhichFlagsToCompare(t *testing.T) {
+func TestQuery_DifferentTLSFiles_NamesTheFlagsToCompare(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	good := ca.issue(t, "127.0.0.1")
 	swapped := good
 	swapped.CA = other.file // does not trust its peers, but they trust it
-	stranger := other.issue(t, "127.0.0.1")
-	stranger.CA = ca.file // trusts its peers, but they do not trust it
-	begin := func(id string, files certs.Files) *host {
-		return open(t, id, func(c *Config) {
+	untrusted := other.issue(t, "127.0.0.1")
+	untrusted.CA = ca.file // trusts its peers, but they do not trust it
+	start := func(id string, files certs.Files) *host {
+		return newHost(t, id, func(c *Config) {
 			c.Cluster, c.TLS = "", files
-			c.Held = func() string { return "" }
-			c.Asked = func(n Note) (Note, error) { return Note{From: id, To: n.From, Set: "set", State: Empty}, nil }
+			c.HeldID = func() string { return "" }
+			c.AnswerNote = func(n Note) (Note, error) { return Note{From: id, To: n.From, Set: "set", State: Empty}, nil }
 		})
 	}
 	for name, test := range map[string]struct {
@@ -74,12 +74,12 @@ func TestAsk_DifferentTLSFiles_SaysWhichFlagsToCompare(t *testing.T) {
 		want []string
 	}{
 		"trusts another authority":           {swapped, good, []string{"compare --peer-tls-ca", other.file}},
-		"certificate from another authority": {stranger, good, []string{"it rejects the certificate", stranger.Cert, "compare --peer-tls-ca"}},
+		"certificate from another authority": {untrusted, good, []string{"it rejects the certificate", untrusted.Cert, "compare --peer-tls-ca"}},
 		"only the other member has TLS":      {certs.Files{}, good, []string{"it uses TLS, and this server does not", "--peer-tls-cert"}},
 		"only this member has TLS":           {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
 	} {
-		a, b := begin("a", test.a), begin("b", test.b)
-		_, err := ask(a, "b", b, Note{Set: "set", State: Empty})
+		a, b := start("a", test.a), start("b", test.b)
+		_, err := query(a, "b", b, Note{Set: "set", State: Empty})
 		for _, want := range test.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: got error %v, want %q", name, err, want)
@@ -89,16 +89,16 @@ func TestAsk_DifferentTLSFiles_SaysWhichFlagsToCompare(t *testing.T) {
 }
 
 // A member of a cluster reveals that it belongs to one, but it names the cluster only to peers that know the id.
-func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
-	b := open(t, "b", nil)
+func TestQuery_MemberOfACluster_HidesTheClusterFromOutsiders(t *testing.T) {
+	b := newHost(t, "b", nil)
 	a := startingMember(t, "a", "")
-	if answer, err := ask(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
+	if answer, err := query(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
 		t.Errorf("an outsider received the answer %+v, %v", answer, err)
 	}
-	if answer, err := ask(a, "b", b, Note{Cluster: "c1", Set: "set", State: Holds}); err != nil || answer.Cluster != "c1" || answer.State != Founded {
+	if answer, err := query(a, "b", b, Note{Cluster: "c1", Set: "set", State: HoldsID}); err != nil || answer.Cluster != "c1" || answer.State != Founded {
 		t.Errorf("a peer that knows the id received the answer %+v, %v", answer, err)
 	}
-	refused, ok := errors.AsType[*RefusedError](func() error { _, err := ask(a, "x", b, Note{}); return err }())
+	refused, ok := errors.AsType[*RefusedError](func() error { _, err := query(a, "x", b, Note{}); return err }())
 	if !ok || refused.Reason != "" {
 		t.Errorf("an outsider that expects another member received %v, want a refusal without a reason", refused)
 	}
@@ -106,28 +106,28 @@ func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
 
 // Peers of the same cluster learn that this member has not started yet.
 func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
-	peerOf := open(t, "a", nil)
-	for holds, want := range map[string]string{"c1": "does not know yet that its cluster has been founded", "": "without a reason", "c2": "without a reason"} {
-		b := startingMember(t, "b", holds)
-		if _, err := dial(peerOf, "b", b); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("holding %q: dial = %v", holds, err)
+	member := newHost(t, "a", nil)
+	for heldID, want := range map[string]string{"c1": "does not know yet that its cluster has been founded", "": "without a reason", "c2": "without a reason"} {
+		b := startingMember(t, "b", heldID)
+		if _, err := dial(member, "b", b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("holding %q: dial = %v", heldID, err)
 		}
 	}
-	nobody := open(t, "n", func(c *Config) { c.Cluster = "" })
-	if _, err := dial(nobody, "b", startingMember(t, "b", "")); err == nil {
+	noCluster := newHost(t, "n", func(c *Config) { c.Cluster = "" })
+	if _, err := dial(noCluster, "b", startingMember(t, "b", "")); err == nil {
 		t.Error("two members without a cluster accepted each other as peers")
 	}
 }
 
 // A server whose version does not know notes closes the connection.
-func TestAsk_ServerWithoutNotes_ErrorSaysSo(t *testing.T) {
+func TestQuery_ServerWithoutNotes_ErrorExplainsIt(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := make(chan struct{})
+	serverDone := make(chan struct{})
 	go func() {
-		defer close(old)
+		defer close(serverDone)
 		c, err := listener.Accept()
 		if err == nil {
 			_, _, _ = readMessage(c)
@@ -135,30 +135,30 @@ func TestAsk_ServerWithoutNotes_ErrorSaysSo(t *testing.T) {
 		}
 	}()
 	a := startingMember(t, "a", "")
-	if _, err := a.Ask(t.Context(), listener.Addr().String(), Note{From: "a", To: "b"}); err == nil || !strings.Contains(err.Error(), "whose version does not answer") {
+	if _, err := a.Query(t.Context(), listener.Addr().String(), Note{From: "a", To: "b"}); err == nil || !strings.Contains(err.Error(), "whose version does not answer") {
 		t.Errorf("Query() = %v", err)
 	}
 	listener.Close()
-	<-old
+	<-serverDone
 }
 
 func TestNote_RoundTrip(t *testing.T) {
-	said := Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Founded}
+	sent := Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Founded}
 	var b bytes.Buffer
-	if err := writeNote(&b, statusAsk, said); err != nil {
+	if err := writeNote(&b, statusQuery, sent); err != nil {
 		t.Fatal(err)
 	}
 	if golden := "gkpeer\x00\x01\x04\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01s\x00\x07founded"; b.String() != golden {
 		t.Errorf("the frozen format is %q, want %q", b.String(), golden)
 	}
 	status, body, err := readMessage(&b)
-	if err != nil || status != statusAsk {
+	if err != nil || status != statusQuery {
 		t.Fatal(status, err)
 	}
-	if heard, err := parseNote(append(body, texts("a later field")...)); err != nil || heard != said {
-		t.Errorf("parsed %+v, %v, want the written note", heard, err)
+	if got, err := parseNote(append(body, encodeFields("a later field")...)); err != nil || got != sent {
+		t.Errorf("parsed %+v, %v, want the written note", got, err)
 	}
-	for _, broken := range [][]byte{nil, texts("c", "a", "b", "s"), texts(strings.Repeat("x", 65), "a", "b", "s", "empty"), append(texts("c", "a", "b", "s", "empty"), 0)} {
+	for _, broken := range [][]byte{nil, encodeFields("c", "a", "b", "s"), encodeFields(strings.Repeat("x", 65), "a", "b", "s", "empty"), append(encodeFields("c", "a", "b", "s", "empty"), 0)} {
 		if _, err := parseNote(broken); err == nil {
 			t.Errorf("parseNote(%q) succeeded, want an error", broken)
 		}
@@ -172,7 +172,7 @@ func TestNote_RoundTrip(t *testing.T) {
 // again.
 func FuzzParseNote(f *testing.F) {
 	var b bytes.Buffer
-	_ = writeNote(&b, statusAsk, Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Holds})
+	_ = writeNote(&b, statusQuery, Note{Cluster: "c", From: "a", To: "b", Set: "s", State: HoldsID})
 	f.Add(b.Bytes())
 	f.Add([]byte("gkpeer\x00\x04\x00\x02\x00\x00"))
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
@@ -187,15 +187,15 @@ func FuzzParseNote(f *testing.F) {
 			return
 		}
 		var written bytes.Buffer
-		if err := writeNote(&written, statusAsk, n); err != nil {
+		if err := writeNote(&written, statusQuery, n); err != nil {
 			t.Fatalf("%+v: %v", n, err)
 		}
 		_, body, err = readMessage(&written)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := parseNote(body); err != nil || again != n {
-			t.Errorf("%+v was read back as %+v, %v", n, again, err)
+		if reread, err := parseNote(body); err != nil || reread != n {
+			t.Errorf("%+v was read back as %+v, %v", n, reread, err)
 		}
 	})
 }

@@ -82,33 +82,33 @@ func writePEM(t *testing.T, kind string, der []byte) string {
 
 func withTLS(f certs.Files) func(*Config) { return func(c *Config) { c.TLS = f } }
 
-func TestTLS_SameAuthority_Talks(t *testing.T) {
+func TestTLS_SameAuthority_Connects(t *testing.T) {
 	ca := newAuthority(t)
-	a, b := open(t, "a", withTLS(ca.issue(t, "127.0.0.1"))), open(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
+	a, b := newHost(t, "a", withTLS(ca.issue(t, "127.0.0.1"))), newHost(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
 	talk(t, a, b, "b")
 }
 
 func TestTLS_BothSidesAreVerified(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	good := ca.issue(t, "127.0.0.1")
-	b := open(t, "b", withTLS(good))
-	stranger := other.issue(t, "127.0.0.1")
-	stranger.CA = ca.file // trusts b, but b does not trust it
+	b := newHost(t, "b", withTLS(good))
+	untrusted := other.issue(t, "127.0.0.1")
+	untrusted.CA = ca.file // trusts b, but b does not trust it
 	for name, files := range map[string]certs.Files{
 		"no TLS": {},
-		"a client with a certificate from another authority": stranger,
+		"a client with a certificate from another authority": untrusted,
 	} {
-		if _, err := dial(open(t, "a", withTLS(files)), "b", b); err == nil {
+		if _, err := dial(newHost(t, "a", withTLS(files)), "b", b); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 		<-b.rejected
 	}
-	wrongName := open(t, "c", withTLS(ca.issue(t, "127.0.0.2")))
-	a := open(t, "a", withTLS(good))
+	wrongName := newHost(t, "c", withTLS(ca.issue(t, "127.0.0.2")))
+	a := newHost(t, "a", withTLS(good))
 	if _, err := dial(a, "c", wrongName); err == nil {
 		t.Error("a server with a certificate for another name was accepted")
 	}
-	plain := open(t, "d", nil)
+	plain := newHost(t, "d", nil)
 	if _, err := dial(a, "d", plain); err == nil {
 		t.Error("a server without TLS was accepted")
 	}
@@ -131,9 +131,9 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 }
 
 // By default the peer port trusts the same authorities as the API. They also sign client certificates.
-func TestTLS_CertificateOfAClient_IsRefused(t *testing.T) {
+func TestTLS_ClientCertificate_IsRefused(t *testing.T) {
 	ca := newAuthority(t)
-	b := open(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
+	b := newHost(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
 	for name, files := range map[string]certs.Files{
 		"clientAuth only": ca.issueFor(t, "127.0.0.1", x509.ExtKeyUsageClientAuth),
 		"any usage":       ca.issueFor(t, "127.0.0.1", x509.ExtKeyUsageAny),
@@ -171,7 +171,7 @@ func certificates(t *testing.T, f certs.Files) []tls.Certificate {
 func TestTLS_FilesReplaced_NextHandshakeUsesThem(t *testing.T) {
 	first, second := newAuthority(t), newAuthority(t)
 	files := first.issue(t, "127.0.0.1")
-	a, b := open(t, "a", withTLS(files)), open(t, "b", withTLS(files))
+	a, b := newHost(t, "a", withTLS(files)), newHost(t, "b", withTLS(files))
 	talk(t, a, b, "b")
 	renewed := second.issue(t, "127.0.0.1")
 	for from, to := range map[string]string{renewed.Cert: files.Cert, renewed.Key: files.Key, renewed.CA: files.CA} {
@@ -184,7 +184,7 @@ func TestTLS_FilesReplaced_NextHandshakeUsesThem(t *testing.T) {
 		}
 	}
 	talk(t, a, b, "b")
-	c := open(t, "c", withTLS(renewed))
+	c := newHost(t, "c", withTLS(renewed))
 	talk(t, c, b, "b")
 
 	if err := os.WriteFile(files.Cert, []byte("half writ"), 0o600); err != nil {

@@ -32,18 +32,18 @@ func (l *Layer) explain(err error) error {
 	return err
 }
 
-// closed reports whether the other side has closed the connection, possibly before it had read everything.
-func closed(err error) bool {
+// isClosed reports whether the other side has closed the connection, possibly before it had read everything.
+func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // errClosed returns an error for a connection that was closed without an answer. Several causes are possible, and this
 // side cannot tell which one applies.
 func (l *Layer) errClosed() error {
-	why := "it uses TLS, and this server does not (--peer-tls-cert)"
+	cause := "it uses TLS, and this server does not (--peer-tls-cert)"
 	if !l.cfg.TLS.IsZero() {
-		why = fmt.Sprintf("it rejects the certificate %q of this server (compare --peer-tls-ca on both members)", l.cfg.TLS.Cert)
+		cause = fmt.Sprintf("it rejects the certificate %q of this server (compare --peer-tls-ca on both members)", l.cfg.TLS.Cert)
 	}
 	return fmt.Errorf("it closed the connection without an answer; if it does so again, %s, or it is a different program, or a Gatekeeper server "+
-		"whose version does not answer a new cluster's members: stop or upgrade it", why)
+		"whose version does not answer a new cluster's members: stop or upgrade it", cause)
 }

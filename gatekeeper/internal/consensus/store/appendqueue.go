@@ -79,8 +79,8 @@ func (q *AppendQueue) queued() []*raft.Log {
 	return slices.Clip(q.entries)
 }
 
-// until waits until done reports true for the queued entries. It never returns if a write fails first.
-func (q *AppendQueue) until(done func(queued []*raft.Log) bool) {
+// waitUntil waits until done reports true for the queued entries. It never returns if a write fails first.
+func (q *AppendQueue) waitUntil(done func(queued []*raft.Log) bool) {
 	for {
 		q.mu.Lock()
 		ok, written := done(q.entries), q.written
@@ -97,11 +97,11 @@ func (q *AppendQueue) until(done func(queued []*raft.Log) bool) {
 }
 
 // Drain waits until the queue is empty. Like a store call, it does not return after a fault.
-func (q *AppendQueue) Drain() { q.until(func(queued []*raft.Log) bool { return len(queued) == 0 }) }
+func (q *AppendQueue) Drain() { q.waitUntil(func(queued []*raft.Log) bool { return len(queued) == 0 }) }
 
 // Wait waits until all stored entries up to index are on disk. Like a store call, it does not return after a fault.
 func (q *AppendQueue) Wait(index uint64) {
-	q.until(func(queued []*raft.Log) bool { return len(queued) == 0 || index < queued[0].Index })
+	q.waitUntil(func(queued []*raft.Log) bool { return len(queued) == 0 || index < queued[0].Index })
 }
 
 // Durable returns an index up to which all entries that were stored before the call are on disk. It is the maximum
@@ -129,7 +129,7 @@ func (q *AppendQueue) StoreLogs(logs []*raft.Log) error {
 		q.Drain()
 		return q.log.StoreLogs(logs)
 	}
-	q.until(func(queued []*raft.Log) bool { return len(queued) == 0 || len(queued)+len(logs) <= maxQueued })
+	q.waitUntil(func(queued []*raft.Log) bool { return len(queued) == 0 || len(queued)+len(logs) <= maxQueued })
 	if q.guard.Err() != nil {
 		q.guard.halt()
 	}

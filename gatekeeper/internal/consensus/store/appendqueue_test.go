@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// queueOn returns a queue for a log. It is closed when the test ends, after the guard has been released.
-func queueOn(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
+// newQueue returns a queue for a log. It is closed when the test ends, after the guard has been released.
+func newQueue(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
 	q := NewAppendQueue(NewLog(log, g))
 	t.Cleanup(func() {
 		g.Release()
@@ -25,15 +25,15 @@ func queueOn(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
 	return q
 }
 
-// leading returns a leader's queue.
-func leading(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
-	q := queueOn(t, log, g)
+// newLeaderQueue returns a leader's queue.
+func newLeaderQueue(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
+	q := newQueue(t, log, g)
 	q.Enable(func() bool { return true })
 	return q
 }
 
-// heldDisk is a log and a stable store in which each write waits for a token. It records the writes.
-type heldDisk struct {
+// gatedDisk is a log and a stable store in which each write waits for a token. It records the writes.
+type gatedDisk struct {
 	*raft.InmemStore
 	token chan struct{}
 
@@ -41,33 +41,33 @@ type heldDisk struct {
 	writes []string
 }
 
-func newHeldDisk() *heldDisk {
-	return &heldDisk{InmemStore: raft.NewInmemStore(), token: make(chan struct{})}
+func newGatedDisk() *gatedDisk {
+	return &gatedDisk{InmemStore: raft.NewInmemStore(), token: make(chan struct{})}
 }
 
-func (d *heldDisk) write(what string) {
+func (d *gatedDisk) write(what string) {
 	<-d.token
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.writes = append(d.writes, what)
 }
 
-func (d *heldDisk) StoreLogs(logs []*raft.Log) error {
+func (d *gatedDisk) StoreLogs(logs []*raft.Log) error {
 	d.write(fmt.Sprintf("store %d-%d", logs[0].Index, logs[len(logs)-1].Index))
 	return d.InmemStore.StoreLogs(logs)
 }
 
-func (d *heldDisk) DeleteRange(min, max uint64) error {
+func (d *gatedDisk) DeleteRange(min, max uint64) error {
 	d.write(fmt.Sprintf("delete %d-%d", min, max))
 	return d.InmemStore.DeleteRange(min, max)
 }
 
-func (d *heldDisk) Set(key, val []byte) error {
+func (d *gatedDisk) Set(key, val []byte) error {
 	d.write("set " + string(key))
 	return d.InmemStore.Set(key, val)
 }
 
-func (d *heldDisk) SetUint64(key []byte, val uint64) error {
+func (d *gatedDisk) SetUint64(key []byte, val uint64) error {
 	d.write("set " + string(key))
 	return d.InmemStore.SetUint64(key, val)
 }
@@ -92,8 +92,8 @@ func last(t *testing.T, log interface{ LastIndex() (uint64, error) }) uint64 {
 func TestAppendQueue_OnALeader_StoreLogsDoesNotWaitAndReadsIncludeTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
-		disk := newHeldDisk()
-		q := leading(t, disk, g)
+		disk := newGatedDisk()
+		q := newLeaderQueue(t, disk, g)
 		if err := q.StoreLogs(commands(1, 3)); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestAppendQueue_OnALeader_StoreLogsDoesNotWaitAndReadsIncludeTheQueue(t *te
 		if got := q.Durable(); got != 0 {
 			t.Errorf("Durable() = %d before the write, want 0", got)
 		}
-		waited, _ := onARaftGoroutine(func() { q.Wait(1) })
+		waited, _ := onRaftGoroutine(func() { q.Wait(1) })
 		synctest.Wait()
 		select {
 		case <-waited:
@@ -152,15 +152,15 @@ func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leads = true
 				g, _ := newGuard(t)
-				disk := newHeldDisk()
-				q := queueOn(t, disk, g)
+				disk := newGatedDisk()
+				q := newQueue(t, disk, g)
 				q.Enable(func() bool { return leads })
 				t.Cleanup(func() { close(disk.token) })
 				s := NewStable(disk, q)
 				if err := q.StoreLogs(commands(1, 1)); err != nil {
 					t.Fatal(err)
 				}
-				called, _ := onARaftGoroutine(func() { tc.call(q, s) })
+				called, _ := onRaftGoroutine(func() { tc.call(q, s) })
 				synctest.Wait()
 				disk.token <- struct{}{}
 				synctest.Wait()
@@ -182,8 +182,8 @@ func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
 func TestAppendQueue_TrimmingTheFront_DoesNotWaitForLaterEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
-		disk := newHeldDisk()
-		q := leading(t, disk, g)
+		disk := newGatedDisk()
+		q := newLeaderQueue(t, disk, g)
 		if err := q.StoreLogs(commands(1, 3)); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestAppendQueue_TrimmingTheFront_DoesNotWaitForLaterEntries(t *testing.T) {
 		if err := q.StoreLogs(commands(4, 5)); err != nil {
 			t.Fatal(err)
 		}
-		trimmed, _ := onARaftGoroutine(func() { _ = q.DeleteRange(1, 2) })
+		trimmed, _ := onRaftGoroutine(func() { _ = q.DeleteRange(1, 2) })
 		synctest.Wait() // both writes wait for a token
 		disk.token <- struct{}{}
 		disk.token <- struct{}{}
@@ -212,8 +212,8 @@ func TestAppendQueue_TrimmingTheFront_DoesNotWaitForLaterEntries(t *testing.T) {
 func TestAppendQueue_TrimmingUpToTheLastEntryOnDisk_WaitsForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
-		disk := newHeldDisk()
-		q := leading(t, disk, g)
+		disk := newGatedDisk()
+		q := newLeaderQueue(t, disk, g)
 		t.Cleanup(func() { close(disk.token) })
 		if err := q.StoreLogs(commands(1, deleteChunk+2)); err != nil {
 			t.Fatal(err)
@@ -223,7 +223,7 @@ func TestAppendQueue_TrimmingUpToTheLastEntryOnDisk_WaitsForTheNext(t *testing.T
 		if err := q.StoreLogs(commands(deleteChunk+3, deleteChunk+3)); err != nil {
 			t.Fatal(err)
 		}
-		trimmed, _ := onARaftGoroutine(func() { _ = q.DeleteRange(1, deleteChunk+2) })
+		trimmed, _ := onRaftGoroutine(func() { _ = q.DeleteRange(1, deleteChunk+2) })
 		for range 3 { // the entry and two chunks
 			disk.token <- struct{}{}
 		}
@@ -238,12 +238,12 @@ func TestAppendQueue_TrimmingUpToTheLastEntryOnDisk_WaitsForTheNext(t *testing.T
 func TestAppendQueue_Full_StoreLogsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
-		disk := newHeldDisk()
-		q := leading(t, disk, g)
+		disk := newGatedDisk()
+		q := newLeaderQueue(t, disk, g)
 		if err := q.StoreLogs(commands(1, maxQueued)); err != nil {
 			t.Fatal(err)
 		}
-		stored, _ := onARaftGoroutine(func() { _ = q.StoreLogs(commands(maxQueued+1, maxQueued+1)) })
+		stored, _ := onRaftGoroutine(func() { _ = q.StoreLogs(commands(maxQueued+1, maxQueued+1)) })
 		synctest.Wait()
 		select {
 		case <-stored:
@@ -261,10 +261,10 @@ func TestAppendQueue_FailedWrite_NothingReturns(t *testing.T) {
 		t.Run(fmt.Sprintf("hangs %v", hangs), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, faults := newGuard(t)
-				back := make(chan struct{})
+				resume := make(chan struct{})
 				disk := raft.NewInmemStore()
-				q := leading(t, &brokenLog{InmemStore: disk, store: func() error {
-					if <-back; hangs {
+				q := newLeaderQueue(t, &brokenLog{InmemStore: disk, store: func() error {
+					if <-resume; hangs {
 						return nil
 					}
 					return errors.New("no space left")
@@ -282,17 +282,17 @@ func TestAppendQueue_FailedWrite_NothingReturns(t *testing.T) {
 					func() { _ = q.DeleteRange(1, 2) },
 					func() { _ = s.SetUint64([]byte("CurrentTerm"), 2) },
 				} {
-					e, r := onARaftGoroutine(call)
+					e, r := onRaftGoroutine(call)
 					ended, returned = append(ended, e), append(returned, r)
 				}
 				if hangs {
 					<-faults // after the guard's timeout
-					close(back)
+					close(resume)
 				} else {
-					close(back)
+					close(resume)
 					<-faults
 				}
-				e, r := onARaftGoroutine(func() { _ = q.StoreLogs(commands(3, 3)) })
+				e, r := onRaftGoroutine(func() { _ = q.StoreLogs(commands(3, 3)) })
 				ended, returned = append(ended, e), append(returned, r)
 				synctest.Wait()
 				g.Release()
@@ -316,18 +316,18 @@ func TestAppendQueue_FailedWrite_NothingReturns(t *testing.T) {
 // crashingDisk is a log and a stable store that loses everything after a number of writes.
 type crashingDisk struct {
 	*raft.InmemStore
-	left    int // writes until the crash
-	crashed bool
+	remaining int // writes until the crash
+	crashed   bool
 }
 
 var errCrashed = errors.New("the machine crashed")
 
 func (d *crashingDisk) write(f func() error) error {
-	if d.left == 0 {
+	if d.remaining == 0 {
 		d.crashed = true
 		return errCrashed
 	}
-	d.left--
+	d.remaining--
 	return f()
 }
 
@@ -361,8 +361,8 @@ func TestAppendQueue_CrashAtEveryWrite_LosesOnlyWhatNothingReliedOn(t *testing.T
 func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test
 	g, _ := newGuard(t)
-	disk := &crashingDisk{InmemStore: raft.NewInmemStore(), left: writes}
-	q := queueOn(t, disk, g)
+	disk := &crashingDisk{InmemStore: raft.NewInmemStore(), remaining: writes}
+	q := newQueue(t, disk, g)
 	leads := false
 	q.Enable(func() bool { return leads })
 	s := NewStable(disk, q)
@@ -372,7 +372,7 @@ func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 	stored := make(map[uint64]uint64) // the term of each entry that was stored and not truncated
 	durable := uint64(0)              // the last entry that a call has reported as durable
 	before := map[uint64]uint64{1: 0} // by term, the last entry when the term was written
-	ended, _ := onARaftGoroutine(func() {
+	ended, _ := onRaftGoroutine(func() {
 		for range 40 {
 			switch n := random.IntN(10); {
 			case n == 0: // a new term

@@ -40,7 +40,7 @@ var ErrInUse = errors.New("another process has it open")
 // openBolt opens a raft-boltdb file. An unchecked file must be opened read-only, because bbolt then relies only on the
 // file's headers.
 func openBolt(path string, readOnly bool) (b *bolt, err error) {
-	_, err = careful(func() error {
+	_, err = catchPanics(func() error {
 		// The freelist is rebuilt at startup instead of being written with each commit. NoSync stays off, so that an
 		// acknowledged entry is on disk. Another server holds a lock on this file even if the directory's lock file was
 		// deleted.
@@ -51,7 +51,7 @@ func openBolt(path string, readOnly bool) (b *bolt, err error) {
 		switch {
 		case errors.Is(err, berrors.ErrTimeout):
 			return ErrInUse
-		case is[syscall.Errno](err): // a system error says nothing about the content
+		case isType[syscall.Errno](err): // a system error says nothing about the content
 			return err
 		case err != nil:
 			return damaged("%w", err)
@@ -76,7 +76,7 @@ func (b *bolt) call(f func() error) error {
 	if broken := b.broken.Load(); broken != nil {
 		return *broken
 	}
-	panicked, err := careful(f)
+	panicked, err := catchPanics(f)
 	if panicked {
 		b.broken.Store(&err)
 	}

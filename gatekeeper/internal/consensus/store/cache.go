@@ -5,10 +5,10 @@ import "github.com/hashicorp/raft"
 const (
 	// cachedEntries is the number of newest log entries kept in memory, so that replication rarely reads the file.
 	cachedEntries = 512
-	// largestCached is the size in bytes of the largest cached entry: a KiB for each of the 256 commands that may share
+	// maxCachedSize is the size in bytes of the largest cached entry: a KiB for each of the 256 commands that may share
 	// an entry. A batch of edits can take megabytes. Hundreds of such entries would stay in memory until the same
 	// number of other entries had replaced them.
-	largestCached = 256 << 10
+	maxCachedSize = 256 << 10
 )
 
 // cache is a raft.LogCache that skips large entries. Large entries are read from the file again: by a leader for each
@@ -37,7 +37,7 @@ func (c *cache) StoreLog(log *raft.Log) error { return c.StoreLogs([]*raft.Log{l
 // index, because Raft deletes entries before it replaces them, and a deletion clears the cache.
 func (c *cache) StoreLogs(logs []*raft.Log) error {
 	for _, log := range logs {
-		if len(log.Data) > largestCached {
+		if len(log.Data) > maxCachedSize {
 			return c.log.StoreLogs(logs)
 		}
 	}

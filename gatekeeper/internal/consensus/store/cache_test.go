@@ -6,32 +6,32 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// counting counts the reads from the underlying store.
-type counting struct {
+// countingStore counts the reads from the underlying store.
+type countingStore struct {
 	raft.LogStore
-	read int
+	readCount int
 }
 
-func (c *counting) GetLog(index uint64, log *raft.Log) error {
-	c.read++
+func (c *countingStore) GetLog(index uint64, log *raft.Log) error {
+	c.readCount++
 	return c.LogStore.GetLog(index, log)
 }
 
-func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
-	below := &counting{LogStore: raft.NewInmemStore()}
-	c := newCache(below)
+func TestCache_KeepsOnlySmallEntries(t *testing.T) {
+	backing := &countingStore{LogStore: raft.NewInmemStore()}
+	c := newCache(backing)
 	entry := func(index, term uint64, size int) *raft.Log {
 		return &raft.Log{Index: index, Term: term, Data: make([]byte, size)}
 	}
 	reads := func(index, term uint64, size, want int) {
 		t.Helper()
-		before := below.read
+		before := backing.readCount
 		var got raft.Log
 		if err := c.GetLog(index, &got); err != nil || got.Term != term || len(got.Data) != size {
 			t.Errorf("entry %d has term %d and %d bytes (%v), want term %d and %d bytes", index, got.Term, len(got.Data), err, term, size)
 		}
-		if below.read-before != want {
-			t.Errorf("entry %d took %d reads of the store, want %d", index, below.read-before, want)
+		if backing.readCount-before != want {
+			t.Errorf("entry %d took %d reads of the store, want %d", index, backing.readCount-before, want)
 		}
 	}
 	store := func(logs ...*raft.Log) {
@@ -40,13 +40,13 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.StoreLog(entry(1, 1, largestCached)); err != nil {
+	if err := c.StoreLog(entry(1, 1, maxCachedSize)); err != nil {
 		t.Fatal(err)
 	}
-	store(entry(2, 1, largestCached+1))
+	store(entry(2, 1, maxCachedSize+1))
 	store(entry(3, 1, 10), entry(4, 1, 20))
-	reads(1, 1, largestCached, 0)
-	reads(2, 1, largestCached+1, 1)
+	reads(1, 1, maxCachedSize, 0)
+	reads(2, 1, maxCachedSize+1, 1)
 	reads(3, 1, 10, 0)
 	reads(4, 1, 20, 0)
 
@@ -55,9 +55,9 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	store(entry(2, 2, 30))
-	store(entry(3, 2, largestCached+2), entry(4, 2, 40))
+	store(entry(3, 2, maxCachedSize+2), entry(4, 2, 40))
 	reads(2, 2, 30, 0)
-	reads(3, 2, largestCached+2, 1)
+	reads(3, 2, maxCachedSize+2, 1)
 	reads(4, 2, 40, 1)
 
 	// A cached entry stays in its slot when a large entry with the same slot is stored, and is not mistaken for the
@@ -66,7 +66,7 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 		store(entry(index, 2, 1))
 	}
 	reads(2, 2, 30, 0)
-	store(entry(2+cachedEntries, 2, largestCached+3))
-	reads(2+cachedEntries, 2, largestCached+3, 1)
+	store(entry(2+cachedEntries, 2, maxCachedSize+3))
+	reads(2+cachedEntries, 2, maxCachedSize+3, 1)
 	reads(2, 2, 30, 0)
 }

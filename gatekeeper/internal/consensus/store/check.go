@@ -28,7 +28,7 @@ var ErrOldFormat = errors.New("its log is in a format that only earlier builds w
 // once. Snapshots keep the log short.
 func check(path string) error {
 	c := &checker{buckets: make(map[string]bool)}
-	err := walkFile(path, c.found)
+	err := walkFile(path, c.visit)
 	if err == nil && (len(c.buckets) != 2 || !c.buckets[logsBucket] || !c.buckets[confBucket]) {
 		err = errNoLog
 	}
@@ -39,12 +39,12 @@ func check(path string) error {
 }
 
 // walkFile calls walk on the file at path.
-func walkFile(path string, found func(bucket, key, value []byte) error) error {
+func walkFile(path string, visit func(bucket, key, value []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(walk(file, found), file.Close())
+	return errors.Join(walk(file, visit), file.Close())
 }
 
 var errNoLog = errors.New("it contains no log in this format")
@@ -54,7 +54,7 @@ type checker struct {
 	order   intact.Order
 }
 
-func (c *checker) found(bucket, key, value []byte) error {
+func (c *checker) visit(bucket, key, value []byte) error {
 	switch {
 	case string(bucket) == oldEntries:
 		return ErrOldFormat

@@ -129,7 +129,7 @@ func (c *conversion) write() (err error) {
 
 // verify reads the new files and compares them with the old ones.
 func (c *conversion) verify() (err error) {
-	o, err := OpenOld(c.tmp)
+	o, err := OpenOffline(c.tmp)
 	if err != nil {
 		return err
 	}
@@ -145,14 +145,14 @@ func (c *conversion) verify() (err error) {
 	}
 	for _, want := range c.old.entries {
 		got, err := o.Entry(want.Index)
-		if err != nil || !same(got, want) {
+		if err != nil || !sameEntry(got, want) {
 			return errors.Join(fmt.Errorf("log entry %d was not converted", want.Index), err)
 		}
 	}
 	return nil
 }
 
-func same(a, b *raft.Log) bool {
+func sameEntry(a, b *raft.Log) bool {
 	return a.Index == b.Index && a.Term == b.Term && a.Type == b.Type && bytes.Equal(a.Data, b.Data) && a.AppendedAt.Equal(b.AppendedAt)
 }
 
@@ -178,7 +178,7 @@ func (c *conversion) keepRaftFile() error {
 	path := filepath.Join(c.dir, RaftFile)
 	kept, err := os.Stat(path + oldSuffix)
 	if err == nil { // an earlier call got this far
-		if own, err := os.Stat(path); err != nil || !os.SameFile(own, kept) {
+		if current, err := os.Stat(path); err != nil || !os.SameFile(current, kept) {
 			return errors.Join(fmt.Errorf("%s%s already exists: move it away", RaftFile, oldSuffix), err)
 		}
 	} else if err := os.Link(path, path+oldSuffix); err != nil {

@@ -55,11 +55,11 @@ func oldDataDir(t *testing.T, kind Kind) (dir string) {
 	}
 }
 
-// holdsTheOld checks that a directory in the new format contains everything from oldDataDir.
-func holdsTheOld(t *testing.T, dir string, kind Kind) {
+// checkConverted checks that a directory in the new format contains everything from oldDataDir.
+func checkConverted(t *testing.T, dir string, kind Kind) {
 	t.Helper()
-	for _, old := range []bool{true, false} {
-		o, err := look(dir, old)
+	for _, asRecover := range []bool{true, false} {
+		o, err := openReader(dir, asRecover)
 		if err != nil {
 			t.Error(err)
 			return
@@ -75,7 +75,7 @@ func holdsTheOld(t *testing.T, dir string, kind Kind) {
 				want.AppendedAt = time.Unix(int64(i), 7)
 			}
 			var got raft.Log
-			if err := o.log.GetLog(i, &got); err != nil || !same(&got, want) || got.Extensions != nil {
+			if err := o.log.GetLog(i, &got); err != nil || !sameEntry(&got, want) || got.Extensions != nil {
 				t.Errorf("entry %d is %+v, %v, want %+v", i, got, err, want)
 			}
 		}
@@ -93,28 +93,28 @@ func holdsTheOld(t *testing.T, dir string, kind Kind) {
 	}
 }
 
-func TestOpen_OldFormat_IsRefusedAndNamesTheCommand(t *testing.T) {
+func TestOpen_OldFormat_ErrorNamesTheCommand(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		dir := oldDataDir(t, kind)
-		before := imageOf(t, dir)
+		before := readImage(t, dir)
 		g, _ := newGuard(t)
 		_, errServer := Open(dir, "", g, hclog.NewNullLogger())
-		_, errRecover := OpenOld(dir)
+		_, errRecover := OpenOffline(dir)
 		for _, err := range []error{errServer, errRecover} {
 			if !errors.Is(err, ErrOldFormat) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "gatekeeperd convert --data-dir") {
 				t.Error(err)
 			}
 		}
-		if !reflect.DeepEqual(before, imageOf(t, dir)) {
+		if !reflect.DeepEqual(before, readImage(t, dir)) {
 			t.Error("the directory was written to")
 		}
 	})
 }
 
-func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
+func TestConvert_KeepsAllDataAndTheOldFiles(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		dir := oldDataDir(t, kind)
-		before := imageOf(t, dir)
+		before := readImage(t, dir)
 		kept, err := Convert(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
 		if !slices.Equal(kept, want) {
 			t.Errorf("Convert() = %q, want %q", kept, want)
 		}
-		after := imageOf(t, dir)
+		after := readImage(t, dir)
 		for name, data := range before {
 			part, rest, nested := strings.Cut(name, "/")
 			part += oldSuffix
@@ -140,27 +140,27 @@ func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, convertDir)); err == nil {
 			t.Errorf("%s was not removed", convertDir)
 		}
-		holdsTheOld(t, dir, kind)
+		checkConverted(t, dir, kind)
 		if _, err := Convert(dir); !errors.Is(err, ErrConverted) {
 			t.Errorf("second Convert() = %v, want ErrConverted", err)
 		}
-		holdsTheOld(t, dir, kind)
+		checkConverted(t, dir, kind)
 	})
 }
 
 // After a crash between two steps, the directory is either refused because of its old format or fully converted.
 // Another call finishes the conversion.
-func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
+func TestConvert_CrashBetweenSteps_NextCallFinishes(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, kind Kind) {
 		steps := len((&conversion{}).steps())
 		for n := range steps + 1 {
 			dir := oldDataDir(t, kind)
-			c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
+			c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: testConfig()}
 			if err := c.run(c.steps()[:n]); err != nil {
 				t.Fatalf("first %d steps: %v", n, err)
 			}
-			o, err := look(dir, true)
+			o, err := openReader(dir, true)
 			converted := err == nil
 			if converted {
 				err = o.Close()
@@ -171,7 +171,7 @@ func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 			if _, err := Convert(dir); err != nil && (!converted || !errors.Is(err, ErrConverted)) {
 				t.Errorf("Convert after %d steps: %v", n, err)
 			}
-			holdsTheOld(t, dir, kind)
+			checkConverted(t, dir, kind)
 			if _, err := os.Stat(filepath.Join(dir, convertDir)); err == nil {
 				t.Errorf("%s was not removed", convertDir)
 			}
@@ -183,7 +183,7 @@ func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 // build writes to them.
 func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 	dir := oldDataDir(t, KindWAL)
-	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
+	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: testConfig()}
 	if err := c.run(c.steps()[:5]); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 func TestConvert_HalfWritten_StartsOver(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		dir := oldDataDir(t, kind)
-		c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
+		c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: testConfig()}
 		if err := c.run(c.steps()[:3]); err != nil {
 			t.Fatal(err)
 		}
@@ -217,32 +217,32 @@ func TestConvert_HalfWritten_StartsOver(t *testing.T) {
 		if _, err := Convert(dir); err != nil {
 			t.Fatal(err)
 		}
-		holdsTheOld(t, dir, kind)
+		checkConverted(t, dir, kind)
 	})
 }
 
 func TestConvert_Damaged_IsRefused(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, kind Kind) {
-		whole := imageOf(t, oldDataDir(t, kind))
+		original := readImage(t, oldDataDir(t, kind))
 		refused := 0
-		for name, data := range whole {
-			for at := 0; at < end(data); at += 1499 {
+		for name, data := range original {
+			for pos := 0; pos < dataEnd(data); pos += 1499 {
 				dir := oldDataDir(t, kind)
-				flipped := bytes.Clone(data)
-				flipped[at] ^= 1 << (at % 8)
-				if err := os.WriteFile(filepath.Join(dir, name), flipped, 0o600); err != nil {
+				corrupt := bytes.Clone(data)
+				corrupt[pos] ^= 1 << (pos % 8)
+				if err := os.WriteFile(filepath.Join(dir, name), corrupt, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				before := imageOf(t, dir)
+				before := readImage(t, dir)
 				_, err := Convert(dir)
 				switch {
 				case err == nil: // the byte was on an unused page
-					holdsTheOld(t, dir, kind)
+					checkConverted(t, dir, kind)
 				case !errors.Is(err, ErrDamaged):
-					t.Errorf("%s, byte %d flipped: got error %v, want ErrDamaged", name, at, err)
-				case !reflect.DeepEqual(before, imageOf(t, dir)):
-					t.Errorf("%s, byte %d flipped: the directory was written to", name, at)
+					t.Errorf("%s, byte %d flipped: got error %v, want ErrDamaged", name, pos, err)
+				case !reflect.DeepEqual(before, readImage(t, dir)):
+					t.Errorf("%s, byte %d flipped: the directory was written to", name, pos)
 				default:
 					refused++
 				}

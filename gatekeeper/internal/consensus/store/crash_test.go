@@ -80,9 +80,9 @@ func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	return fmt.Sprintf("store %d to %d", next, m.next()-1), o.log.StoreLogs(logs)
 }
 
-// differs opens the files the way openReader does, and returns an error for the first difference from the model.
-func (m model) differs(dir string, old bool) (err error) {
-	o, err := look(dir, old)
+// diff opens the files the way openReader does, and returns an error for the first difference from the model.
+func (m model) diff(dir string, asRecover bool) (err error) {
+	o, err := openReader(dir, asRecover)
 	if err != nil {
 		return err
 	}
@@ -166,10 +166,10 @@ func (c crash) pages(random *rand.Rand, grown bool) []byte {
 }
 
 // torn returns a file in which all pages and the given number of bytes of the header were written.
-func (c crash) torn(bytesOfHeader int) []byte {
+func (c crash) torn(headerBytes int) []byte {
 	data := bytes.Clone(c.after)
 	at := c.header * c.page
-	copy(data[at+bytesOfHeader:at+c.page], c.before[at+bytesOfHeader:])
+	copy(data[at+headerBytes:at+c.page], c.before[at+headerBytes:])
 	return data
 }
 
@@ -192,24 +192,24 @@ func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 
 // markAt returns the mark that a crash during a write leaves behind. The mark is written after entries are written, and
 // before entries are deleted.
-func markAt(before, now model, was, is []byte) []byte {
-	if len(now.entries) > len(before.entries) {
-		return was
+func markAt(before, current model, oldMark, newMark []byte) []byte {
+	if len(current.entries) > len(before.entries) {
+		return oldMark
 	}
-	return is
+	return newMark
 }
 
 // After a crash at any moment during a write, the file has its content from before or after the write, and is accepted.
 // Opening a file is a write too.
-func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
+func TestOpen_CrashDuringAWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
 	dir, other := t.TempDir(), t.TempDir()
 	path, markPath := filepath.Join(dir, RaftFile), filepath.Join(dir, intact.MarkFile)
-	opens := func(what string, data, mark []byte, want model) {
+	checkOpens := func(what string, data, mark []byte, want model) {
 		t.Helper()
-		put(t, other, data, mark)
-		if err := want.differs(other, false); err != nil {
+		writeFiles(t, other, data, mark)
+		if err := want.diff(other, false); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
@@ -218,9 +218,9 @@ func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = b.Close() }()
-	now := model{values: make(map[string]string)}
+	current := model{values: make(map[string]string)}
 	file, marked, grown := mustRead(t, path), mustRead(t, markPath), 0
-	crashes := func(what string, before model) {
+	checkCrashes := func(what string, before model) {
 		t.Helper()
 		c, err := newCrash(file, mustRead(t, path))
 		if err != nil {
@@ -230,34 +230,34 @@ func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 			grown++
 		}
 		after := mustRead(t, markPath)
-		mark := markAt(before, now, marked, after)
-		opens(what+": some pages", c.pages(random, true), mark, before)
-		opens(what+": some pages, file not extended", c.pages(random, false), mark, before)
-		opens(what+": all pages, but no header", c.torn(0), mark, before)
-		opens(what+": part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), mark, now)
+		mark := markAt(before, current, marked, after)
+		checkOpens(what+": some pages", c.pages(random, true), mark, before)
+		checkOpens(what+": some pages, file not extended", c.pages(random, false), mark, before)
+		checkOpens(what+": all pages, but no header", c.torn(0), mark, before)
+		checkOpens(what+": part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), mark, current)
 		if random.IntN(10) == 0 {
-			opens(what+": all", c.after, after, now)
+			checkOpens(what+": all", c.after, after, current)
 		}
 		file, marked = c.after, after
 	}
 	for i := range writes {
-		before := now.clone()
-		what, err := now.step(random, b)
+		before := current.clone()
+		what, err := current.step(random, b)
 		if err != nil {
 			t.Fatalf("write %d, %s: %v", i, what, err)
 		}
 		what = fmt.Sprintf("write %d, %s", i, what)
-		crashes(what, before)
+		checkCrashes(what, before)
 		if random.IntN(25) == 0 { // continue with the reopened file
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
 			}
-			again, err := openAt(dir)
+			reopened, err := openAt(dir)
 			if err != nil {
 				t.Fatalf("%s, then opened: %v", what, err)
 			}
-			b = again
-			crashes(what+", then opened", now)
+			b = reopened
+			checkCrashes(what+", then opened", current)
 		}
 	}
 	if grown == 0 {
@@ -278,30 +278,30 @@ func TestOpen_TornHeader_OlderOneIsUsedOnlyIfTornBetweenSectors(t *testing.T) {
 	defer b.Close()
 	path, markPath := filepath.Join(dir, RaftFile), filepath.Join(dir, intact.MarkFile)
 	random := rand.New(rand.NewPCG(1, 1))
-	now := model{values: make(map[string]string)}
+	current := model{values: make(map[string]string)}
 	for range 2 { // each of the two headers
-		before, file, marked := now.clone(), mustRead(t, path), mustRead(t, markPath)
-		if _, err := now.step(random, b); err != nil {
+		before, file, marked := current.clone(), mustRead(t, path), mustRead(t, markPath)
+		if _, err := current.step(random, b); err != nil {
 			t.Fatal(err)
 		}
 		c, err := newCrash(file, mustRead(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}
-		mark := markAt(before, now, marked, mustRead(t, markPath))
+		mark := markAt(before, current, marked, mustRead(t, markPath))
 		refused := 0
 		for n := 0; n <= c.page; n++ {
 			if n > sector && n%sector != 0 {
 				continue
 			}
-			put(t, other, c.torn(n), mark)
-			asBefore, asAfter := before.differs(other, true), now.differs(other, true)
+			writeFiles(t, other, c.torn(n), mark)
+			errBefore, errAfter := before.diff(other, true), current.diff(other, true)
 			switch {
-			case asBefore == nil && n < sector, asAfter == nil && n > 0:
-			case errors.Is(asBefore, ErrDamaged) && n < sector:
+			case errBefore == nil && n < sector, errAfter == nil && n > 0:
+			case errors.Is(errBefore, ErrDamaged) && n < sector:
 				refused++
 			default:
-				t.Errorf("%d bytes of header %d: %v", n, c.header, errors.Join(asBefore, asAfter))
+				t.Errorf("%d bytes of header %d: %v", n, c.header, errors.Join(errBefore, errAfter))
 			}
 		}
 		if refused == 0 {

@@ -15,10 +15,10 @@ func Damaged(part, format string, args ...any) error { return intact.Damaged(par
 // damaged calls Damaged for RaftFile.
 func damaged(format string, args ...any) error { return Damaged(RaftFile, format, args...) }
 
-// careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it. A missing page
+// catchPanics runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it. A missing page
 // causes a memory fault, and a corrupt page causes a panic. Both become ErrDamaged. After that, bbolt may hold its
 // locks forever.
-func careful(f func() error) (panicked bool, err error) {
+func catchPanics(f func() error) (panicked bool, err error) {
 	before := debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {
 		debug.SetPanicOnFault(before)

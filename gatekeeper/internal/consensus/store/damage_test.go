@@ -32,18 +32,20 @@ type contents struct {
 }
 
 // openAt opens the data directory the way a server does.
-func openAt(dir string) (opened, error) { return openLog(dir, KindBolt, tested()) }
+func openAt(dir string) (opened, error) { return openLog(dir, KindBolt, testConfig()) }
 
 // storeOne stores one entry.
 func storeOne(log intact.Log, entry *raft.Log) error { return log.StoreLogs([]*raft.Log{entry}) }
 
-// filled creates a data directory with several pages of entries, a term and a vote.
-func filled(tb testing.TB, entries int) (dir string) { return filledOf(tb, KindBolt, entries, 50) }
+// newFilledDir creates a data directory with several pages of entries, a term and a vote.
+func newFilledDir(tb testing.TB, entries int) (dir string) {
+	return newFilledDirOf(tb, KindBolt, entries, 50)
+}
 
-func filledOf(tb testing.TB, kind Kind, entries, batch int) (dir string) {
+func newFilledDirOf(tb testing.TB, kind Kind, entries, batch int) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
-	o, err := openLog(dir, kind, tested())
+	o, err := openLog(dir, kind, testConfig())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -64,28 +66,28 @@ func filledOf(tb testing.TB, kind Kind, entries, batch int) (dir string) {
 	return dir
 }
 
-// seen reads the content of a data directory.
-type seen struct {
+// dirReader reads the content of a data directory.
+type dirReader struct {
 	log    intact.Reader
 	values *intact.Values
 	io.Closer
 }
 
-// look opens a data directory the way a server does or, if asRecover is set, the way recover does, which writes nothing
+// openReader opens a data directory the way a server does or, if asRecover is set, the way recover does, which writes nothing
 // and is faster.
-func look(dir string, old bool) (seen, error) {
-	if old {
-		o, err := OpenOld(dir)
+func openReader(dir string, asRecover bool) (dirReader, error) {
+	if asRecover {
+		o, err := OpenOffline(dir)
 		if err != nil {
-			return seen{}, err
+			return dirReader{}, err
 		}
-		return seen{o.log, o.values, o}, nil
+		return dirReader{o.log, o.values, o}, nil
 	}
-	o, err := openLog(dir, "", tested())
-	return seen{o.log, o.values, o}, err
+	o, err := openLog(dir, "", testConfig())
+	return dirReader{o.log, o.values, o}, err
 }
 
-func entriesOf(log intact.Reader) (entries []raft.Log, err error) {
+func readEntries(log intact.Reader) (entries []raft.Log, err error) {
 	first, errFirst := log.FirstIndex()
 	last, errLast := log.LastIndex()
 	if err := errors.Join(errFirst, errLast); err != nil {
@@ -102,13 +104,13 @@ func entriesOf(log intact.Reader) (entries []raft.Log, err error) {
 }
 
 // readAll opens the data directory the way openReader does, and reads everything.
-func readAll(dir string, old bool) (c contents, err error) {
-	o, err := look(dir, old)
+func readAll(dir string, asRecover bool) (c contents, err error) {
+	o, err := openReader(dir, asRecover)
 	if err != nil {
 		return c, err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	if c.Entries, err = entriesOf(o.log); err != nil {
+	if c.Entries, err = readEntries(o.log); err != nil {
 		return c, err
 	}
 	c.Values = make(map[string]string)
@@ -125,15 +127,15 @@ func readAll(dir string, old bool) (c contents, err error) {
 }
 
 // filledFile returns the log's file from a filled directory, and its expected content.
-func filledFile(t *testing.T, entries int) (whole []byte, want contents) {
+func filledFile(t *testing.T, entries int) (original []byte, want contents) {
 	t.Helper()
-	dir := filled(t, entries)
-	whole = mustRead(t, filepath.Join(dir, RaftFile)) // before it is opened again
+	dir := newFilledDir(t, entries)
+	original = mustRead(t, filepath.Join(dir, RaftFile)) // before it is opened again
 	want, err := readAll(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return whole, want
+	return original, want
 }
 
 func mustRead(tb testing.TB, path string) []byte {
@@ -145,8 +147,8 @@ func mustRead(tb testing.TB, path string) []byte {
 	return data
 }
 
-// put writes the files of a data directory.
-func put(t *testing.T, dir string, data, mark []byte) {
+// writeFiles writes the files of a data directory.
+func writeFiles(t *testing.T, dir string, data, mark []byte) {
 	t.Helper()
 	err := errors.Join(os.WriteFile(filepath.Join(dir, RaftFile), data, 0o600), os.WriteFile(filepath.Join(dir, intact.MarkFile), mark, 0o600))
 	if err != nil {
@@ -157,10 +159,10 @@ func put(t *testing.T, dir string, data, mark []byte) {
 // damagedOrSame writes data as the log's file in a new directory. It opens the directory the way recover does, and one
 // time in sixteen the way a server does. It reports whether damage was detected. Any result other than ErrDamaged or
 // the same contents fails the test.
-func damagedOrSame(t *testing.T, what string, data []byte, want contents) (noticed bool) {
+func damagedOrSame(t *testing.T, what string, data []byte, want contents) (detected bool) {
 	t.Helper()
 	dir := t.TempDir()
-	put(t, dir, data, []byte(want.Mark))
+	writeFiles(t, dir, data, []byte(want.Mark))
 	got, err := readAll(dir, rand.IntN(16) > 0)
 	if err == nil && !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: the file was accepted with different contents", what)
@@ -173,29 +175,29 @@ func damagedOrSame(t *testing.T, what string, data []byte, want contents) (notic
 
 func TestOpen_FlippedBit_IsDetectedOrHarmless(t *testing.T) {
 	t.Parallel()
-	whole, want := filledFile(t, 300)
-	noticed, tried := 0, 0
-	for at := 0; at < len(whole); at += 127 { // a prime, to reach all positions in pages and page headers
-		data := bytes.Clone(whole)
+	original, want := filledFile(t, 300)
+	detected, tried := 0, 0
+	for at := 0; at < len(original); at += 127 { // a prime, to reach all positions in pages and page headers
+		data := bytes.Clone(original)
 		data[at] ^= 1 << (tried % 8)
 		if damagedOrSame(t, fmt.Sprintf("byte %d flipped", at), data, want) {
-			noticed++
+			detected++
 		}
 		tried++
 	}
-	if noticed == 0 || noticed == tried {
-		t.Errorf("%d of %d flipped bits were detected, want some but not all", noticed, tried)
+	if detected == 0 || detected == tried {
+		t.Errorf("%d of %d flipped bits were detected, want some but not all", detected, tried)
 	}
 }
 
 // A single flipped bit is most easily missed in a page header.
-func TestOpen_FlippedBitInAHead_IsDetectedOrHarmless(t *testing.T) {
+func TestOpen_FlippedBitInAPageHeader_IsDetectedOrHarmless(t *testing.T) {
 	t.Parallel()
-	whole, want := filledFile(t, 100)
+	original, want := filledFile(t, 100)
 	size := os.Getpagesize()
-	for page := 0; page < len(whole); page += size {
+	for page := 0; page < len(original); page += size {
 		for at := page; at < page+80; at++ {
-			data := bytes.Clone(whole)
+			data := bytes.Clone(original)
 			data[at] ^= 1 << (at % 8)
 			damagedOrSame(t, fmt.Sprintf("byte %d flipped", at), data, want)
 		}
@@ -203,19 +205,19 @@ func TestOpen_FlippedBitInAHead_IsDetectedOrHarmless(t *testing.T) {
 }
 
 func TestOpen_TornOrZeroed_IsDamaged(t *testing.T) {
-	whole, want := filledFile(t, 300)
+	original, want := filledFile(t, 300)
 	size := os.Getpagesize()
 	for _, n := range []int{0, 1, size / 2, size, 2 * size, 3*size + 100, 5 * size} {
-		if !damagedOrSame(t, fmt.Sprintf("cut to %d bytes", n), whole[:n], want) {
+		if !damagedOrSame(t, fmt.Sprintf("cut to %d bytes", n), original[:n], want) {
 			t.Errorf("cut to %d bytes: the damage was not detected", n)
 		}
 	}
-	if !damagedOrSame(t, "zeroed", make([]byte, len(whole)), want) {
+	if !damagedOrSame(t, "zeroed", make([]byte, len(original)), want) {
 		t.Error("zeroed: the damage was not detected")
 	}
 	detected := 0
-	for at := 0; at < len(whole); at += size {
-		data := bytes.Clone(whole)
+	for at := 0; at < len(original); at += size {
+		data := bytes.Clone(original)
 		clear(data[at:min(at+size, len(data))])
 		if damagedOrSame(t, fmt.Sprintf("page %d zeroed", at/size), data, want) {
 			detected++
@@ -252,7 +254,7 @@ func TestOpen_AnotherFormat_IsDamaged(t *testing.T) {
 
 // A file written by bbolt's own tools is intact, except for a freelist that this program would have to trust.
 func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
-	dir := filled(t, 100)
+	dir := newFilledDir(t, 100)
 	other, err := bbolt.Open(filepath.Join(dir, RaftFile), 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +268,7 @@ func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
 }
 
 func TestOpen_InUse_IsNotDamaged(t *testing.T) {
-	dir := filled(t, 50)
+	dir := newFilledDir(t, 50)
 	b, err := openAt(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +276,7 @@ func TestOpen_InUse_IsNotDamaged(t *testing.T) {
 	defer b.Close()
 	for name, open := range map[string]func() error{
 		"a server": func() error { _, err := openAt(dir); return err },
-		"recover":  func() error { _, err := OpenOld(dir); return err },
+		"recover":  func() error { _, err := OpenOffline(dir); return err },
 	} {
 		if err := open(); !errors.Is(err, ErrInUse) || errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: got error %v, want ErrInUse", name, err)
@@ -285,27 +287,27 @@ func TestOpen_InUse_IsNotDamaged(t *testing.T) {
 // reader records the size of the largest read.
 type reader struct {
 	*bytes.Reader
-	most int
+	largest int
 }
 
 func (r *reader) ReadAt(p []byte, at int64) (int, error) {
-	r.most = max(r.most, len(p))
+	r.largest = max(r.largest, len(p))
 	return r.Reader.ReadAt(p, at)
 }
 
 // A page that claims to span half of a gigabyte file must be refused before it fills the machine's memory.
 func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
-	whole := mustRead(t, filepath.Join(filled(t, 300), RaftFile))
+	original := mustRead(t, filepath.Join(newFilledDir(t, 300), RaftFile))
 	size, refused := os.Getpagesize(), 0
-	for at := 2 * size; at < len(whole); at += size {
-		data := bytes.Clone(whole)
+	for at := 2 * size; at < len(original); at += size {
+		data := bytes.Clone(original)
 		data[at+12] = 9 // number of overflow pages
 		r := &reader{Reader: bytes.NewReader(data)}
 		if err := walk(r, func(_, _, _ []byte) error { return nil }); err != nil {
 			refused++
 		}
-		if r.most > size {
-			t.Errorf("page %d: %d bytes were read in one call", at/size, r.most)
+		if r.largest > size {
+			t.Errorf("page %d: %d bytes were read in one call", at/size, r.largest)
 		}
 	}
 	if refused == 0 {
@@ -354,7 +356,7 @@ func TestBolt_FileTruncatedUnderARunningServer_WriteFails(t *testing.T) {
 		"DeleteRange":       func(o opened) error { return o.bolt.DeleteRange(100, 110) },
 		"Set":               func(o opened) error { return o.values.Set([]byte(keyVote), []byte("12345678gk2")) },
 	} {
-		dir := filled(t, 300)
+		dir := newFilledDir(t, 300)
 		o, err := openAt(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -373,11 +375,11 @@ func TestBolt_FileTruncatedUnderARunningServer_WriteFails(t *testing.T) {
 	}
 }
 
-// withoutItsLastBatch returns a directory with the file from before the last batch and the mark from after it. older is
+// withoutLastBatch returns a directory with the file from before the last batch and the mark from after it. older is
 // the mark from before the batch.
-func withoutItsLastBatch(t *testing.T) (dir string, older []byte) {
+func withoutLastBatch(t *testing.T) (dir string, older []byte) {
 	t.Helper()
-	dir = filled(t, 100)
+	dir = newFilledDir(t, 100)
 	file, older := mustRead(t, filepath.Join(dir, RaftFile)), mustRead(t, filepath.Join(dir, intact.MarkFile))
 	o, err := openAt(dir)
 	if err != nil {
@@ -387,15 +389,15 @@ func withoutItsLastBatch(t *testing.T) (dir string, older []byte) {
 	if err := errors.Join(err, o.Close()); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, file, mustRead(t, filepath.Join(dir, intact.MarkFile)))
+	writeFiles(t, dir, file, mustRead(t, filepath.Join(dir, intact.MarkFile)))
 	return dir, older
 }
 
 // The mark is up to date no matter how a process exits.
 func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
-	dir, _ := withoutItsLastBatch(t)
-	for _, old := range []bool{true, false} {
-		if _, err := look(dir, old); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 102 in term 9 was acknowledged") {
+	dir, _ := withoutLastBatch(t)
+	for _, asRecover := range []bool{true, false} {
+		if _, err := openReader(dir, asRecover); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 102 in term 9 was acknowledged") {
 			t.Errorf("look() = %v, want ErrDamaged for the acknowledged entry", err)
 		}
 	}
@@ -404,7 +406,7 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 // The mark is not synced with each batch, so it may be a few seconds old after a power loss. If the disk has also lost
 // the last batch, even though it had acknowledged that batch, no trace of it is left.
 func TestOpen_LastBatchLostInAPowerLoss_IsNotDetected(t *testing.T) {
-	dir, older := withoutItsLastBatch(t)
+	dir, older := withoutLastBatch(t)
 	if err := os.WriteFile(filepath.Join(dir, intact.MarkFile), older, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -415,12 +417,12 @@ func TestOpen_LastBatchLostInAPowerLoss_IsNotDetected(t *testing.T) {
 }
 
 func TestOpen_MarkMissing_IsDamaged(t *testing.T) {
-	dir := filled(t, 50)
+	dir := newFilledDir(t, 50)
 	if err := os.Remove(filepath.Join(dir, intact.MarkFile)); err != nil {
 		t.Fatal(err)
 	}
-	for _, old := range []bool{true, false} {
-		if _, err := look(dir, old); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), intact.MarkFile) {
+	for _, asRecover := range []bool{true, false} {
+		if _, err := openReader(dir, asRecover); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), intact.MarkFile) {
 			t.Error(err)
 		}
 	}

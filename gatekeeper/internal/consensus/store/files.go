@@ -64,7 +64,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), o.Close())
 	}
-	newest, err := settle(dir, o.log)
+	newest, err := reconcile(dir, o.log)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), o.Close())
 	}
@@ -75,11 +75,11 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	return &Files{Log: cached, Stable: NewStable(o.values, queue), Snapshots: guarded, Queue: queue, Kind: o.kind, opened: o}, nil
 }
 
-// settle checks the log against the snapshots in dir. If a crash occurred after a snapshot was written but before the
+// reconcile checks the log against the snapshots in dir. If a crash occurred after a snapshot was written but before the
 // log that it replaces was deleted, it deletes that log now. newest is the index of the newest snapshot, or 0 if there
 // is none.
-func settle(dir string, log intact.Log) (newest uint64, err error) {
-	all, err := finished(dir)
+func reconcile(dir string, log intact.Log) (newest uint64, err error) {
+	all, err := finishedSnapshots(dir)
 	if err != nil || len(all) == 0 {
 		return 0, err
 	}
@@ -92,7 +92,7 @@ func settle(dir string, log intact.Log) (newest uint64, err error) {
 	if i := slices.IndexFunc(all, func(m raft.SnapshotMeta) bool { return m.Version > 0 }); i >= 0 {
 		from = all[i].Index
 	}
-	return newest, leads(log, from, newest)
+	return newest, checkCovers(log, from, newest)
 }
 
 // openLog opens the stable store and the log in dir, or creates them.
@@ -110,7 +110,7 @@ func openLog(dir string, kind Kind, cfg wal.Config) (o opened, err error) {
 	}
 	o.values = intact.NewValues(o.bolt, RaftFile)
 	if o.kind, err = kindOf(o.values); err == nil && kind != "" && kind != o.kind {
-		err = anotherKind(o.kind, kind)
+		err = kindMismatch(o.kind, kind)
 	}
 	switch {
 	case err != nil:
@@ -139,7 +139,7 @@ func openEntries(dir string, b *bolt) (*intact.Acknowledged, error) {
 	entries := intact.NewEntries(b, RaftFile)
 	last, err := mark.Check(entries, RaftFile)
 	if err == nil {
-		err = mark.Settle(last)
+		err = mark.Update(last)
 	}
 	if err != nil {
 		return nil, errors.Join(err, mark.Close())
@@ -212,7 +212,7 @@ func syncDataDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-func is[T error](err error) bool {
+func isType[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
 }

@@ -81,11 +81,11 @@ func (g *Guard) Do(op string, f func() error) {
 		g.halt()
 	}
 	start := time.Now()
-	watch := time.AfterFunc(g.cfg.Timeout, func() {
+	watchdog := time.AfterFunc(g.cfg.Timeout, func() {
 		g.Fail(fmt.Errorf("store: %s has not returned for %v; the disk is hung", op, g.cfg.Timeout))
 	})
 	err := disturbed(op, f)
-	watch.Stop()
+	watchdog.Stop()
 	took := time.Since(start)
 	if g.cfg.Observe != nil {
 		g.cfg.Observe(op, took)

@@ -49,8 +49,8 @@ func appendEntries(t *testing.T, log raft.LogStore, first, last, term uint64) {
 // install writes a snapshot in the same way as Raft does, for a leader's snapshot or a local one.
 func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	t.Helper()
-	_, words := raft.NewInmemTransport("")
-	sink, err := snapshots.Create(raft.SnapshotVersionMax, index, term, raft.Configuration{}, 1, words)
+	_, transport := raft.NewInmemTransport("")
+	sink, err := snapshots.Create(raft.SnapshotVersionMax, index, term, raft.Configuration{}, 1, transport)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 }
 
 // If a long snapshot were synced only at the end, it would delay the syncs of the log.
-func TestSnapshots_LongSnapshot_IsSyncedWhileItIsWritten(t *testing.T) {
+func TestSnapshots_LongSnapshot_IsSyncedWhileWritten(t *testing.T) {
 	var synced int
 	g := NewGuard(GuardConfig{Timeout: time.Minute, Observe: func(op string, _ time.Duration) {
 		if op == "sync snapshot" {
@@ -77,9 +77,9 @@ func TestSnapshots_LongSnapshot_IsSyncedWhileItIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closeFiles(t, f)
-	_, words := raft.NewInmemTransport("")
-	for _, end := range []func(raft.SnapshotSink) error{raft.SnapshotSink.Cancel, raft.SnapshotSink.Close} {
-		sink, err := f.Snapshots.Create(raft.SnapshotVersionMax, 3, 1, raft.Configuration{}, 1, words)
+	_, transport := raft.NewInmemTransport("")
+	for _, finish := range []func(raft.SnapshotSink) error{raft.SnapshotSink.Cancel, raft.SnapshotSink.Close} {
+		sink, err := f.Snapshots.Create(raft.SnapshotVersionMax, 3, 1, raft.Configuration{}, 1, transport)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestSnapshots_LongSnapshot_IsSyncedWhileItIsWritten(t *testing.T) {
 		if synced != 2 {
 			t.Errorf("%d syncs for two MiB, want 2", synced)
 		}
-		if err := errors.Join(end(sink), end(sink)); err != nil || sink.(*snapshotSink).file != nil { //nolint:forcetypeassert // Create returns only this type
+		if err := errors.Join(finish(sink), finish(sink)); err != nil || sink.(*snapshotSink).file != nil { //nolint:forcetypeassert // Create returns only this type
 			t.Errorf("after finishing: error %v, file still open: %v", err, sink.(*snapshotSink).file != nil) //nolint:forcetypeassert // as above
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, snapshotsDir, "*.tmp")); err != nil || len(left) > 0 {
@@ -105,8 +105,8 @@ func TestSnapshots_LongSnapshot_IsSyncedWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// holds checks which entries the log contains, both by its bounds and by reading each entry.
-func holds(t *testing.T, log raft.LogStore, first, last uint64) {
+// wantEntries checks which entries the log contains, both by its bounds and by reading each entry.
+func wantEntries(t *testing.T, log raft.LogStore, first, last uint64) {
 	t.Helper()
 	from, errFirst := log.FirstIndex()
 	to, errLast := log.LastIndex()
@@ -124,11 +124,11 @@ func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 // A leader's snapshot replaces a log that does not contain its last entry. Raft keeps the old entries, even though they
 // may never have been committed. If this member became leader, it would send them to a follower that lacks them, and
 // that follower would apply them.
-func TestSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
-	eachKind(t, testSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt)
+func TestSnapshot_FromLeader_ReplacesMismatchedLog(t *testing.T) {
+	eachKind(t, testSnapshot_FromLeader_ReplacesMismatchedLog)
 }
 
-func testSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind Kind) {
+func testSnapshot_FromLeader_ReplacesMismatchedLog(t *testing.T, kind Kind) {
 	for _, tc := range []struct {
 		name               string
 		entries, snapTerm  uint64 // entries of term 3
@@ -143,17 +143,17 @@ func testSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind
 			f := openFiles(t, kind, dir)
 			appendEntries(t, f.Log, 1, tc.entries, 3)
 			install(t, f.Snapshots, tc.index, tc.snapTerm)
-			holds(t, f.Log, tc.first, tc.last)
+			wantEntries(t, f.Log, tc.first, tc.last)
 			first, next := tc.first, max(tc.last, tc.index)+1
 			if first == 0 {
 				first = next
 			}
 			appendEntries(t, f.Log, next, next, 5)
-			holds(t, f.Log, first, next)
+			wantEntries(t, f.Log, first, next)
 			closeFiles(t, f)
 
 			f = openFiles(t, kind, dir)
-			holds(t, f.Log, first, next)
+			wantEntries(t, f.Log, first, next)
 			closeFiles(t, f)
 		})
 	}
@@ -161,11 +161,11 @@ func testSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind
 
 // The log reaches as far as the snapshot, but has different entries. Raft remembers how long the log was, and would
 // accept no more entries.
-func TestSnapshot_FromALeader_LogForked_StopsTheMember(t *testing.T) {
-	eachKind(t, testSnapshot_FromALeader_LogForked_StopsTheMember)
+func TestSnapshot_FromLeader_ForkedLog_StopsMember(t *testing.T) {
+	eachKind(t, testSnapshot_FromLeader_ForkedLog_StopsMember)
 }
 
-func testSnapshot_FromALeader_LogForked_StopsTheMember(t *testing.T, kind Kind) {
+func testSnapshot_FromLeader_ForkedLog_StopsMember(t *testing.T, kind Kind) {
 	for _, entries := range []uint64{20, 30} {
 		dir := t.TempDir()
 		g, _ := newGuard(t)
@@ -174,9 +174,9 @@ func testSnapshot_FromALeader_LogForked_StopsTheMember(t *testing.T, kind Kind) 
 			t.Fatal(err)
 		}
 		appendEntries(t, f.Log, 1, entries, 3)
-		ended := make(chan struct{})
+		done := make(chan struct{})
 		go func() {
-			defer close(ended)
+			defer close(done)
 			install(t, f.Snapshots, 20, 4)
 			t.Error("install returned to Raft")
 		}()
@@ -185,23 +185,23 @@ func testSnapshot_FromALeader_LogForked_StopsTheMember(t *testing.T, kind Kind) 
 			t.Error(g.Err())
 		}
 		g.Release()
-		<-ended
+		<-done
 		closeFiles(t, f)
 
 		f = openFiles(t, kind, dir)
-		holds(t, f.Log, 0, 0)
+		wantEntries(t, f.Log, 0, 0)
 		appendEntries(t, f.Log, 21, 21, 5)
-		holds(t, f.Log, 21, 21)
+		wantEntries(t, f.Log, 21, 21)
 		closeFiles(t, f)
 	}
 }
 
 // The crash occurs after the snapshot is written and before the log is deleted.
-func TestOpen_CrashBeforeASnapshotReplacesTheLog_DeletesTheLog(t *testing.T) {
-	eachKind(t, testOpen_CrashBeforeASnapshotReplacesTheLog_DeletesTheLog)
+func TestOpen_CrashBeforeSnapshotReplacesLog_DeletesLog(t *testing.T) {
+	eachKind(t, testOpen_CrashBeforeSnapshotReplacesLog_DeletesLog)
 }
 
-func testOpen_CrashBeforeASnapshotReplacesTheLog_DeletesTheLog(t *testing.T, kind Kind) {
+func testOpen_CrashBeforeSnapshotReplacesLog_DeletesLog(t *testing.T, kind Kind) {
 	dir := t.TempDir()
 	f := openFiles(t, kind, dir)
 	appendEntries(t, f.Log, 1, 9, 3)
@@ -213,22 +213,22 @@ func testOpen_CrashBeforeASnapshotReplacesTheLog_DeletesTheLog(t *testing.T, kin
 	install(t, plain, 20, 4)
 
 	f = openFiles(t, kind, dir)
-	holds(t, f.Log, 0, 0)
+	wantEntries(t, f.Log, 0, 0)
 	closeFiles(t, f)
 }
 
 // An older snapshot, whether it arrives late or is the member's own, deletes nothing from a log that begins after it.
-func TestSnapshot_OlderThanTheLog_DeletesNothing(t *testing.T) {
-	eachKind(t, testSnapshot_OlderThanTheLog_DeletesNothing)
+func TestSnapshot_OlderThanLog_DeletesNothing(t *testing.T) {
+	eachKind(t, testSnapshot_OlderThanLog_DeletesNothing)
 }
 
-func testSnapshot_OlderThanTheLog_DeletesNothing(t *testing.T, kind Kind) {
+func testSnapshot_OlderThanLog_DeletesNothing(t *testing.T, kind Kind) {
 	f := openFiles(t, kind, t.TempDir())
 	install(t, f.Snapshots, 20, 4)
 	appendEntries(t, f.Log, 21, 30, 4)
 	install(t, f.Snapshots, 20, 4)
 	install(t, f.Snapshots, 15, 3)
-	holds(t, f.Log, 21, 30)
+	wantEntries(t, f.Log, 21, 30)
 	closeFiles(t, f)
 }
 
@@ -236,7 +236,7 @@ func testSnapshot_OlderThanTheLog_DeletesNothing(t *testing.T, kind Kind) {
 func TestLog_Gap_IsRefused(t *testing.T) { eachKind(t, testLog_Gap_IsRefused) }
 
 func testLog_Gap_IsRefused(t *testing.T, kind Kind) {
-	b, err := openLog(t.TempDir(), kind, tested())
+	b, err := openLog(t.TempDir(), kind, testConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,15 +22,15 @@ const (
 // ErrKind means that the data directory has a different kind of log store than requested.
 var ErrKind = errors.New("wrong log store")
 
-// anotherKind returns an ErrKind that names both kinds and suggests what to do.
-func anotherKind(own, want Kind) error {
+// kindMismatch returns an ErrKind that names both kinds and suggests what to do.
+func kindMismatch(own, want Kind) error {
 	return fmt.Errorf("%w: its log is stored in %s, not in %s, and the log store of a data directory never changes: start it without choosing one, or remove this "+
 		"member and let a new one join under a new id with an empty directory, or create a new directory from this one with recover", ErrKind, own, want)
 }
 
 // kindOf reads the kind of a data directory from the values in its RaftFile.
 func kindOf(values *intact.Values) (Kind, error) {
-	isWAL, err := wal.Kept(values)
+	isWAL, err := wal.Exists(values)
 	if isWAL {
 		return KindWAL, err
 	}

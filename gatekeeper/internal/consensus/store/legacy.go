@@ -39,7 +39,7 @@ type legacy struct {
 // readLegacy reads and checks the data directory dir. It returns ErrDamaged or a system error.
 func readLegacy(dir string) (*legacy, error) {
 	l := &legacy{kind: KindBolt, values: make(map[string][]byte), end: make([]byte, 12)}
-	err := walkFile(filepath.Join(dir, RaftFile), l.found)
+	err := walkFile(filepath.Join(dir, RaftFile), l.add)
 	if err == nil && !bytes.Equal(l.end, l.values[oldEnd]) {
 		err = fmt.Errorf("the log ends with entry %d, which is not the last entry written", l.order.Last.Index)
 	}
@@ -89,7 +89,7 @@ func (l *legacy) Get(key []byte) ([]byte, error) {
 // Set is unsupported.
 func (*legacy) Set([]byte, []byte) error { return errors.ErrUnsupported }
 
-func (l *legacy) found(bucket, key, value []byte) error {
+func (l *legacy) add(bucket, key, value []byte) error {
 	switch {
 	case key == nil && (string(bucket) == oldEntries || string(bucket) == oldFacts):
 		return nil

@@ -24,9 +24,9 @@ const (
 	snapshotState = "state.bin"
 )
 
-// Old reads the stores of a data directory whose server is not running. Neither OpenOld nor any method writes to the
+// Offline reads the stores of a data directory whose server is not running. Neither OpenOffline nor any method writes to the
 // directory, so the disk may be mounted read-only. The methods are not safe for concurrent use.
-type Old struct {
+type Offline struct {
 	bolt   *bolt
 	values *intact.Values
 	log    intact.Reader
@@ -34,8 +34,8 @@ type Old struct {
 	dir    string
 }
 
-// OpenOld opens the stores in dir. It returns ErrDamaged, ErrOldFormat, ErrInUse, or a system error.
-func OpenOld(dir string) (*Old, error) {
+// OpenOffline opens the stores in dir. It returns ErrDamaged, ErrOldFormat, ErrInUse, or a system error.
+func OpenOffline(dir string) (*Offline, error) {
 	path := filepath.Join(dir, RaftFile)
 	if err := checkFile(dir); err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
@@ -44,7 +44,7 @@ func OpenOld(dir string) (*Old, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
-	o := &Old{bolt: bolt, values: intact.NewValues(bolt, RaftFile), dir: dir}
+	o := &Offline{bolt: bolt, values: intact.NewValues(bolt, RaftFile), dir: dir}
 	if o.kind, err = kindOf(o.values); err == nil {
 		err = o.open()
 	}
@@ -55,7 +55,7 @@ func OpenOld(dir string) (*Old, error) {
 }
 
 // open opens the log and checks it against its mark.
-func (o *Old) open() (err error) {
+func (o *Offline) open() (err error) {
 	if o.kind == KindWAL {
 		o.log, err = wal.Read(o.dir, o.values, intact.Verify)
 		return err
@@ -70,13 +70,13 @@ func (o *Old) open() (err error) {
 }
 
 // Kind returns the kind of log store in the directory.
-func (o *Old) Kind() Kind { return o.kind }
+func (o *Offline) Kind() Kind { return o.kind }
 
 // Close closes the files.
-func (o *Old) Close() error { return o.bolt.Close() }
+func (o *Offline) Close() error { return o.bolt.Close() }
 
 // Term returns the newest term that the member has seen, or 0 if it has never been part of a cluster.
-func (o *Old) Term() (uint64, error) {
+func (o *Offline) Term() (uint64, error) {
 	term, err := o.values.GetUint64([]byte("CurrentTerm"))
 	if errors.Is(err, errNoKey) {
 		return 0, nil
@@ -85,7 +85,7 @@ func (o *Old) Term() (uint64, error) {
 }
 
 // Bounds returns the indexes of the first and the last entry of the log, or 0 and 0 if the log is empty.
-func (o *Old) Bounds() (first, last uint64, err error) {
+func (o *Offline) Bounds() (first, last uint64, err error) {
 	if first, err = o.log.FirstIndex(); err != nil {
 		return 0, 0, err
 	}
@@ -94,7 +94,7 @@ func (o *Old) Bounds() (first, last uint64, err error) {
 }
 
 // Entry reads an entry of the log.
-func (o *Old) Entry(index uint64) (*raft.Log, error) {
+func (o *Offline) Entry(index uint64) (*raft.Log, error) {
 	var entry raft.Log
 	if err := o.log.GetLog(index, &entry); err != nil {
 		return nil, fmt.Errorf("store: entry %d of the log: %w", index, err)
@@ -104,10 +104,10 @@ func (o *Old) Entry(index uint64) (*raft.Log, error) {
 
 // Snapshots returns the snapshots in the directory, newest first, except unfinished ones. A damaged snapshot has
 // version 0.
-func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) { return finished(o.dir) }
+func (o *Offline) Snapshots() ([]raft.SnapshotMeta, error) { return finishedSnapshots(o.dir) }
 
-func finished(dir string) ([]raft.SnapshotMeta, error) {
-	folders, err := os.ReadDir(filepath.Join(dir, snapshotsDir))
+func finishedSnapshots(dir string) ([]raft.SnapshotMeta, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, snapshotsDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func finished(dir string) ([]raft.SnapshotMeta, error) {
 		return nil, err
 	}
 	var all []raft.SnapshotMeta
-	for _, f := range folders {
+	for _, f := range entries {
 		if !f.IsDir() || filepath.Ext(f.Name()) == ".tmp" {
 			continue
 		}
@@ -124,10 +124,10 @@ func finished(dir string) ([]raft.SnapshotMeta, error) {
 		if err == nil {
 			err = json.Unmarshal(data, &meta)
 		}
-		if err != nil || meta.ID != f.Name() || !named(&meta) {
+		if err != nil || meta.ID != f.Name() || !nameMatches(&meta) {
 			// The snapshot is damaged but listed anyway. Otherwise an older one would look like the newest.
 			meta = raft.SnapshotMeta{ID: f.Name()}
-			meta.Term, meta.Index = fromName(f.Name())
+			meta.Term, meta.Index = parseName(f.Name())
 		}
 		all = append(all, meta)
 	}
@@ -137,14 +137,14 @@ func finished(dir string) ([]raft.SnapshotMeta, error) {
 	return all, nil
 }
 
-// named reports whether the term and the index of a snapshot match its name.
-func named(meta *raft.SnapshotMeta) bool {
-	term, index := fromName(meta.ID)
+// nameMatches reports whether the term and the index of a snapshot match its name.
+func nameMatches(meta *raft.SnapshotMeta) bool {
+	term, index := parseName(meta.ID)
 	return meta.Term == term && meta.Index == index
 }
 
-// fromName returns the term and the index in a snapshot name given by Raft, or zeros for any other name.
-func fromName(id string) (term, index uint64) {
+// parseName returns the term and the index in a snapshot name given by Raft, or zeros for any other name.
+func parseName(id string) (term, index uint64) {
 	if _, err := fmt.Sscanf(id, "%d-%d-", &term, &index); err != nil {
 		return 0, 0
 	}
@@ -153,7 +153,7 @@ func fromName(id string) (term, index uint64) {
 
 // OpenSnapshot opens the content of a snapshot without checking it. The state machine detects incomplete content by its
 // format.
-func (o *Old) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
+func (o *Offline) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
 	if meta.Version != raft.SnapshotVersionMax {
 		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or was written by a different version", meta.ID, snapshotMeta)
 	}

@@ -16,15 +16,15 @@ import (
 // its two headers and reads everything else through mapped memory, partly on its own goroutines, whose panics cannot be
 // recovered. Numbers are in the machine's byte order.
 const (
-	pageHead    = 16 // id 8, flags 2, count 2, overflow 4
-	elementSize = 16
-	bucketHead  = 16 // root page 8, sequence 8
-	metaSize    = 64 // including the checksum
-	boltMagic   = 0xED0CDAED
-	branchPage  = 1
-	leafPage    = 2
-	isBucket    = 1
-	maxDepth    = 64
+	pageHeaderSize   = 16 // id 8, flags 2, count 2, overflow 4
+	elementSize      = 16
+	bucketHeaderSize = 16 // root page 8, sequence 8
+	metaSize         = 64 // including the checksum
+	boltMagic        = 0xED0CDAED
+	branchPage       = 1
+	leafPage         = 2
+	isBucket         = 1
+	maxDepth         = 64
 )
 
 // pages walks the pages of a bbolt file.
@@ -33,7 +33,7 @@ type pages struct {
 	size  uint64 // the size of a page in bytes
 	end   uint64 // all page ids are lower
 	seen  map[uint64]bool
-	found func(bucket, key, value []byte) error
+	visit func(bucket, key, value []byte) error
 }
 
 type meta struct{ pageSize, root, free, end, txid uint64 }
@@ -47,11 +47,11 @@ const noFreelist = math.MaxUint64
 // whose header is not on disk never happened. A broken header is therefore bit rot, and using the older one would undo
 // an acknowledged write, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
-	b := make([]byte, pageHead+metaSize)
+	b := make([]byte, pageHeaderSize+metaSize)
 	if err := intact.ReadAt(file, b, at); err != nil {
 		return meta{}, fmt.Errorf("the header at byte %d: %w", at, err)
 	}
-	b = b[pageHead:]
+	b = b[pageHeaderSize:]
 	h := fnv.New64a()
 	h.Write(b[:metaSize-8])
 	if binary.NativeEndian.Uint32(b) != boltMagic || h.Sum64() != binary.NativeEndian.Uint64(b[metaSize-8:]) {
@@ -65,12 +65,12 @@ func readMeta(file io.ReaderAt, at int64) (meta, error) {
 
 // walk calls found with each key in a bucket, in order. It returns an error for the first page that bbolt cannot have
 // written.
-func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
+func walk(file io.ReaderAt, visit func(bucket, key, value []byte) error) error {
 	a, err := readMeta(file, 0)
 	if err != nil {
 		return err
 	}
-	if a.pageSize < pageHead+metaSize || a.pageSize > math.MaxUint16+1 {
+	if a.pageSize < pageHeaderSize+metaSize || a.pageSize > math.MaxUint16+1 {
 		return fmt.Errorf("the page size is %d bytes", a.pageSize)
 	}
 	b, err := readMeta(file, int64(a.pageSize))
@@ -86,7 +86,7 @@ func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 	if a.free != noFreelist {
 		return errors.New("it has a freelist, which this program never writes: another program has written to it")
 	}
-	p := &pages{file: file, size: a.pageSize, end: a.end, seen: make(map[uint64]bool), found: found}
+	p := &pages{file: file, size: a.pageSize, end: a.end, seen: make(map[uint64]bool), visit: visit}
 	return p.tree(nil, a.root, nil, nil, 0)
 }
 
@@ -109,7 +109,7 @@ func (p *pages) read(id uint64) ([]byte, error) {
 		return nil, fmt.Errorf("page %d: %w", id, err)
 	}
 	more := uint64(binary.NativeEndian.Uint32(page[12:]))
-	if got := binary.NativeEndian.Uint64(page); got != id || id+more >= p.end || more > 0 && p.promised(page) != more+1 {
+	if got := binary.NativeEndian.Uint64(page); got != id || id+more >= p.end || more > 0 && p.claimedPages(page) != more+1 {
 		return nil, fmt.Errorf("page %d claims to be page %d, with %d overflow pages", id, got, more)
 	}
 	for i := id; i <= id+more; i++ {
@@ -134,12 +134,12 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	return page, nil
 }
 
-// promised returns the number of pages that the elements of a page claim to occupy. It is checked first, so that a
+// claimedPages returns the number of pages that the elements of a page claim to occupy. It is checked first, so that a
 // corrupt page does not cause half of the file to be read. bbolt splits pages so that the headers of all elements are
 // on the first one.
-func (p *pages) promised(page []byte) uint64 {
+func (p *pages) claimedPages(page []byte) uint64 {
 	n := count(page)
-	if n == 0 || pageHead+uint64(n)*elementSize > p.size {
+	if n == 0 || pageHeaderSize+uint64(n)*elementSize > p.size {
 		return 0
 	}
 	start, key, value := elementAt(page, n-1)
@@ -155,7 +155,7 @@ type element struct {
 
 // elementAt reads an element. start is the offset of its key.
 func elementAt(page []byte, i int) (start, keySize, valueSize uint64) {
-	at := pageHead + uint64(i)*elementSize
+	at := pageHeaderSize + uint64(i)*elementSize
 	e := page[at : at+elementSize]
 	if binary.NativeEndian.Uint16(page[8:]) == leafPage {
 		return at + uint64(binary.NativeEndian.Uint32(e[4:])), uint64(binary.NativeEndian.Uint32(e[8:])), uint64(binary.NativeEndian.Uint32(e[12:]))
@@ -171,7 +171,7 @@ func layout(page []byte) (used uint64, err error) {
 	if flags := binary.NativeEndian.Uint16(page[8:]); flags != leafPage && flags != branchPage {
 		return 0, fmt.Errorf("unknown page type %d", flags)
 	}
-	used = pageHead + uint64(count(page))*elementSize
+	used = pageHeaderSize + uint64(count(page))*elementSize
 	if used > uint64(len(page)) {
 		return 0, fmt.Errorf("it has %d keys, but only %d bytes", count(page), len(page))
 	}
@@ -192,7 +192,7 @@ func elements(page []byte) []element {
 		start, key, value := elementAt(page, i)
 		e := &all[i]
 		e.key, e.value = page[start:start+key], page[start+key:start+key+value]
-		at := pageHead + i*elementSize
+		at := pageHeaderSize + i*elementSize
 		if leaf {
 			e.flags = binary.NativeEndian.Uint32(page[at:])
 		} else {
@@ -229,7 +229,7 @@ func (p *pages) page(bucket, page, low, high []byte, depth int) error {
 		case e.flags != 0:
 			err = fmt.Errorf("key %q has flags %d", e.key, e.flags)
 		default:
-			err = p.found(bucket, e.key, e.value)
+			err = p.visit(bucket, e.key, e.value)
 		}
 		if err != nil {
 			return err
@@ -240,17 +240,17 @@ func (p *pages) page(bucket, page, low, high []byte, depth int) error {
 
 // bucket walks a bucket. A small bucket is stored inline in its element. Any other bucket has separate pages.
 func (p *pages) bucket(e element) error {
-	if e.flags != isBucket || len(e.value) < bucketHead {
+	if e.flags != isBucket || len(e.value) < bucketHeaderSize {
 		return fmt.Errorf("%q is not a bucket", e.key)
 	}
-	if err := p.found(e.key, nil, nil); err != nil {
+	if err := p.visit(e.key, nil, nil); err != nil {
 		return err
 	}
 	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
 		return p.tree(e.key, root, nil, nil, 0)
 	}
-	page := e.value[bucketHead:]
-	if len(page) < pageHead || binary.NativeEndian.Uint64(page) != 0 || binary.NativeEndian.Uint32(page[12:]) != 0 {
+	page := e.value[bucketHeaderSize:]
+	if len(page) < pageHeaderSize || binary.NativeEndian.Uint64(page) != 0 || binary.NativeEndian.Uint32(page[12:]) != 0 {
 		return fmt.Errorf("bucket %q has a broken page", e.key)
 	}
 	used, err := layout(page)

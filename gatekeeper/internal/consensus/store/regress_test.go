@@ -11,10 +11,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// spoil changes a file in the newest snapshot.
-func spoil(t *testing.T, dir, file string, change func([]byte) []byte) {
+// corrupt changes a file in the newest snapshot.
+func corrupt(t *testing.T, dir, file string, change func([]byte) []byte) {
 	t.Helper()
-	all, err := finished(dir)
+	all, err := finishedSnapshots(dir)
 	if err != nil || len(all) == 0 {
 		t.Fatalf("%d snapshots, %v", len(all), err)
 	}
@@ -26,12 +26,12 @@ func spoil(t *testing.T, dir, file string, change func([]byte) []byte) {
 
 func flip(data []byte) []byte { data[len(data)/2] ^= 1; return data }
 func empty([]byte) []byte     { return nil }
-func moved(data []byte) []byte {
+func changeIndex(data []byte) []byte {
 	return bytes.Replace(data, []byte(`"Index":20`), []byte(`"Index":21`), 1)
 }
 
-// restored opens the stores and restores the newest readable snapshot, as Raft does at startup.
-func restored(t *testing.T, dir string) (index uint64, err error) {
+// restore opens the stores and restores the newest readable snapshot, as Raft does at startup.
+func restore(t *testing.T, dir string) (index uint64, err error) {
 	t.Helper()
 	g, _ := newGuard(t)
 	f, err := Open(dir, "", g, hclog.NewNullLogger())
@@ -39,7 +39,7 @@ func restored(t *testing.T, dir string) (index uint64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	ended, _ := onARaftGoroutine(func() {
+	done, _ := onRaftGoroutine(func() {
 		all, err := f.Snapshots.List()
 		if err != nil {
 			t.Error(err)
@@ -53,22 +53,22 @@ func restored(t *testing.T, dir string) (index uint64, err error) {
 		}
 	})
 	select {
-	case <-ended:
+	case <-done:
 	case <-g.Failed():
 		g.Release()
-		<-ended
+		<-done
 	}
 	return index, g.Err()
 }
 
 // A member must not forget what it has acknowledged. Without the newest snapshot, it may start only if its log contains
 // everything in that snapshot.
-func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
+func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt(t *testing.T) {
 	t.Parallel()
-	eachKind(t, testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt)
+	eachKind(t, testOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt)
 }
 
-func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kind Kind) {
+func testOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt(t *testing.T, kind Kind) {
 	for _, tc := range []struct {
 		name   string
 		file   string
@@ -77,7 +77,7 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 		{"its state has a flipped bit", snapshotState, flip},
 		{"its state is empty", snapshotState, empty},
 		{"its meta.json is empty", snapshotMeta, empty},
-		{"its meta.json has a different index", snapshotMeta, moved},
+		{"its meta.json has a different index", snapshotMeta, changeIndex},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, older := range []bool{true, false} {
@@ -89,7 +89,7 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 				install(t, f.Snapshots, 20, 2)
 				appendEntries(t, f.Log, 21, 25, 2)
 				closeFiles(t, f)
-				if index, err := restored(t, dir); index != 20 || err != nil {
+				if index, err := restore(t, dir); index != 20 || err != nil {
 					t.Fatalf("restore() = %d, %v, want 20", index, err)
 				}
 				if older {
@@ -99,8 +99,8 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 					}
 					closeFiles(t, f)
 				}
-				spoil(t, dir, tc.file, tc.change)
-				index, err := restored(t, dir)
+				corrupt(t, dir, tc.file, tc.change)
+				index, err := restore(t, dir)
 				switch {
 				case older && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), snapshotsDir)):
 					t.Errorf("restore() = %d, %v, want ErrDamaged because acknowledged entries are missing", index, err)
@@ -118,8 +118,8 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 				t.Fatal(err)
 			}
 			closeFiles(t, f)
-			spoil(t, dir, tc.file, tc.change)
-			if index, err := restored(t, dir); index != 10 || err != nil {
+			corrupt(t, dir, tc.file, tc.change)
+			if index, err := restore(t, dir); index != 10 || err != nil {
 				t.Errorf("restore() = %d, %v, want 10, because the log contains the rest", index, err)
 			}
 		})
@@ -132,13 +132,13 @@ func TestOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T) {
 }
 
 func testOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T, kind Kind) {
-	for _, change := range []func([]byte) []byte{empty, moved} {
+	for _, change := range []func([]byte) []byte{empty, changeIndex} {
 		dir := t.TempDir()
 		f := openFiles(t, kind, dir)
 		install(t, f.Snapshots, 20, 2)
 		closeFiles(t, f)
-		spoil(t, dir, snapshotMeta, change)
-		if _, err := restored(t, dir); !errors.Is(err, ErrDamaged) {
+		corrupt(t, dir, snapshotMeta, change)
+		if _, err := restore(t, dir); !errors.Is(err, ErrDamaged) {
 			t.Errorf("restore() = %v, want ErrDamaged", err)
 		}
 	}

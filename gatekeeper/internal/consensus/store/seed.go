@@ -24,8 +24,8 @@ type Seed struct {
 	Write func(io.Writer) error
 }
 
-// Plant creates the stores in dir, which must not contain any yet. When it returns nil, they are on disk.
-func Plant(dir string, seed Seed) (err error) {
+// CreateFrom creates the stores in dir, which must not contain any yet. When it returns nil, they are on disk.
+func CreateFrom(dir string, seed Seed) (err error) {
 	o, err := openLog(dir, seed.Kind, wal.NewConfig(hclog.NewNullLogger()))
 	if err != nil {
 		return err

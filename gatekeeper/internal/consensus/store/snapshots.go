@@ -57,7 +57,7 @@ func (s *Snapshots) List() ([]*raft.SnapshotMeta, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(meta *raft.SnapshotMeta) bool { return !named(meta) }), nil
+	return slices.DeleteFunc(all, func(meta *raft.SnapshotMeta) bool { return !nameMatches(meta) }), nil
 }
 
 func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
@@ -65,16 +65,16 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := leads(s.log, meta.Index, s.newest); err != nil {
+	if err := checkCovers(s.log, meta.Index, s.newest); err != nil {
 		s.guard.Halt(errors.Join(err, content.Close()))
 	}
 	return meta, content, nil
 }
 
-// leads returns ErrDamaged unless the log covers the entries between the snapshot that was found and the newest one
+// checkCovers returns ErrDamaged unless the log covers the entries between the snapshot that was found and the newest one
 // that ever existed. from is the index of the snapshot that was found, or 0 if there is none. newest is the index of
 // the newest one. This member has acknowledged everything up to newest.
-func leads(log intact.Log, from, newest uint64) error {
+func checkCovers(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil
 	}

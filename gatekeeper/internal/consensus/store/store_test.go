@@ -22,16 +22,16 @@ func newGuard(t *testing.T) (*Guard, chan error) {
 	return g, faults
 }
 
-// onARaftGoroutine runs f on a goroutine, as Raft would. It returns a channel that is closed when the goroutine has
+// onRaftGoroutine runs f on a goroutine, as Raft would. It returns a channel that is closed when the goroutine has
 // exited, and whether f has returned.
-func onARaftGoroutine(f func()) (ended chan struct{}, returned *bool) {
-	ended, returned = make(chan struct{}), new(bool)
+func onRaftGoroutine(f func()) (done chan struct{}, returned *bool) {
+	done, returned = make(chan struct{}), new(bool)
 	go func() {
-		defer close(ended)
+		defer close(done)
 		f()
 		*returned = true
 	}()
-	return ended, returned
+	return done, returned
 }
 
 // brokenLog is a log store that fails or hangs.
@@ -46,22 +46,22 @@ func TestGuard_FailedCall_IsReportedAndNeverReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, faults := newGuard(t)
 		log := NewLog(&brokenLog{store: func() error { return errors.New("no space left") }}, g)
-		ended, returned := onARaftGoroutine(func() { _ = log.StoreLogs(nil) })
+		done, returned := onRaftGoroutine(func() { _ = log.StoreLogs(nil) })
 		if err := <-faults; !strings.Contains(err.Error(), "no space left") {
 			t.Errorf("got fault %v, want the disk's error", err)
 		}
 		<-g.Failed()
-		other, otherReturned := onARaftGoroutine(func() { _, _ = log.LastIndex() })
+		other, otherReturned := onRaftGoroutine(func() { _, _ = log.LastIndex() })
 		synctest.Wait()
 		select {
-		case <-ended:
+		case <-done:
 			t.Error("the goroutine exited before Release")
 		case <-other:
 			t.Error("another call's goroutine exited before Release")
 		default:
 		}
 		g.Release()
-		<-ended
+		<-done
 		<-other
 		if *returned || *otherReturned {
 			t.Error("a call returned after the fault")
@@ -72,19 +72,19 @@ func TestGuard_FailedCall_IsReportedAndNeverReturns(t *testing.T) {
 	})
 }
 
-func TestGuard_HangingCall_IsAFault(t *testing.T) {
+func TestGuard_HungCall_IsAFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, faults := newGuard(t)
 		disk := make(chan struct{})
 		log := NewLog(&brokenLog{store: func() error { <-disk; return nil }}, g)
-		begun := time.Now()
-		ended, returned := onARaftGoroutine(func() { _ = log.StoreLogs(nil) })
-		if err := <-faults; !strings.Contains(err.Error(), "hung") || time.Since(begun) != 10*time.Second {
-			t.Errorf("got fault %v after %v, want one about the hung call after 10s", err, time.Since(begun))
+		start := time.Now()
+		done, returned := onRaftGoroutine(func() { _ = log.StoreLogs(nil) })
+		if err := <-faults; !strings.Contains(err.Error(), "hung") || time.Since(start) != 10*time.Second {
+			t.Errorf("got fault %v after %v, want one about the hung call after 10s", err, time.Since(start))
 		}
 		close(disk) // the call returns, but too late
 		g.Release()
-		<-ended
+		<-done
 		if *returned {
 			t.Error("a call that hung returned to Raft")
 		}
@@ -155,7 +155,7 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 
 // This test deletes all or part of a log that spans several pages. bbolt does not find the last key after a transaction
 // has emptied pages.
-func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
+func TestBolt_DeleteRange_ManyPages_KeepsEnd(t *testing.T) {
 	for _, tc := range []struct {
 		min, max    uint64
 		first, last uint64
@@ -169,7 +169,7 @@ func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
 		{1, 10, 11, 1000},
 	} {
 		dir := t.TempDir()
-		b, err := openLog(dir, KindBolt, tested())
+		b, err := openLog(dir, KindBolt, testConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,16 +186,16 @@ func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := openLog(dir, KindBolt, tested()) // checks the end of the log against the mark
+		reopened, err := openLog(dir, KindBolt, testConfig()) // checks the end of the log against the mark
 		if err != nil {
 			t.Fatalf("open after deleting %d to %d: %v", tc.min, tc.max, err)
 		}
-		first, err1 := again.log.FirstIndex()
-		last, err2 := again.log.LastIndex()
+		first, err1 := reopened.log.FirstIndex()
+		last, err2 := reopened.log.LastIndex()
 		if first != tc.first || last != tc.last || err1 != nil || err2 != nil {
 			t.Errorf("after deleting %d to %d the log contains entries %d to %d, %v, %v, want %d to %d", tc.min, tc.max, first, last, err1, err2, tc.first, tc.last)
 		}
-		if err := again.Close(); err != nil {
+		if err := reopened.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -206,14 +206,14 @@ var (
 	voteCand = []byte("LastVoteCand")
 )
 
-func vote(t *testing.T, s raft.StableStore, term uint64, candidate string) {
+func castVote(t *testing.T, s raft.StableStore, term uint64, candidate string) {
 	t.Helper()
 	if err := errors.Join(s.SetUint64(voteTerm, term), s.Set(voteCand, []byte(candidate))); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func voted(t *testing.T, s raft.StableStore) (term uint64, candidate string) {
+func readVote(t *testing.T, s raft.StableStore) (term uint64, candidate string) {
 	t.Helper()
 	term, errTerm := s.GetUint64(voteTerm)
 	cand, errCand := s.Get(voteCand)
@@ -223,7 +223,7 @@ func voted(t *testing.T, s raft.StableStore) (term uint64, candidate string) {
 	return term, string(cand)
 }
 
-func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) {
+func TestStable_CrashDuringVote_KeepsPreviousVote(t *testing.T) {
 	dir := t.TempDir()
 	open := func() opened {
 		s, err := openAt(dir)
@@ -234,8 +234,8 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 	}
 	g, _ := newGuard(t)
 	bolt := open()
-	s := NewStable(bolt.values, queueOn(t, bolt.log, g))
-	vote(t, s, 4, "a")
+	s := NewStable(bolt.values, newQueue(t, bolt.log, g))
+	castVote(t, s, 4, "a")
 	if err := s.SetUint64(voteTerm, 5); err != nil {
 		t.Fatal(err)
 	}
@@ -243,24 +243,24 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 
 	bolt = open()
 	defer bolt.Close()
-	s = NewStable(bolt.values, queueOn(t, bolt.log, g))
-	if term, candidate := voted(t, s); term != 4 || candidate != "a" {
+	s = NewStable(bolt.values, newQueue(t, bolt.log, g))
+	if term, candidate := readVote(t, s); term != 4 || candidate != "a" {
 		t.Errorf("after the crash the vote is for %q in term %d, want a in term 4", candidate, term)
 	}
-	vote(t, s, 5, "b")
-	if term, candidate := voted(t, s); term != 5 || candidate != "b" {
+	castVote(t, s, 5, "b")
+	if term, candidate := readVote(t, s); term != 5 || candidate != "b" {
 		t.Errorf("the vote is for %q in term %d, want b in term 5", candidate, term)
 	}
 }
 
-func TestStable_MissingKey_ErrorHasTheTextThatRaftKnows(t *testing.T) {
+func TestStable_MissingKey_ReturnsErrorTextRaftExpects(t *testing.T) {
 	g, _ := newGuard(t)
 	bolt, err := openAt(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer bolt.Close()
-	s := NewStable(bolt.values, queueOn(t, bolt.log, g))
+	s := NewStable(bolt.values, newQueue(t, bolt.log, g))
 	for _, key := range []string{"LastVoteTerm", "CurrentTerm"} {
 		if _, err := s.GetUint64([]byte(key)); err == nil || err.Error() != "not found" {
 			t.Errorf("GetUint64(%s) = %v, want not found", key, err)

@@ -62,8 +62,8 @@ func (f hookedFile) Sync() error {
 	return f.WritableFile.Sync()
 }
 
-// killed records the directory contents that a process would have left behind if killed at each moment.
-type killed struct {
+// killPoints records the directory contents that a process would have left behind if killed at each moment.
+type killPoints struct {
 	t   *testing.T
 	dir string
 
@@ -71,14 +71,14 @@ type killed struct {
 	images []image
 }
 
-func (k *killed) note(string, string) error {
+func (k *killPoints) record(string, string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.images = append(k.images, imageOf(k.t, k.dir))
+	k.images = append(k.images, readImage(k.t, k.dir))
 	return nil
 }
 
-func (k *killed) take() []image {
+func (k *killPoints) take() []image {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	taken := k.images
@@ -88,40 +88,40 @@ func (k *killed) take() []image {
 
 // If a process is killed at any moment during a write, the log is accepted, with its content from before or after the
 // write. Later writes are kept.
-func TestOpenWAL_KilledDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
+func TestOpenWAL_KilledDuringWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	t.Parallel()
-	random, writes := crashSeed(t)
+	rng, writes := crashSeed(t)
 	writes /= 3 // each write has several kill points
-	k := &killed{t: t, dir: t.TempDir()}
-	cfg := tested()
-	cfg.Files = hooked{cfg.Files, k.note}
+	k := &killPoints{t: t, dir: t.TempDir()}
+	cfg := testConfig()
+	cfg.Files = hooked{cfg.Files, k.record}
 	o, err := openLog(k.dir, KindWAL, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = o.Close() }()
 	k.take()
-	now, rotated := model{values: make(map[string]string)}, 0
+	current, rotated := model{values: make(map[string]string)}, 0
 	for i := range writes {
-		before := now.clone()
-		what, err := now.step(random, o)
+		before := current.clone()
+		what, err := current.step(rng, o)
 		if err != nil {
 			t.Fatalf("write %d, %s: %v", i, what, err)
 		}
-		images := append(k.take(), imageOf(t, k.dir))
+		images := append(k.take(), readImage(t, k.dir))
 		for j, left := range images {
 			what := fmt.Sprintf("write %d, %s, kill point %d of %d", i, what, j, len(images))
-			dir := left.put(t)
-			asBefore, asAfter := before.differs(dir, false), now.differs(dir, false)
-			if asBefore != nil && asAfter != nil || asAfter != nil && j == len(images)-1 {
-				t.Fatalf("%s: the log differs from both the log before the write (%v) and the log after it (%v)", what, asBefore, asAfter)
+			dir := left.write(t)
+			diffBefore, diffAfter := before.diff(dir, false), current.diff(dir, false)
+			if diffBefore != nil && diffAfter != nil || diffAfter != nil && j == len(images)-1 {
+				t.Fatalf("%s: the log differs from both the log before the write (%v) and the log after it (%v)", what, diffBefore, diffAfter)
 			}
-			if random.IntN(20) == 0 {
-				was := now
-				if asAfter != nil {
-					was = before
+			if rng.IntN(20) == 0 {
+				expected := current
+				if diffAfter != nil {
+					expected = before
 				}
-				checkContinues(t, random, what, dir, was.clone())
+				checkContinues(t, rng, what, dir, expected.clone())
 			}
 		}
 		rotated = max(rotated, len(images[len(images)-1].segments()))
@@ -132,23 +132,23 @@ func TestOpenWAL_KilledDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 }
 
 // checkContinues performs more writes in a directory, and checks that they are stored.
-func checkContinues(t *testing.T, random *rand.Rand, what, dir string, now model) {
+func checkContinues(t *testing.T, rng *rand.Rand, what, dir string, current model) {
 	t.Helper()
 	for range 2 {
-		o, err := openLog(dir, "", tested())
+		o, err := openLog(dir, "", testConfig())
 		if err != nil {
 			t.Fatalf("%s, then opening: %v", what, err)
 		}
 		for range 3 {
-			did, err := now.step(random, o)
+			op, err := current.step(rng, o)
 			if err != nil {
-				t.Fatalf("%s, then %s: %v", what, did, err)
+				t.Fatalf("%s, then %s: %v", what, op, err)
 			}
 		}
 		if err := o.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := now.differs(dir, false); err != nil {
+		if err := current.diff(dir, false); err != nil {
 			t.Fatalf("%s, after more writes: %v", what, err)
 		}
 	}
@@ -156,10 +156,10 @@ func checkContinues(t *testing.T, random *rand.Rand, what, dir string, now model
 
 // If a process was killed between a write and its sync, the entries can be read but may not be on disk. A server relies
 // on the entries that it can read, and acknowledges them.
-func TestOpenWAL_KilledBeforeTheSync_IsSyncedByOpen(t *testing.T) {
-	f := wholeWAL(t, 30)
-	name := filepath.Base(f.whole.segments()[0])
-	cfg, done := tested(), make(map[string]bool)
+func TestOpenWAL_KilledBeforeSync_IsSyncedByOpen(t *testing.T) {
+	f := newFixture(t, 30)
+	name := filepath.Base(f.original.segments()[0])
+	cfg, done := testConfig(), make(map[string]bool)
 	cfg.Files = hooked{cfg.Files, func(change, name string) error {
 		done[name] = done[name] || change == "sync"
 		return nil
@@ -177,10 +177,10 @@ func TestOpenWAL_KilledBeforeTheSync_IsSyncedByOpen(t *testing.T) {
 }
 
 // torn returns the content of a file after only some sectors of a write reached the disk.
-func torn(random *rand.Rand, before, after []byte) []byte {
+func torn(rng *rand.Rand, before, after []byte) []byte {
 	data := append(bytes.Clone(before), make([]byte, max(0, len(after)-len(before)))...)
 	for at := 0; at < len(after); at += sector {
-		if random.IntN(2) == 0 {
+		if rng.IntN(2) == 0 {
 			copy(data[at:min(at+sector, len(after))], after[at:])
 		}
 	}
@@ -188,13 +188,13 @@ func torn(random *rand.Rand, before, after []byte) []byte {
 }
 
 // After a power loss during a write, any of its sectors may be on disk. The mark may be from an earlier write.
-func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
+func TestOpenWAL_TornWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	t.Parallel()
-	random, writes := crashSeed(t)
+	rng, writes := crashSeed(t)
 	writes /= 2 // each directory is opened several times
 	dir := t.TempDir()
 	open := func() opened {
-		o, err := openLog(dir, KindWAL, tested())
+		o, err := openLog(dir, KindWAL, testConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,22 +202,22 @@ func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	}
 	o := open()
 	defer func() { _ = o.Close() }()
-	now, tornBefore, mark := model{values: make(map[string]string)}, 0, filepath.Join(wal.Dir, intact.MarkFile)
-	older := imageOf(t, dir)[mark]
+	current, tornBefore, mark := model{values: make(map[string]string)}, 0, filepath.Join(wal.Dir, intact.MarkFile)
+	older := readImage(t, dir)[mark]
 	for i := range writes {
-		before, files := now.clone(), imageOf(t, dir)
-		what, err := now.step(random, o)
+		before, files := current.clone(), readImage(t, dir)
+		what, err := current.step(rng, o)
 		if err != nil {
 			t.Fatalf("write %d, %s: %v", i, what, err)
 		}
-		after := imageOf(t, dir)
+		after := readImage(t, dir)
 		names := after.segments()
 		name := names[len(names)-1]
-		if len(now.entries) <= len(before.entries) || len(names) != len(files.segments()) || files[name] == nil || bytes.Equal(files[name], after[name]) {
+		if len(current.entries) <= len(before.entries) || len(names) != len(files.segments()) || files[name] == nil || bytes.Equal(files[name], after[name]) {
 			older = after[mark] // the log became shorter, or a new segment began
 			continue
 		}
-		if random.IntN(4) == 0 {
+		if rng.IntN(4) == 0 {
 			older = files[mark]
 		}
 		what = fmt.Sprintf("write %d, %s", i, what)
@@ -226,23 +226,23 @@ func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 			left[file] = data
 		}
 		left[mark] = older
-		left[name] = torn(random, files[name], after[name])
-		folder := left.put(t)
-		asBefore, asAfter := before.differs(folder, false), now.differs(folder, false)
+		left[name] = torn(rng, files[name], after[name])
+		imageDir := left.write(t)
+		diffBefore, diffAfter := before.diff(imageDir, false), current.diff(imageDir, false)
 		whole := bytes.Equal(left[name], after[name])
-		if whole && asAfter != nil || !whole && asBefore != nil {
-			t.Fatalf("%s: the log differs from both the log before the write (%v) and the log after it (%v)", what, asBefore, asAfter)
+		if whole && diffAfter != nil || !whole && diffBefore != nil {
+			t.Fatalf("%s: the log differs from both the log before the write (%v) and the log after it (%v)", what, diffBefore, diffAfter)
 		}
 		if whole {
 			continue
 		}
 		tornBefore++
-		if random.IntN(3) == 0 {
-			checkContinues(t, random, what, folder, before.clone())
+		if rng.IntN(3) == 0 {
+			checkContinues(t, rng, what, imageDir, before.clone())
 		}
 		// With the mark from after the write, the same directory cannot be the result of a torn write.
 		left[mark] = after[mark]
-		if err := before.differs(left.put(t), false); !errors.Is(err, ErrDamaged) {
+		if err := before.diff(left.write(t), false); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("%s: got error %v, want ErrDamaged because acknowledged entries are missing", what, err)
 		}
 	}
@@ -253,13 +253,13 @@ func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 
 // A failed call returns the cause, even if the cause is a failure to create the next segment, which happens in the
 // background.
-func TestWAL_DiskFails_CallsReturnTheCause(t *testing.T) {
+func TestWAL_DiskFails_CallsReturnCause(t *testing.T) {
 	full := errors.New("no space left")
-	var fails error
-	cfg := tested()
+	var diskErr error
+	cfg := testConfig()
 	cfg.Files = hooked{cfg.Files, func(change, _ string) error {
 		if change == "create" || change == "sync" { // as on a full disk
-			return fails
+			return diskErr
 		}
 		return nil
 	}}
@@ -272,7 +272,7 @@ func TestWAL_DiskFails_CallsReturnTheCause(t *testing.T) {
 	if err := storeOne(o.log, &raft.Log{Index: 1, Term: 1, Data: []byte("x")}); err != nil {
 		t.Fatal(err)
 	}
-	fails = full
+	diskErr = full
 	if err := storeOne(o.log, &raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
 		t.Errorf("StoreLog() = %v, want the disk's error", err)
 	}
@@ -281,13 +281,13 @@ func TestWAL_DiskFails_CallsReturnTheCause(t *testing.T) {
 	}
 }
 
-func TestWAL_NextSegmentFails_NextCallReturnsTheCause(t *testing.T) {
+func TestWAL_NextSegmentFails_NextCallReturnsCause(t *testing.T) {
 	full := errors.New("no space left")
-	cfg := tested()
-	made := 0
+	cfg := testConfig()
+	created := 0
 	cfg.Files = hooked{cfg.Files, func(change, _ string) error {
 		if change == "create" {
-			if made++; made > 1 {
+			if created++; created > 1 {
 				return full
 			}
 		}

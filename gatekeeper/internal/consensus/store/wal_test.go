@@ -20,15 +20,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// tested returns a Config with small segments, so that a test has many of them.
-func tested() wal.Config {
+// testConfig returns a Config with small segments, so that a test has many of them.
+func testConfig() wal.Config {
 	return wal.Config{Files: vfs.New(), SegmentSize: 8 << 10, Logger: hclog.NewNullLogger()}
 }
 
 // image is the content of all files in a directory.
 type image map[string][]byte
 
-func imageOf(tb testing.TB, dir string) image {
+func readImage(tb testing.TB, dir string) image {
 	tb.Helper()
 	files := make(image)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -47,8 +47,8 @@ func imageOf(tb testing.TB, dir string) image {
 	return files
 }
 
-// put writes an image to a new directory.
-func (i image) put(tb testing.TB) (dir string) {
+// write writes an image to a new directory.
+func (i image) write(tb testing.TB) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, wal.Dir), 0o700); err != nil {
@@ -65,17 +65,17 @@ func (i image) put(tb testing.TB) (dir string) {
 // filledWAL is like filled, with a log in several segments.
 func filledWAL(tb testing.TB, entries int) (dir string) {
 	tb.Helper()
-	return filledOf(tb, KindWAL, entries, 10)
+	return newFilledDirOf(tb, KindWAL, entries, 10)
 }
 
 // readWAL opens the directory as look does, and reads all entries.
-func readWAL(dir string, old bool) (entries []raft.Log, err error) {
-	o, err := look(dir, old)
+func readWAL(dir string, offline bool) (entries []raft.Log, err error) {
+	o, err := openReader(dir, offline)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	return entriesOf(o.log)
+	return readEntries(o.log)
 }
 
 // segments returns the names of the segments of an image, oldest first.
@@ -89,59 +89,59 @@ func (i image) segments() (names []string) {
 	return names
 }
 
-// folder is a directory with the content of an image. Tests change one file at a time.
-type folder struct {
-	dir   string
-	whole image
-	want  []raft.Log
+// fixture is a directory with the content of an image. Tests change one file at a time.
+type fixture struct {
+	dir      string
+	original image
+	want     []raft.Log
 }
 
-// wholeWAL returns a filled directory with its content.
-func wholeWAL(t *testing.T, entries int) folder {
+// newFixture returns a filled directory with its content.
+func newFixture(t *testing.T, entries int) fixture {
 	t.Helper()
 	dir := filledWAL(t, entries)
 	want, err := readWAL(dir, false)
 	if err != nil || len(want) != entries-7 {
 		t.Fatalf("%d entries, %v", len(want), err)
 	}
-	return folder{dir, imageOf(t, dir), want}
+	return fixture{dir, readImage(t, dir), want}
 }
 
-// with changes the content of a file and opens the directory, once as recover does and once as a server does. It
+// detects changes the content of a file and opens the directory, once as recover does and once as a server does. It
 // reports whether damage was detected. Any result other than ErrDamaged or the same entries fails the test.
-func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool) {
+func (f fixture) detects(t *testing.T, what, file string, data []byte) (detected bool) {
 	t.Helper()
 	path := filepath.Join(f.dir, file)
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, old := range []bool{true, false} {
-		got, err := readWAL(f.dir, old)
+	for _, offline := range []bool{true, false} {
+		got, err := readWAL(f.dir, offline)
 		if err == nil && !reflect.DeepEqual(got, f.want) {
 			t.Errorf("%s, %s: the file was accepted with different contents: %d entries", file, what, len(got))
 		}
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s, %s: got error %v, want %v", file, what, err, ErrDamaged)
 		}
-		if !old && noticed != (err != nil) {
+		if !offline && detected != (err != nil) {
 			t.Errorf("%s, %s: a server and recover disagree: %v", file, what, err)
 		}
-		noticed = err != nil
+		detected = err != nil
 	}
-	if err := os.WriteFile(path, f.whole[file], 0o600); err != nil {
+	if err := os.WriteFile(path, f.original[file], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return noticed
+	return detected
 }
 
-// end returns the offset at which the zeros of a segment begin.
-func end(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
+// dataEnd returns the offset at which the zeros of a segment begin.
+func dataEnd(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
 
 // raft-wal mistakes anything invalid at the end of the log for a write that a crash cut short, and drops it.
 func TestOpenWAL_FlippedBit_IsDetected(t *testing.T) {
 	t.Parallel()
-	f := wholeWAL(t, 300)
-	names := f.whole.segments()
+	f := newFixture(t, 300)
+	names := f.original.segments()
 	if len(names) < 3 {
 		t.Fatalf("%d segments, want at least 3", len(names))
 	}
@@ -150,10 +150,10 @@ func TestOpenWAL_FlippedBit_IsDetected(t *testing.T) {
 		if name == filepath.Join(wal.Dir, intact.MarkFile) {
 			step = 1
 		}
-		for at := 0; at < end(f.whole[name]); at += step {
-			data := bytes.Clone(f.whole[name])
+		for at := 0; at < dataEnd(f.original[name]); at += step {
+			data := bytes.Clone(f.original[name])
 			data[at] ^= 1 << (at % 8)
-			if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
+			if !f.detects(t, fmt.Sprintf("byte %d flipped", at), name, data) {
 				t.Errorf("%s, byte %d flipped: the damage was not detected", name, at)
 			}
 		}
@@ -161,49 +161,49 @@ func TestOpenWAL_FlippedBit_IsDetected(t *testing.T) {
 }
 
 // In the last batch, a flipped bit looks like a torn write.
-func TestOpenWAL_FlippedBitInTheLastBatch_IsDetected(t *testing.T) {
+func TestOpenWAL_FlippedBitInLastBatch_IsDetected(t *testing.T) {
 	t.Parallel()
-	f := wholeWAL(t, 30)
-	name := f.whole.segments()[0]
-	used := end(f.whole[name])
+	f := newFixture(t, 30)
+	name := f.original.segments()[0]
+	used := dataEnd(f.original[name])
 	for at := used - 500; at < used; at++ {
-		data := bytes.Clone(f.whole[name])
+		data := bytes.Clone(f.original[name])
 		data[at] ^= 1 << (at % 8)
-		if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
+		if !f.detects(t, fmt.Sprintf("byte %d flipped", at), name, data) {
 			t.Errorf("byte %d flipped: the damage was not detected", at)
 		}
 	}
 }
 
 func TestOpenWAL_TornZeroedOrMissing_IsDamaged(t *testing.T) {
-	f := wholeWAL(t, 300)
-	for _, name := range append(f.whole.segments(), filepath.Join(wal.Dir, intact.MarkFile)) {
-		used := end(f.whole[name])
+	f := newFixture(t, 300)
+	for _, name := range append(f.original.segments(), filepath.Join(wal.Dir, intact.MarkFile)) {
+		used := dataEnd(f.original[name])
 		for _, n := range []int{0, 1, 7, 31, 32, 40, used / 2, used - 9, used - 8, used - 1} {
 			if n < 0 || n >= used {
 				continue
 			}
-			if !f.with(t, fmt.Sprintf("cut to %d bytes", n), name, f.whole[name][:n]) {
+			if !f.detects(t, fmt.Sprintf("cut to %d bytes", n), name, f.original[name][:n]) {
 				t.Errorf("%s cut to %d bytes: the damage was not detected", name, n)
 			}
-			data := bytes.Clone(f.whole[name])
+			data := bytes.Clone(f.original[name])
 			clear(data[n:min(n+sector, len(data))])
-			if !f.with(t, fmt.Sprintf("zeros at %d", n), name, data) {
+			if !f.detects(t, fmt.Sprintf("zeros at %d", n), name, data) {
 				t.Errorf("%s: zeros at %d: the damage was not detected", name, n)
 			}
 		}
 	}
-	for _, name := range append(f.whole.segments(), filepath.Join(wal.Dir, intact.MarkFile), RaftFile) {
+	for _, name := range append(f.original.segments(), filepath.Join(wal.Dir, intact.MarkFile), RaftFile) {
 		path := filepath.Join(f.dir, name)
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		for _, old := range []bool{true, false} {
-			if _, err := readWAL(f.dir, old); !errors.Is(err, ErrDamaged) {
+		for _, offline := range []bool{true, false} {
+			if _, err := readWAL(f.dir, offline); !errors.Is(err, ErrDamaged) {
 				t.Errorf("without %s: got error %v, want ErrDamaged", name, err)
 			}
 		}
-		if err := os.WriteFile(path, f.whole[name], 0o600); err != nil {
+		if err := os.WriteFile(path, f.original[name], 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,33 +214,33 @@ func TestOpenWAL_TornZeroedOrMissing_IsDamaged(t *testing.T) {
 
 // The mark is not synced. After a power loss it may be older, and then only later batches prove which entries were
 // acknowledged.
-func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsDetected(t *testing.T) {
-	f := wholeWAL(t, 30)
+func TestOpenWAL_OldMark_FlippedBitBeforeLastBatch_IsDetected(t *testing.T) {
+	f := newFixture(t, 30)
 	mark := filepath.Join(f.dir, wal.Dir, intact.MarkFile)
 	if err := os.WriteFile(mark, intact.Seal([]byte(intact.MarkFile), make([]byte, 16)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	name := f.whole.segments()[0]
-	whole := f.whole[name]
-	last := bytes.Index(whole, bytes.Repeat([]byte{20}, 20)) // the last entry of the second of three batches
-	for at := 0; at < last; at += 5 {                        // to cover all positions in frames
-		data := bytes.Clone(whole)
+	name := f.original.segments()[0]
+	original := f.original[name]
+	last := bytes.Index(original, bytes.Repeat([]byte{20}, 20)) // the last entry of the second of three batches
+	for at := 0; at < last; at += 5 {                           // to cover all positions in frames
+		data := bytes.Clone(original)
 		data[at] ^= 1 << (at % 8)
-		if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
+		if !f.detects(t, fmt.Sprintf("byte %d flipped", at), name, data) {
 			t.Errorf("byte %d flipped: the damage was not detected", at)
 		}
 	}
 	for at := 0; at < last; at += 8 {
-		data := bytes.Clone(whole)
+		data := bytes.Clone(original)
 		clear(data[at : at+8])
-		if !bytes.Equal(data, whole) && !f.with(t, fmt.Sprintf("zeros at %d", at), name, data) {
+		if !bytes.Equal(data, original) && !f.detects(t, fmt.Sprintf("zeros at %d", at), name, data) {
 			t.Errorf("zeros at %d: the damage was not detected", at)
 		}
 	}
 }
 
-func TestWAL_Close_LeavesNoGoroutine(t *testing.T) {
-	o, err := openLog(t.TempDir(), KindWAL, tested())
+func TestWAL_Close_LeaksNoGoroutine(t *testing.T) {
+	o, err := openLog(t.TempDir(), KindWAL, testConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestWAL_IsNotMonotonic(t *testing.T) {
 	}
 }
 
-func TestOpen_AnotherKind_IsRefused(t *testing.T) {
+func TestOpen_DifferentKind_IsRefused(t *testing.T) {
 	eachKind(t, func(t *testing.T, own Kind) {
 		dir := t.TempDir()
 		closeFiles(t, openFiles(t, own, dir))
@@ -291,9 +291,9 @@ func TestOpen_NewDataDirWithoutKind_IsBolt(t *testing.T) {
 }
 
 // A file can be damaged after it was opened.
-func TestWAL_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
+func TestWAL_DamagedWhileOpen_ErrorNamesEntry(t *testing.T) {
 	dir := t.TempDir()
-	o, err := openLog(dir, KindWAL, tested())
+	o, err := openLog(dir, KindWAL, testConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,11 +301,11 @@ func TestWAL_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
 	if err := storeOne(o.log, &raft.Log{Index: 7, Term: 1, Data: []byte("the name of a definition")}); err != nil {
 		t.Fatal(err)
 	}
-	name := imageOf(t, dir).segments()[0]
+	name := readImage(t, dir).segments()[0]
 	path := filepath.Join(dir, name)
-	whole := mustRead(t, path)
-	for at := range end(whole) {
-		data := bytes.Clone(whole)
+	original := mustRead(t, path)
+	for at := range dataEnd(original) {
+		data := bytes.Clone(original)
 		data[at] ^= 0x81
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ type World struct {
 	term     uint64
 	index    uint64
 	proposed []fsm.Command
-	fate     func(fsm.Command) batcher.Outcome
+	outcome  func(fsm.Command) batcher.Outcome
 }
 
 // New returns a World in term 1, at the newest feature level.
@@ -40,24 +40,24 @@ func (w *World) State() *fsm.State { return w.Machine.State() }
 func (w *World) Propose(cmd fsm.Command, done func(batcher.Outcome)) {
 	w.mu.Lock()
 	w.proposed = append(w.proposed, cmd)
-	fate := w.fate
+	outcome := w.outcome
 	w.mu.Unlock()
-	if fate == nil {
-		fate = func(cmd fsm.Command) batcher.Outcome { return batcher.Outcome{Result: w.Do(cmd)} }
+	if outcome == nil {
+		outcome = func(cmd fsm.Command) batcher.Outcome { return batcher.Outcome{Result: w.Do(cmd)} }
 	}
-	go done(fate(cmd))
+	go done(outcome(cmd))
 }
 
-// Become sets the function that determines the outcome of each proposal. With nil, proposals are applied again.
-func (w *World) Become(fate func(fsm.Command) batcher.Outcome) {
+// SetOutcome sets the function that determines the outcome of each proposal. With nil, proposals are applied again.
+func (w *World) SetOutcome(outcome func(fsm.Command) batcher.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.fate = fate
+	w.outcome = outcome
 }
 
 // Fail makes every proposal fail with err, without being applied.
 func (w *World) Fail(err error) {
-	w.Become(func(fsm.Command) batcher.Outcome { return batcher.Outcome{Err: err} })
+	w.SetOutcome(func(fsm.Command) batcher.Outcome { return batcher.Outcome{Err: err} })
 }
 
 // WantProposed fails the test unless exactly n commands were proposed since the last call. It returns them.

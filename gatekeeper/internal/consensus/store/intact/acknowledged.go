@@ -49,7 +49,7 @@ func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if err := a.Log.StoreLogs(logs); err != nil {
 		return err
 	}
-	return a.mark.set(Place{last, logs[len(logs)-1].Term})
+	return a.mark.set(Position{last, logs[len(logs)-1].Term})
 }
 
 // DeleteRange deletes the entries from min to max, inclusive, at the front of the log, at its back, or all of them.
@@ -71,13 +71,13 @@ func (a *Acknowledged) DeleteRange(min, max uint64) error {
 	}
 	if max >= last { // the log becomes shorter, and the mark on disk must never require a deleted entry
 		max = last
-		var left Place
+		var newLast Position
 		if min > first {
-			if left, err = placeOf(a.Log, min-1); err != nil {
+			if newLast, err = positionAt(a.Log, min-1); err != nil {
 				return err
 			}
 		}
-		if err := errors.Join(a.mark.set(left), a.mark.file.Sync()); err != nil {
+		if err := errors.Join(a.mark.set(newLast), a.mark.file.Sync()); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func (e *Entries) GetLog(index uint64, log *raft.Log) error {
 // Verify checks an entry stored under index against its checksum, and removes the checksum. If the check
 // fails, it clears the entry.
 func Verify(index uint64, log *raft.Log) error {
-	err := fits(index, log)
+	err := checkEntry(index, log)
 	if err != nil {
 		*log = raft.Log{}
 	}
@@ -72,7 +72,7 @@ func Verify(index uint64, log *raft.Log) error {
 	return err
 }
 
-func fits(index uint64, log *raft.Log) error {
+func checkEntry(index uint64, log *raft.Log) error {
 	switch {
 	case log.Index != index:
 		return fmt.Errorf("entry %d is stored there", log.Index)
@@ -97,13 +97,13 @@ func appendSum(b []byte, log *raft.Log) []byte {
 }
 
 // Order checks the order of entries that are read one after another. Last is the position of the latest entry.
-type Order struct{ Last Place }
+type Order struct{ Last Position }
 
 // Next returns an error if an entry cannot follow the last one.
 func (o *Order) Next(index, term uint64) error {
 	if o.Last.Index > 0 && (index != o.Last.Index+1 || term < o.Last.Term) {
 		return fmt.Errorf("entry %d of the log, in term %d, is followed by entry %d, in term %d", o.Last.Index, o.Last.Term, index, term)
 	}
-	o.Last = Place{index, term}
+	o.Last = Position{index, term}
 	return nil
 }

@@ -32,12 +32,12 @@ func (i inner) set(t *testing.T, log *raft.Log) {
 
 func newEntries(t *testing.T, logs ...*raft.Log) (*Entries, inner) {
 	t.Helper()
-	below := inner{raft.NewInmemStore()}
-	e := NewEntries(below, "the file")
+	backing := inner{raft.NewInmemStore()}
+	e := NewEntries(backing, "the file")
 	if err := e.StoreLogs(logs); err != nil {
 		t.Fatal(err)
 	}
-	return e, below
+	return e, backing
 }
 
 func TestEntries_StoredEntries_AreReadBack(t *testing.T) {
@@ -46,12 +46,12 @@ func TestEntries_StoredEntries_AreReadBack(t *testing.T) {
 		{Index: 2, Term: 3, Type: raft.LogNoop},
 	}
 	want := []raft.Log{*logs[0], *logs[1]}
-	e, below := newEntries(t, logs...)
+	e, backing := newEntries(t, logs...)
 	for i := range want {
 		if !reflect.DeepEqual(*logs[i], want[i]) {
 			t.Errorf("the caller's entry %d was changed: %+v", i+1, *logs[i])
 		}
-		if len(below.entry(t, uint64(i+1)).Extensions) != sumSize {
+		if len(backing.entry(t, uint64(i+1)).Extensions) != sumSize {
 			t.Errorf("entry %d is stored without a checksum", i+1)
 		}
 		var got raft.Log
@@ -78,11 +78,11 @@ func TestEntries_Changed_IsDamaged(t *testing.T) {
 		"extra data after a checksum":   func(log *raft.Log) { log.Extensions = append(bytes.Clone(log.Extensions), 0) },
 		"the checksum of another entry": func(log *raft.Log) { log.Extensions = appendSum(nil, &raft.Log{Index: log.Index, Term: log.Term}) },
 	} {
-		e, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name"), AppendedAt: time.Unix(7, 9)})
-		log := *below.entry(t, 1)
+		e, backing := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name"), AppendedAt: time.Unix(7, 9)})
+		log := *backing.entry(t, 1)
 		change(&log)
-		moved := log
-		below.set(t, &moved)
+		stored := log
+		backing.set(t, &stored)
 		var got raft.Log
 		err := e.GetLog(log.Index, &got)
 		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the file: entry") {
@@ -99,9 +99,9 @@ type misplaced struct{ inner }
 
 func (m misplaced) GetLog(_ uint64, log *raft.Log) error { return m.inner.GetLog(1, log) }
 
-func TestEntries_AtAnotherIndex_IsDamaged(t *testing.T) {
-	_, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
-	err := NewEntries(misplaced{below}, "the file").GetLog(2, &raft.Log{})
+func TestEntries_AtDifferentIndex_IsDamaged(t *testing.T) {
+	_, backing := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
+	err := NewEntries(misplaced{backing}, "the file").GetLog(2, &raft.Log{})
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 1 is stored there") {
 		t.Error(err)
 	}
@@ -109,13 +109,13 @@ func TestEntries_AtAnotherIndex_IsDamaged(t *testing.T) {
 
 // Raft replicates Extensions. A checksum that arrives with an entry covers the leader's entry, not what this member
 // stores.
-func TestEntries_ChecksumOfTheLeader_IsNotKept(t *testing.T) {
-	leader, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
+func TestEntries_LeaderChecksum_IsNotKept(t *testing.T) {
+	leader, backing := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
 	var sent raft.Log
 	if err := leader.GetLog(1, &sent); err != nil || sent.Extensions != nil {
 		t.Errorf("the leader sends the extensions %x, %v, want none", sent.Extensions, err)
 	}
-	raw := *below.entry(t, 1)
+	raw := *backing.entry(t, 1)
 	follower, own := newEntries(t)
 	if err := follower.StoreLogs([]*raft.Log{&raw}); err != nil {
 		t.Errorf("StoreLogs of an entry with the same checksum as this member's = %v, want nil", err)

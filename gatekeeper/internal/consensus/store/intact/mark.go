@@ -13,9 +13,9 @@ import (
 // MarkFile is the name of the mark's file.
 const MarkFile = "acknowledged"
 
-// Place is the position of an entry in the log. No two entries in Raft have the same index and term, so nothing else is
+// Position is the position of an entry in the log. No two entries in Raft have the same index and term, so nothing else is
 // compared. The zero value precedes all entries.
-type Place struct{ Index, Term uint64 }
+type Position struct{ Index, Term uint64 }
 
 // Mark records the last acknowledged entry of the log. Its file is a single record within one sector, which is
 // overwritten in place. It is written after the entries are on disk, and is not synced, except before the log becomes
@@ -24,7 +24,7 @@ type Place struct{ Index, Term uint64 }
 type Mark struct {
 	file *os.File
 	part string // the mark's file, as a part of the data directory
-	at   Place
+	pos  Position
 }
 
 // CreateMark creates the mark of an empty log in dir. The mark is on disk when CreateMark returns.
@@ -34,7 +34,7 @@ func CreateMark(dir string) error {
 		return err
 	}
 	m := &Mark{file: file}
-	return errors.Join(m.set(Place{}), m.file.Sync(), m.file.Close())
+	return errors.Join(m.set(Position{}), m.file.Sync(), m.file.Close())
 }
 
 // OpenMark reads the mark in subdir of the data directory dir. It opens the mark for writing unless readOnly is set. It
@@ -63,7 +63,7 @@ func OpenMark(dir, subdir string, readOnly bool) (*Mark, error) {
 		}
 		return nil, errors.Join(err, m.file.Close())
 	}
-	m.at = Place{binary.BigEndian.Uint64(content), binary.BigEndian.Uint64(content[8:])}
+	m.pos = Position{binary.BigEndian.Uint64(content), binary.BigEndian.Uint64(content[8:])}
 	return m, nil
 }
 
@@ -76,55 +76,55 @@ type Reader interface {
 
 // Check returns the position of a log's last entry, or ErrDamaged if the log lacks an acknowledged entry. part is the
 // part of the data directory to name in errors. Entries deleted from the front of the log are not required.
-func (m *Mark) Check(log Reader, part string) (last Place, err error) {
+func (m *Mark) Check(log Reader, part string) (last Position, err error) {
 	first, err := log.FirstIndex()
 	if err != nil {
-		return Place{}, err
+		return Position{}, err
 	}
 	end, err := log.LastIndex()
 	if err != nil {
-		return Place{}, err
+		return Position{}, err
 	}
-	if last, err = placeOf(log, end); err != nil {
-		return Place{}, err
+	if last, err = positionAt(log, end); err != nil {
+		return Position{}, err
 	}
-	var found Place
-	if first <= m.at.Index && m.at.Index <= end {
-		if found, err = placeOf(log, m.at.Index); err != nil {
-			return Place{}, err
+	var found Position
+	if first <= m.pos.Index && m.pos.Index <= end {
+		if found, err = positionAt(log, m.pos.Index); err != nil {
+			return Position{}, err
 		}
 	}
-	if end < m.at.Index || m.at.Index >= first && found != m.at {
-		return Place{}, Damaged(part, "the log ends with entry %d in term %d, but entry %d in term %d was acknowledged",
-			last.Index, last.Term, m.at.Index, m.at.Term)
+	if end < m.pos.Index || m.pos.Index >= first && found != m.pos {
+		return Position{}, Damaged(part, "the log ends with entry %d in term %d, but entry %d in term %d was acknowledged",
+			last.Index, last.Term, m.pos.Index, m.pos.Term)
 	}
 	return last, nil
 }
 
-func placeOf(log Reader, index uint64) (Place, error) {
+func positionAt(log Reader, index uint64) (Position, error) {
 	if index == 0 {
-		return Place{}, nil
+		return Position{}, nil
 	}
 	var entry raft.Log
 	err := log.GetLog(index, &entry)
-	return Place{index, entry.Term}, err
+	return Position{index, entry.Term}, err
 }
 
-func (m *Mark) set(at Place) error {
-	content := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, at.Index), at.Term)
+func (m *Mark) set(pos Position) error {
+	content := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, pos.Index), pos.Term)
 	_, err := m.file.WriteAt(Seal([]byte(MarkFile), content), 0)
 	if err == nil {
-		m.at = at
+		m.pos = pos
 	}
 	return err
 }
 
-// Settle sets the mark to the result of Check and syncs it, because Raft relies on that result from then on.
-func (m *Mark) Settle(at Place) error {
-	if m.at == at {
+// Update sets the mark to the result of Check and syncs it, because Raft relies on that result from then on.
+func (m *Mark) Update(pos Position) error {
+	if m.pos == pos {
 		return nil
 	}
-	return errors.Join(m.set(at), m.file.Sync())
+	return errors.Join(m.set(pos), m.file.Sync())
 }
 
 // Close closes the file without writing to it.

@@ -11,7 +11,7 @@ import (
 )
 
 // newAcknowledged returns an in-memory log whose mark is in dir.
-func newAcknowledged(t *testing.T, dir string, below Log) *Acknowledged {
+func newAcknowledged(t *testing.T, dir string, backing Log) *Acknowledged {
 	t.Helper()
 	if err := CreateMark(dir); err != nil {
 		t.Fatal(err)
@@ -20,7 +20,7 @@ func newAcknowledged(t *testing.T, dir string, below Log) *Acknowledged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := NewAcknowledged(below, mark, func() error { return nil })
+	a := NewAcknowledged(backing, mark, func() error { return nil })
 	t.Cleanup(func() { _ = a.Close() })
 	return a
 }
@@ -32,7 +32,7 @@ func entries(first, last, term uint64) (logs []*raft.Log) {
 	return logs
 }
 
-func readMark(t *testing.T, dir string) Place {
+func readMark(t *testing.T, dir string) Position {
 	t.Helper()
 	mark, err := OpenMark(dir, "", true)
 	if err != nil {
@@ -41,39 +41,39 @@ func readMark(t *testing.T, dir string) Place {
 	if err := mark.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return mark.at
+	return mark.pos
 }
 
-// slow records the mark whenever the log becomes shorter.
-type slow struct {
+// markRecorder records the mark whenever the log becomes shorter.
+type markRecorder struct {
 	*raft.InmemStore
 	t       *testing.T
 	dir     string
-	deleted []Place
+	deleted []Position
 }
 
-func (s *slow) DeleteRange(min, max uint64) error {
+func (s *markRecorder) DeleteRange(min, max uint64) error {
 	s.deleted = append(s.deleted, readMark(s.t, s.dir))
 	return s.InmemStore.DeleteRange(min, max)
 }
 
 func TestAcknowledged_Mark_NeverRequiresDeletedEntries(t *testing.T) {
 	dir := t.TempDir()
-	below := &slow{InmemStore: raft.NewInmemStore(), t: t, dir: dir}
-	a := newAcknowledged(t, dir, below)
+	backing := &markRecorder{InmemStore: raft.NewInmemStore(), t: t, dir: dir}
+	a := newAcknowledged(t, dir, backing)
 	for _, step := range []struct {
 		do   func() error
-		want Place
+		want Position
 	}{
-		{func() error { return a.StoreLogs(entries(1, 20, 3)) }, Place{20, 3}},
-		{func() error { return a.DeleteRange(1, 5) }, Place{20, 3}},
-		{func() error { return a.DeleteRange(18, 99) }, Place{17, 3}},
-		{func() error { return a.StoreLogs(entries(18, 18, 5)) }, Place{18, 5}},
-		{func() error { return a.DeleteRange(30, 40) }, Place{18, 5}},
-		{func() error { return a.DeleteRange(1, 18) }, Place{}},
-		{func() error { return a.StoreLogs(entries(40, 41, 6)) }, Place{41, 6}},
+		{func() error { return a.StoreLogs(entries(1, 20, 3)) }, Position{20, 3}},
+		{func() error { return a.DeleteRange(1, 5) }, Position{20, 3}},
+		{func() error { return a.DeleteRange(18, 99) }, Position{17, 3}},
+		{func() error { return a.StoreLogs(entries(18, 18, 5)) }, Position{18, 5}},
+		{func() error { return a.DeleteRange(30, 40) }, Position{18, 5}},
+		{func() error { return a.DeleteRange(1, 18) }, Position{}},
+		{func() error { return a.StoreLogs(entries(40, 41, 6)) }, Position{41, 6}},
 	} {
-		n := len(below.deleted)
+		n := len(backing.deleted)
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +81,8 @@ func TestAcknowledged_Mark_NeverRequiresDeletedEntries(t *testing.T) {
 		if got != step.want {
 			t.Errorf("the mark is %v, want %v", got, step.want)
 		}
-		if len(below.deleted) > n && below.deleted[n] != got {
-			t.Errorf("the mark was %v when entries were deleted, and %v afterwards", below.deleted[n], got)
+		if len(backing.deleted) > n && backing.deleted[n] != got {
+			t.Errorf("the mark was %v when entries were deleted, and %v afterwards", backing.deleted[n], got)
 		}
 	}
 }
@@ -105,10 +105,10 @@ func TestAcknowledged_GapOrHole_IsRefused(t *testing.T) {
 	}
 }
 
-func TestMark_Check_FindsMissingEntries(t *testing.T) {
+func TestMark_Check_DetectsMissingEntries(t *testing.T) {
 	dir := t.TempDir()
-	below := raft.NewInmemStore()
-	a := newAcknowledged(t, dir, below)
+	backing := raft.NewInmemStore()
+	a := newAcknowledged(t, dir, backing)
 	if err := a.StoreLogs(entries(1, 20, 3)); err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +118,12 @@ func TestMark_Check_FindsMissingEntries(t *testing.T) {
 		damaged bool
 	}{
 		{"unchanged log", func() error { return nil }, false},
-		{"longer log", func() error { return below.StoreLogs(entries(21, 22, 3)) }, false},
-		{"log without its front", func() error { return below.DeleteRange(1, 10) }, false},
-		{"log with a different term at the mark", func() error { return below.StoreLogs(entries(20, 22, 4)) }, true},
-		{"log without its end", func() error { return below.DeleteRange(19, 22) }, true},
-		{"empty log", func() error { return below.DeleteRange(11, 18) }, true},
-		{"log that begins after the mark", func() error { return below.StoreLogs(entries(40, 41, 9)) }, false},
+		{"longer log", func() error { return backing.StoreLogs(entries(21, 22, 3)) }, false},
+		{"log without its front", func() error { return backing.DeleteRange(1, 10) }, false},
+		{"log with a different term at the mark", func() error { return backing.StoreLogs(entries(20, 22, 4)) }, true},
+		{"log without its end", func() error { return backing.DeleteRange(19, 22) }, true},
+		{"empty log", func() error { return backing.DeleteRange(11, 18) }, true},
+		{"log that begins after the mark", func() error { return backing.StoreLogs(entries(40, 41, 9)) }, false},
 	} {
 		if err := tc.change(); err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestMark_Check_FindsMissingEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = mark.Check(below, "the log")
+		_, err = mark.Check(backing, "the log")
 		if errors.Is(err, ErrDamaged) != tc.damaged || (err != nil) != tc.damaged {
 			t.Errorf("%s: Check() = %v", tc.what, err)
 		}

@@ -9,30 +9,30 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-func TestValues_Changed_IsDamagedAndNamed(t *testing.T) {
-	below := raft.NewInmemStore()
-	v := NewValues(below, "the file")
+func TestValues_Changed_ErrorNamesDamagedValue(t *testing.T) {
+	backing := raft.NewInmemStore()
+	v := NewValues(backing, "the file")
 	if err := errors.Join(v.SetUint64([]byte("term"), 7), v.Set([]byte("vote"), []byte("gk1"))); err != nil {
 		t.Fatal(err)
 	}
 	if term, err := v.GetUint64([]byte("term")); term != 7 || err != nil {
 		t.Errorf("GetUint64() = %d, %v, want 7", term, err)
 	}
-	sealed, err := below.Get([]byte("vote"))
+	sealed, err := backing.Get([]byte("vote"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for at := range 8 * len(sealed) {
 		flipped := bytes.Clone(sealed)
 		flipped[at/8] ^= 1 << (at % 8)
-		if err := below.Set([]byte("vote"), flipped); err != nil {
+		if err := backing.Set([]byte("vote"), flipped); err != nil {
 			t.Fatal(err)
 		}
 		if val, err := v.Get([]byte("vote")); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the file: the value of vote") {
 			t.Errorf("bit %d flipped: Get() = %q, %v, want ErrDamaged", at, val, err)
 		}
 	}
-	if err := below.Set([]byte("term"), sealed); err != nil { // stored under a different key
+	if err := backing.Set([]byte("term"), sealed); err != nil { // stored under a different key
 		t.Fatal(err)
 	}
 	if _, err := v.GetUint64([]byte("term")); !errors.Is(err, ErrDamaged) {
@@ -47,7 +47,7 @@ func TestValues_Changed_IsDamagedAndNamed(t *testing.T) {
 }
 
 // Raft recognizes a missing key by the text of the error.
-func TestValues_MissingKey_ErrorHasTheTextThatRaftKnows(t *testing.T) {
+func TestValues_MissingKey_ReturnsErrorTextRaftExpects(t *testing.T) {
 	v := NewValues(raft.NewInmemStore(), "the file")
 	_, err := v.Get([]byte("vote"))
 	_, errNumber := v.GetUint64([]byte("term"))

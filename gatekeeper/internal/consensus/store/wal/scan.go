@@ -18,21 +18,21 @@ import (
 
 // scan is the result of reading all segments of a log.
 type scan struct {
-	folder   string
+	dir      string
 	state    types.PersistentState
 	verify   func(index uint64, log *raft.Log) error
-	segments []walked
+	segments []segmentData
 	first    uint64 // the index of the first entry that was not deleted; 0 if there is none
 	order    intact.Order
 }
 
 // scanLog reads all segments that belong to the log. It returns ErrDamaged if one does not contain what was written to
 // it. The remains of a write that a crash cut short, after the last batch, are not damage. repair removes them.
-func scanLog(folder string, state types.PersistentState, verify func(index uint64, log *raft.Log) error) (*scan, error) {
-	s := &scan{folder: folder, state: state, verify: verify}
+func scanLog(dir string, state types.PersistentState, verify func(index uint64, log *raft.Log) error) (*scan, error) {
+	s := &scan{dir: dir, state: state, verify: verify}
 	for i, info := range state.Segments {
 		name := segment.FileName(info)
-		found := func(index, term uint64) error {
+		visit := func(index, term uint64) error {
 			if index < info.MinIndex || !info.SealTime.IsZero() && index > info.MaxIndex {
 				return nil // this entry was deleted
 			}
@@ -41,9 +41,9 @@ func scanLog(folder string, state types.PersistentState, verify func(index uint6
 			}
 			return s.order.Next(index, term)
 		}
-		w, err := s.read(name, info, found)
+		w, err := s.read(name, info, visit)
 		if err == nil {
-			err = s.fits(w, i == len(state.Segments)-1)
+			err = s.check(w, i == len(state.Segments)-1)
 		}
 		if err != nil {
 			if isSystem(err) {
@@ -58,28 +58,28 @@ func scanLog(folder string, state types.PersistentState, verify func(index uint6
 
 // read walks a segment. The file of the last one may be missing, because a crash can occur before raft-wal has created
 // it.
-func (s *scan) read(name string, info types.SegmentInfo, found func(index, term uint64) error) (walked, error) {
-	file, err := os.Open(filepath.Join(s.folder, name))
+func (s *scan) read(name string, info types.SegmentInfo, visit func(index, term uint64) error) (segmentData, error) {
+	file, err := os.Open(filepath.Join(s.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		if info.SealTime.IsZero() {
-			return walked{info: info}, nil
+			return segmentData{info: info}, nil
 		}
-		return walked{}, errors.New("it is missing")
+		return segmentData{}, errors.New("it is missing")
 	}
 	if err != nil {
-		return walked{}, err
+		return segmentData{}, err
 	}
 	stat, err := file.Stat()
 	if err != nil {
-		return walked{}, errors.Join(err, file.Close())
+		return segmentData{}, errors.Join(err, file.Close())
 	}
-	w, err := walkSegment(file, stat.Size(), info, s.verify, found)
+	w, err := walkSegment(file, stat.Size(), info, s.verify, visit)
 	return w, errors.Join(err, file.Close())
 }
 
-// fits returns an error unless a segment contains the entries that the log's state requires: all entries up to its seal
+// check returns an error unless a segment contains the entries that the log's state requires: all entries up to its seal
 // and, if its beginning was deleted, the first remaining entry. Only the last segment, the tail, is not sealed.
-func (s *scan) fits(w walked, tail bool) error {
+func (s *scan) check(w segmentData, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {
 	case sealed == tail:
@@ -92,26 +92,26 @@ func (s *scan) fits(w walked, tail bool) error {
 	return nil
 }
 
-// durable syncs the last segment and the directory. If a process was killed between a write and its sync, the entries
+// syncTail syncs the last segment and the directory. If a process was killed between a write and its sync, the entries
 // can be read but may not be on disk. Raft would acknowledge them again without writing them.
-func (s *scan) durable(files types.VFS) error {
+func (s *scan) syncTail(files types.VFS) error {
 	if len(s.segments) == 0 {
 		return nil
 	}
-	tail, err := files.OpenWriter(s.folder, segment.FileName(s.segments[len(s.segments)-1].info))
+	tail, err := files.OpenWriter(s.dir, segment.FileName(s.segments[len(s.segments)-1].info))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // raft-wal recreates it
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(tail.Sync(), tail.Close(), syncDataDir(s.folder))
+	return errors.Join(tail.Sync(), tail.Close(), syncDataDir(s.dir))
 }
 
-// settle finishes what a crash interrupted, because raft-wal does not: it would leave the remains of a write after the
+// repair finishes what a crash interrupted, because raft-wal does not: it would leave the remains of a write after the
 // end of the log, and could not continue after a segment that was sealed just before the crash. changed reports whether
 // s.state has changed and must be stored.
-func (s *scan) settle() (changed bool, err error) {
+func (s *scan) repair() (changed bool, err error) {
 	if len(s.segments) == 0 {
 		return false, nil
 	}
@@ -144,8 +144,8 @@ func syncDataDir(dir string) error {
 }
 
 // cut overwrites everything after the last batch with zeros. The file keeps its length.
-func (s *scan) cut(w walked) error {
-	file, err := os.OpenFile(filepath.Join(s.folder, segment.FileName(w.info)), os.O_RDWR, 0)
+func (s *scan) cut(w segmentData) error {
+	file, err := os.OpenFile(filepath.Join(s.dir, segment.FileName(w.info)), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *scan) GetLog(index uint64, log *raft.Log) error {
 	}
 	w := s.segments[i]
 	name := segment.FileName(w.info)
-	file, err := os.Open(filepath.Join(s.folder, name))
+	file, err := os.Open(filepath.Join(s.dir, name))
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *scan) GetLog(index uint64, log *raft.Log) error {
 
 // content reads the content of the frame at offset.
 func content(file *os.File, offset int64) ([]byte, error) {
-	head := make([]byte, frameHead)
+	head := make([]byte, frameHeaderSize)
 	if err := intact.ReadAt(file, head, offset); err != nil {
 		return nil, err
 	}
@@ -197,5 +197,5 @@ func content(file *os.File, offset int64) ([]byte, error) {
 		return nil, errors.New("it is no longer where it was written")
 	}
 	b := make([]byte, length)
-	return b, intact.ReadAt(file, b, offset+frameHead)
+	return b, intact.ReadAt(file, b, offset+frameHeaderSize)
 }

@@ -23,16 +23,16 @@ import (
 // raft-wal itself reads up to the first frame that it cannot read, checks the last batch's CRC, and continues from
 // there. It mistakes anything invalid for a write that a crash cut short.
 const (
-	segmentHead  = 32
-	segmentMagic = 0x58eb6b0d // and version 0
-	frameHead    = 8
-	entryFrame   = segment.FrameEntry
-	indexFrame   = segment.FrameIndex
-	commitFrame  = segment.FrameCommit
+	segmentHeaderSize = 32
+	segmentMagic      = 0x58eb6b0d // and version 0
+	frameHeaderSize   = 8
+	entryFrame        = segment.FrameEntry
+	indexFrame        = segment.FrameIndex
+	commitFrame       = segment.FrameCommit
 )
 
-// walked is the content of a segment file.
-type walked struct {
+// segmentData is the content of a segment file.
+type segmentData struct {
 	info    types.SegmentInfo
 	size    int64
 	offsets []uint32 // offsets of the entries' frames
@@ -43,23 +43,23 @@ type walked struct {
 
 // last returns the index of the last entry in the file, which may have been deleted since, or info.BaseIndex-1 if there
 // is none.
-func (w *walked) last() uint64 { return w.info.BaseIndex + uint64(len(w.offsets)) - 1 }
+func (w *segmentData) last() uint64 { return w.info.BaseIndex + uint64(len(w.offsets)) - 1 }
 
 // segmentWalk walks the batches of a segment.
 type segmentWalk struct {
-	walked
+	segmentData
 	file io.ReaderAt
 	in   *bufio.Reader
 	at   int64
 	crc  uint32
 	// verify checks that an entry is what was written. visit is called with each entry.
 	verify func(index uint64, log *raft.Log) error
-	found  func(index, term uint64) error
+	visit  func(index, term uint64) error
 
 	// state of the batch being read
-	frames []frame
-	sealed uint64
-	wrong  error // the error for the first entry that is not what was written
+	frames   []frame
+	sealed   uint64
+	firstErr error // the error for the first entry that is not what was written
 }
 
 type frame struct {
@@ -70,44 +70,44 @@ type frame struct {
 // walkSegment reads a segment and calls visit with each entry in a complete batch. It stops at the first incomplete
 // batch. It returns an error for anything that a crash cannot leave behind.
 func walkSegment(
-	file io.ReaderAt, size int64, info types.SegmentInfo, verify func(index uint64, log *raft.Log) error, found func(index, term uint64) error,
-) (walked, error) {
+	file io.ReaderAt, size int64, info types.SegmentInfo, verify func(index uint64, log *raft.Log) error, visit func(index, term uint64) error,
+) (segmentData, error) {
 	w := &segmentWalk{
-		walked: walked{info: info, size: size}, file: file, in: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16),
-		verify: verify, found: found,
+		segmentData: segmentData{info: info, size: size}, file: file, in: bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<16),
+		verify: verify, visit: visit,
 	}
 	torn, err := w.batches()
 	if err != nil {
-		return walked{}, err
+		return segmentData{}, err
 	}
-	if w.rest, err = written(file, w.end, size); err != nil {
-		return walked{}, err
+	if w.rest, err = hasData(file, w.end, size); err != nil {
+		return segmentData{}, err
 	}
 	if w.rest { // the next batch is written only once this one is on disk
-		later, err := w.later(torn)
+		hasLaterBatch, err := w.hasLaterBatch(torn)
 		if err != nil {
-			return walked{}, err
+			return segmentData{}, err
 		}
-		if later {
-			return walked{}, fmt.Errorf("the entries after %d cannot be read, but more were written after them", w.last())
+		if hasLaterBatch {
+			return segmentData{}, fmt.Errorf("the entries after %d cannot be read, but more were written after them", w.last())
 		}
 	}
-	return w.walked, nil
+	return w.segmentData, nil
 }
 
-// later reports whether another batch was written after the broken one. torn is the end of the broken batch. If it is
+// hasLaterBatch reports whether another batch was written after the broken one. torn is the end of the broken batch. If it is
 // 0, because the end is unknown, it searches for a complete batch.
-func (w *segmentWalk) later(torn int64) (bool, error) {
+func (w *segmentWalk) hasLaterBatch(torn int64) (bool, error) {
 	if torn > 0 {
-		return written(w.file, torn, w.size)
+		return hasData(w.file, torn, w.size)
 	}
 	rest, err := io.ReadAll(io.NewSectionReader(w.file, w.end, w.size-w.end))
 	if err != nil {
 		return false, err
 	}
 	rest = bytes.TrimRight(rest, "\x00")
-	rest = append(rest, make([]byte, frameHead)...) // a CRC may end with zeros
-	for ; len(rest) >= 2*frameHead; rest = rest[frameHead:] {
+	rest = append(rest, make([]byte, frameHeaderSize)...) // a CRC may end with zeros
+	for ; len(rest) >= 2*frameHeaderSize; rest = rest[frameHeaderSize:] {
 		if wholeBatch(rest) {
 			return true, nil
 		}
@@ -117,7 +117,7 @@ func (w *segmentWalk) later(torn int64) (bool, error) {
 
 // wholeBatch reports whether b begins with frames followed by their CRC. Part of a batch has a different CRC.
 func wholeBatch(b []byte) bool {
-	for at := int64(0); at+frameHead <= int64(len(b)); at += frameHead {
+	for at := int64(0); at+frameHeaderSize <= int64(len(b)); at += frameHeaderSize {
 		number := binary.LittleEndian.Uint32(b[at+4:])
 		switch {
 		case b[at+1]|b[at+2]|b[at+3] != 0:
@@ -133,23 +133,25 @@ func wholeBatch(b []byte) bool {
 }
 
 // padded returns the length that the content of a frame occupies in the file.
-func padded(length uint32) int64 { return (int64(length) + frameHead - 1) / frameHead * frameHead }
+func padded(length uint32) int64 {
+	return (int64(length) + frameHeaderSize - 1) / frameHeaderSize * frameHeaderSize
+}
 
 // batches walks all complete batches. torn is the end of a batch that is complete but has the wrong CRC.
 func (w *segmentWalk) batches() (torn int64, err error) {
-	head := make([]byte, segmentHead)
+	head := make([]byte, segmentHeaderSize)
 	if ok, err := w.next(head); !ok {
 		return 0, err
 	}
-	wanted := binary.LittleEndian.AppendUint64(nil, segmentMagic)
+	want := binary.LittleEndian.AppendUint64(nil, segmentMagic)
 	for _, n := range []uint64{w.info.BaseIndex, w.info.ID, w.info.Codec} {
-		wanted = binary.LittleEndian.AppendUint64(wanted, n)
+		want = binary.LittleEndian.AppendUint64(want, n)
 	}
-	if !bytes.Equal(head, wanted) {
+	if !bytes.Equal(head, want) {
 		return 0, nil
 	}
 	for {
-		h := make([]byte, frameHead)
+		h := make([]byte, frameHeaderSize)
 		crc := w.crc
 		if ok, err := w.next(h); !ok {
 			return 0, err
@@ -200,16 +202,16 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	index := w.info.BaseIndex + uint64(len(w.offsets)+len(w.frames))
 	if kind == indexFrame {
 		w.sealed = uint64(start)
-		if !bytes.Equal(b, w.list()) && w.wrong == nil {
-			w.wrong = errors.New("its index of entries is not what was written")
+		if !bytes.Equal(b, w.list()) && w.firstErr == nil {
+			w.firstErr = errors.New("its index of entries is not what was written")
 		}
 		return true, nil
 	}
 	var entry raft.Log
-	if err := readFrame(b, index, &entry, w.verify); err != nil && w.wrong == nil {
-		w.wrong = fmt.Errorf("entry %d of the log: %w", index, err)
+	if err := readFrame(b, index, &entry, w.verify); err != nil && w.firstErr == nil {
+		w.firstErr = fmt.Errorf("entry %d of the log: %w", index, err)
 	}
-	w.frames = append(w.frames, frame{offset: uint32(start - frameHead), term: entry.Term})
+	w.frames = append(w.frames, frame{offset: uint32(start - frameHeaderSize), term: entry.Term})
 	return true, nil
 }
 
@@ -227,11 +229,11 @@ func (w *segmentWalk) list() []byte {
 
 // commit accepts a complete batch.
 func (w *segmentWalk) commit() error {
-	if w.wrong != nil {
-		return w.wrong
+	if w.firstErr != nil {
+		return w.firstErr
 	}
 	for _, f := range w.frames {
-		if err := w.found(w.last()+1, f.term); err != nil {
+		if err := w.visit(w.last()+1, f.term); err != nil {
 			return err
 		}
 		w.offsets = append(w.offsets, f.offset)
@@ -241,8 +243,8 @@ func (w *segmentWalk) commit() error {
 	return nil
 }
 
-// written reports whether a file contains anything but zeros at or after an offset.
-func written(file io.ReaderAt, from, size int64) (bool, error) {
+// hasData reports whether a file contains anything but zeros at or after an offset.
+func hasData(file io.ReaderAt, from, size int64) (bool, error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, from, size-from), 1<<16)
 	for {
 		if _, err := in.Peek(1); errors.Is(err, io.EOF) {
@@ -265,7 +267,7 @@ func written(file io.ReaderAt, from, size int64) (bool, error) {
 
 // readFrame decodes an entry in raft-wal's encoding.
 func readFrame(b []byte, index uint64, log *raft.Log, verify func(index uint64, log *raft.Log) error) error {
-	return careful(func() error {
+	return catchPanic(func() error {
 		if err := (&wal.BinaryCodec{}).Decode(b, log); err != nil {
 			return err
 		}

@@ -44,20 +44,20 @@ func NewConfig(logger hclog.Logger) Config {
 // Create creates the segments directory in a data directory, without any segments. It has no effect until Begin is
 // called.
 func Create(dir string) error {
-	folder := filepath.Join(dir, Dir)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	walDir := filepath.Join(dir, Dir)
+	if err := os.MkdirAll(walDir, 0o700); err != nil {
 		return err
 	}
-	return errors.Join(intact.CreateMark(folder), syncDataDir(folder))
+	return errors.Join(intact.CreateMark(walDir), syncDataDir(walDir))
 }
 
 // Begin records in the stable store that the log is in segments. No segments exist yet.
 func Begin(values intact.Store) error {
-	return (&state{values: values, beside: &backgroundErrors{}}).CommitState(types.PersistentState{})
+	return (&state{values: values, background: &backgroundErrors{}}).CommitState(types.PersistentState{})
 }
 
-// Kept reports whether the stable store records that the log is in segments.
-func Kept(values intact.Store) (bool, error) {
+// Exists reports whether the stable store records that the log is in segments.
+func Exists(values intact.Store) (bool, error) {
 	_, err := values.Get([]byte(key))
 	if err != nil && err.Error() == "not found" {
 		return false, nil
@@ -68,7 +68,7 @@ func Kept(values intact.Store) (bool, error) {
 // Open opens the log in dir. values is its stable store. The whole log is read and checked first. Open returns
 // intact.ErrDamaged or a system error.
 func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, err error) {
-	found, err := load(dir, values, intact.Verify)
+	segments, err := load(dir, values, intact.Verify)
 	if err != nil {
 		return nil, err
 	}
@@ -81,42 +81,42 @@ func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, 
 			err = errors.Join(err, mark.Close())
 		}
 	}()
-	last, err := mark.Check(found, Dir)
+	last, err := mark.Check(segments, Dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := found.durable(cfg.Files); err != nil {
+	if err := segments.syncTail(cfg.Files); err != nil {
 		return nil, err
 	}
-	others := &backgroundErrors{}
-	state := &state{values: values, beside: others}
-	changed, err := found.settle()
+	background := &backgroundErrors{}
+	state := &state{values: values, background: background}
+	changed, err := segments.repair()
 	if err == nil && changed {
-		err = state.CommitState(found.state)
+		err = state.CommitState(segments.state)
 	}
 	if err == nil {
-		err = mark.Settle(last)
+		err = mark.Update(last)
 	}
 	if err != nil {
 		return nil, err
 	}
-	folder := filepath.Join(dir, Dir)
-	made := &filer{Filer: segment.NewFiler(folder, cfg.Files), beside: others}
-	inner, err := wal.Open(folder, wal.WithMetaStore(state), wal.WithSegmentFiler(made), wal.WithSegmentSize(cfg.SegmentSize), wal.WithLogger(cfg.Logger))
+	walDir := filepath.Join(dir, Dir)
+	segmentFiler := &filer{Filer: segment.NewFiler(walDir, cfg.Files), background: background}
+	inner, err := wal.Open(walDir, wal.WithMetaStore(state), wal.WithSegmentFiler(segmentFiler), wal.WithSegmentSize(cfg.SegmentSize), wal.WithLogger(cfg.Logger))
 	if err != nil {
 		if errors.Is(err, types.ErrCorrupt) {
 			err = damaged("", "%w", err)
 		}
 		return nil, err
 	}
-	l := &log{inner: inner, beside: others}
+	l := &log{inner: inner, background: background}
 	return intact.NewAcknowledged(intact.NewEntries(l, Dir), mark, l.close), nil
 }
 
 // Read reads the log in dir without writing to it, and checks it as Open does. verify checks an entry in raft-wal's
 // encoding, and converts it to the form that Raft sees. It is intact.Verify, except for old formats.
 func Read(dir string, values intact.Store, verify func(index uint64, log *raft.Log) error) (intact.Reader, error) {
-	found, err := load(dir, values, verify)
+	segments, err := load(dir, values, verify)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,8 @@ func Read(dir string, values intact.Store, verify func(index uint64, log *raft.L
 	if err != nil {
 		return nil, err
 	}
-	_, err = mark.Check(found, Dir)
-	return found, errors.Join(err, mark.Close())
+	_, err = mark.Check(segments, Dir)
+	return segments, errors.Join(err, mark.Close())
 }
 
 // load reads all segments of the log in dir.
@@ -151,8 +151,8 @@ func isSystem(err error) bool {
 // log is raft-wal's log, opened after the check. It is safe for concurrent use, except for StoreLogs, which Raft calls
 // from one goroutine.
 type log struct {
-	inner  *wal.WAL
-	beside *backgroundErrors
+	inner      *wal.WAL
+	background *backgroundErrors
 	// mu is write-locked while segments are deleted, because raft-wal may close a segment that a reader is about to
 	// use.
 	mu sync.RWMutex
@@ -192,15 +192,15 @@ func (l *log) GetLog(index uint64, entry *raft.Log) (err error) {
 	if first == 0 || index < first || index > last {
 		return raft.ErrLogNotFound
 	}
-	err = careful(func() error { return l.inner.GetLog(index, entry) })
+	err = catchPanic(func() error { return l.inner.GetLog(index, entry) })
 	if err != nil && !isSystem(err) && !errors.Is(err, wal.ErrClosed) {
 		return damaged("", "entry %d of the log: %w", index, err)
 	}
 	return err
 }
 
-// careful runs f, in which raft-wal decodes an entry, and turns a panic into an error.
-func careful(f func() error) (err error) {
+// catchPanic runs f, in which raft-wal decodes an entry, and turns a panic into an error.
+func catchPanic(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it cannot be read: %v", p)
@@ -213,7 +213,7 @@ func (l *log) StoreLogs(logs []*raft.Log) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if err := l.inner.StoreLogs(logs); err != nil {
-		return errors.Join(err, l.beside.err())
+		return errors.Join(err, l.background.err())
 	}
 	return nil
 }
@@ -225,14 +225,14 @@ func (l *log) DeleteRange(min, max uint64) error {
 	if err := l.inner.DeleteRange(min, max); err != nil {
 		return err
 	}
-	return l.beside.err()
+	return l.background.err()
 }
 
 // backgroundErrors records failures that occur outside of calls, because raft-wal creates the next segment on another
 // goroutine and only logs errors.
 type backgroundErrors struct{ failed atomic.Pointer[error] }
 
-func (b *backgroundErrors) note(err error) error {
+func (b *backgroundErrors) record(err error) error {
 	if err != nil {
 		b.failed.Store(&err)
 	}
@@ -248,18 +248,18 @@ func (b *backgroundErrors) err() error {
 
 type filer struct {
 	*segment.Filer
-	beside *backgroundErrors
+	background *backgroundErrors
 }
 
 func (f *filer) Create(info types.SegmentInfo) (types.SegmentWriter, error) {
 	w, err := f.Filer.Create(info)
-	return w, f.beside.note(err)
+	return w, f.background.record(err)
 }
 
 // state stores raft-wal's list of segments in the stable store, whose values have checksums.
 type state struct {
-	values intact.Store
-	beside *backgroundErrors
+	values     intact.Store
+	background *backgroundErrors
 }
 
 var _ types.MetaStore = (*state)(nil)
@@ -282,7 +282,7 @@ func (s *state) CommitState(state types.PersistentState) error {
 	if err != nil {
 		return err
 	}
-	return s.beside.note(s.values.Set([]byte(key), data))
+	return s.background.record(s.values.Set([]byte(key), data))
 }
 
 // GetStable is unsupported, because raft-wal is not used as a stable store here.

@@ -22,7 +22,7 @@ func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	p.shows("Log in to Gatekeeper")
 	p.fill("Bearer token", "gk_wrong")
 	p.click("Log in")
-	p.shows("The servers do not know this token.")
+	p.shows("The servers do not recognize this token.")
 	p.logIn(first.GetSecret())
 	p.until("the requested page", `location.pathname === "/s/nightly-export" && location.search === "?tab=rule"`)
 	p.shows("watcher")

@@ -39,7 +39,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.click("Try again")
 	p.until("the error to disappear", `!document.querySelector("dialog .failure")`)
 	p.click("Save")
-	p.shows("2 settings are changed, as change")
+	p.shows("2 settings changed (change")
 	r, err := api.GetSettings(t.Context(), &gatekeeperv1.GetSettingsRequest{})
 	s := r.GetSettings()
 	if err != nil || s.GetMaxDuration().GetSeconds() != 7200 || s.GetJournalTotal() != 5000 || s.GetRequestsKept() != 77 {
@@ -60,10 +60,10 @@ func TestRemoveMember_PreviewsTheRemainingCluster(t *testing.T) {
 	p.until("the button to be disabled", `document.querySelector("dialog button.danger").getAttribute("aria-disabled") === "true"`)
 	p.keys(kb.Escape)
 	p.clickInMember(dead, "Remove …")
-	p.shows("2 voters are left: ")
-	p.shows("The cluster needs 2 of them: it stops when one is away.")
+	p.shows("2 voters remain: ")
+	p.shows("The cluster needs 2 of them: it stops working if one is down.")
 	p.click("Remove " + dead)
-	p.shows(dead + " is removed. 2 members are left.")
+	p.shows(dead + " removed. 2 members remain.")
 
 	single := cluster(t, 1, "")
 	p = open(t, single.Servers[0].HTTP, "/cluster")

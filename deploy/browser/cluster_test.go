@@ -37,19 +37,19 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 
 	for _, s := range c.Servers { // its certificates are valid for 7 days, and some of that time has passed
 		p.until("the certificate of "+s.ID, row("Members", s.ID)+`?.includes("certificate expires in 6 days")`)
-		p.until("the clock of "+s.ID, row("Members", s.ID)+`.includes("in step")`)
+		p.until("the clock of "+s.ID, row("Members", s.ID)+`.includes("in sync")`)
 		p.until("the expiry of its certificate", row("Certificates of the servers", s.ID)+`.includes("expires in 6 days")`)
 	}
 	p.until("the leader's role", row("Members", leader.ID)+`.includes("leader")`)
-	p.until("the server of this page to be marked", row("Members", server.ID)+`.includes("(answers you)")`)
-	p.shows("3 of 3 answer")
+	p.until("the server of this page to be marked", row("Members", server.ID)+`.includes("(serves this page)")`)
+	p.shows("3 of 3 responding")
 
 	down.Kill()
-	p.until("the killed server to be named", fmt.Sprintf("/does not answer: .*refused/.test(%s)", row("Members", down.ID)))
-	p.shows("2 of 3 answer")
-	p.shows("Those of " + down.ID + " are not known.")
+	p.until("the killed server to be named", fmt.Sprintf("/not responding: .*refused/.test(%s)", row("Members", down.ID)))
+	p.shows("2 of 3 responding")
+	p.shows("No data from " + down.ID + ": not responding.")
 	for _, s := range []*servers.Server{server, leader} {
-		p.until(s.ID+" to be reachable and in step", fmt.Sprintf("!%[1]s.includes('does not answer') && %[1]s.includes('in step')", row("Members", s.ID)))
+		p.until(s.ID+" to be reachable and in sync", fmt.Sprintf("!%[1]s.includes('not responding') && %[1]s.includes('in sync')", row("Members", s.ID)))
 	}
 	for _, width := range []int64{360, 800, 1280} {
 		p.size(width, 900)

@@ -27,14 +27,14 @@ func TestAccess_NewBindingAndToken_AllowLogin(t *testing.T) {
 	p.shows("grant viewer on nightly-* in group zone-a")
 	p.fill("Reason", "the night shift")
 	p.click("Create")
-	p.shows("Binding night is created.")
+	p.shows("Binding night created.")
 
 	p.clickInRow("night", "Create a token …")
 	p.fill("For", "soon")
 	p.shows("“soon” is not a duration")
 	p.fill("For", "2h")
-	p.click("Create it")
-	p.shows("shown only this once")
+	p.click("Create")
+	p.shows("shown only once")
 	secret := eval[string](p, field("Token")+".value")
 	if address := eval[string](p, "location.href"); eval[bool](p, `document.activeElement.value !== `+quote(secret)) || len(secret) < 20 {
 		t.Errorf("the token %q is too short, not focused, or in the address %s", secret, address)
@@ -52,18 +52,18 @@ func TestAccess_NewBindingAndToken_AllowLogin(t *testing.T) {
 
 	p.clickInRow("night", "Revoke …")
 	p.shows("refused immediately")
-	p.click("Revoke it")
-	p.shows("is revoked.")
+	p.click("Revoke")
+	p.shows(" revoked.")
 	bob.shows("Log in to Gatekeeper")
 	p.until("the token to disappear from the list", "!("+inRow("night", "Revoke …")+")")
 
 	p.clickInRow("night", "Remove …")
 	p.shows("These subjects lose all access:")
-	p.click("Remove it")
-	p.shows("Binding night is removed.")
+	p.click("Remove")
+	p.shows("Binding night removed.")
 	p.until("the binding to disappear from the list", "!("+inRow("night", "Remove …")+")")
 	p.clickInRow("admin", "Remove …")
-	p.click("Remove it")
+	p.click("Remove")
 	p.shows("The cluster would have no administrator")
 	if list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{}); err != nil || len(list.GetBindings()) != 1 {
 		t.Errorf("ListBindings() = %v, %v; want one binding", list, err)
@@ -94,13 +94,13 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	}
 	eval[any](p, field("Reason")+".focus()")
 	p.keys(kb.Enter)
-	p.shows("while you edited it")
+	p.shows("while you were editing it")
 	p.shows("subject cert:c")
 	eval[any](p, control("Keep my values")+".focus()")
 	p.keys(kb.Enter)
 	p.until("the lost subject to be marked", `[...document.querySelectorAll("dialog del")].some(e => e.innerText === "subject cert:c")`)
 	p.click("Save")
-	p.shows("Binding shop is saved.")
+	p.shows("Binding shop saved.")
 	list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{})
 	if err != nil || list.GetBindings()[1].GetSubjects()[0] != "cert:b" {
 		t.Errorf("ListBindings() = %v, %v; want the resolved subjects", list, err)
@@ -129,7 +129,7 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	p.until("the bindings", inRow("shop", "Edit …"))
 	p.checkAccessibility(axe)
 	for text, shown := range map[string]string{
-		"Edit …": "Add a grant", "Remove …": "These tokens stop working:", "Create a token …": "Create it", "Revoke …": "refused immediately",
+		"Edit …": "Add a grant", "Remove …": "These tokens stop working:", "Create a token …": "may do everything that the binding grants", "Revoke …": "refused immediately",
 	} {
 		p.clickInRow("shop", text)
 		p.shows(shown)
@@ -138,8 +138,8 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 		p.until("the dialog to close", `!document.querySelector("dialog[open]")`)
 	}
 	p.clickInRow("shop", "Create a token …")
-	p.click("Create it")
-	p.shows("shown only this once")
+	p.click("Create")
+	p.shows("shown only once")
 	p.checkAccessibility(axe)
 	p.click("Done")
 	p.visit("/cluster")

@@ -65,8 +65,8 @@ func TestEdit_ConcurrentEdit_ShowsConflict(t *testing.T) {
 
 	bob.shows("saved another version")
 	bob.click("Review and save …")
-	bob.shows("Somebody else was faster")
-	bob.shows("Choose for 1 field that you both changed.")
+	bob.shows("Somebody else saved first")
+	bob.shows("Choose a value for 1 field that you both changed.")
 	bob.clickAt(`document.querySelector("input[name=keep-permits]")`)
 	bob.click("Review the result …")
 	bob.click("Save")

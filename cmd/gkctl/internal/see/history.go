@@ -227,13 +227,13 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		}
 	}
 	if p := e.GetPauseBefore(); p != nil {
-		parts = append(parts, fmt.Sprintf("instead of the pause of change %d", p.GetChange()))
+		parts = append(parts, fmt.Sprintf("replaces the pause from change %d", p.GetChange()))
 	}
 	if c := e.GetCordon(); c != nil {
 		parts = append(parts, words.CordonText(c))
 	}
 	if c := e.GetCordonBefore(); c != nil {
-		parts = append(parts, fmt.Sprintf("instead of the cordon of change %d", c.GetChange()))
+		parts = append(parts, fmt.Sprintf("replaces the cordon from change %d", c.GetChange()))
 	}
 	if f := e.GetFirings(); f != nil {
 		verb := "forgotten"

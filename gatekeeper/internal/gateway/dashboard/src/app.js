@@ -1,4 +1,4 @@
-// The dashboard of Gatekeeper: chooses the view for the address.
+// The entry point of the Gatekeeper dashboard: picks the view for the URL.
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { html } from './lib/html.js';
@@ -29,24 +29,24 @@ const routes = [
   [/^\/access$/, Access],
 ];
 
-function Missing() {
+function NotFound() {
   useTitle('No such page');
-  return html`<${Title}>No such page<//><${Empty} title="There is nothing at this address.">
+  return html`<${Title}>No such page<//><${Empty} title="There is nothing at this URL.">
     <a href="/">Go to the overview</a><//>`;
 }
 
 function App() {
   const path = useStore(address).split('?')[0];
   const recovered = useStore(recoveries);
-  const [asked, setAsked] = useState(false);
-  const known = useStore(session);
+  const [checked, setChecked] = useState(false);
+  const identity = useStore(session);
   useEffect(() => {
-    if (path !== '/login' && !session.get()) loadSession().catch(() => {}).then(() => setAsked(true));
+    if (path !== '/login' && !session.get()) loadSession().catch(() => {}).then(() => setChecked(true));
   }, [path === '/login', recovered]);
   if (path === '/login') return html`<${Shell} bare><${Login} /><//>`;
-  if (!known && !asked) return html`<${Shell} bare>
-    <${Loading} what="Asking who you are" /><//>`; // calls before the session is known would be refused
-  const [View, names] = match(path, routes) ?? [Missing, []];
+  if (!identity && !checked) return html`<${Shell} bare>
+    <${Loading} what="Checking who you are" /><//>`; // until the session is known, calls would be refused
+  const [View, names] = match(path, routes) ?? [NotFound, []];
   return html`<${Shell}><${View} key=${path} name=${names[0]} /><//>`;
 }
 

@@ -1,12 +1,12 @@
-// Calls to the JSON API under /v1/. Messages and field names are those of proto/gatekeeper/v1.
-import { answered, failed } from './connection.js';
+// Calls to the JSON API under /v1/. Message and field names match proto/gatekeeper/v1.
+import { markOffline, markOnline } from './connection.js';
 
-// APIError is thrown by every failed call. code is gRPC's, such as NOT_FOUND. reason is the server's, such as
-// STALE_VERSION. fields are the {field, rule} of an invalid request. offline means that no server answered, so the
-// outcome of a change is unknown.
+// APIError is thrown by every failed call. code is the gRPC code, such as NOT_FOUND; reason is the server's, such as
+// STALE_VERSION. fields lists the {field, rule} violations of an invalid request. offline means that no server
+// responded, so the outcome of a change is unknown.
 export class APIError extends Error {
   constructor(status, body) {
-    super(body?.message || (status ? `The server answered with status ${status}.` : 'The server does not answer.'));
+    super(body?.message || (status ? `The server returned status ${status}.` : 'The server is not responding.'));
     this.name = 'APIError';
     this.status = status;
     this.code = body?.code ?? (status ? '' : 'UNAVAILABLE');
@@ -37,27 +37,27 @@ export function search(query = {}) {
 let revision = 0n; // the highest revision in any response
 let offset = 0; // server's clock minus this clock, in ms
 
-// now returns the time on the server's clock, as estimated from its responses.
+// now returns the time on the server's clock, estimated from its responses.
 export const now = () => Date.now() + offset;
 
-// drawn returns a new request id and the newest known revision, so that a repeated change has no further effect,
-// however late it arrives.
-export function drawn() {
+// newRequestID returns a new request id and the newest known revision. They make a repeated change a no-op, however
+// late it arrives.
+export function newRequestID() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const id = Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
   return { request_id: `dashboard-${id}`, request_revision: revision.toString() };
 }
 
-function saw(body) {
+function noteRevision(body) {
   try {
     const r = BigInt(body?.revision ?? 0);
     if (r > revision) revision = r;
   } catch {
-    // Not a number, so it is ignored.
+    // Ignore it: it is not a number.
   }
 }
 
-// call sends a request and returns its response. A 401 leads to the login page and back.
+// call sends a request and returns the body of the response. A 401 shows the login page, which returns to this page.
 export async function call(method, url, { query, body, signal } = {}) {
   const request = { method, signal, headers: { Accept: 'application/json' } };
   if (body !== undefined) {
@@ -65,48 +65,48 @@ export async function call(method, url, { query, body, signal } = {}) {
     request.body = JSON.stringify(body);
   }
   let response;
-  let answer = null;
+  let data = null;
   try {
     response = await fetch(url + search(query), request);
-    answer = response.ok ? await response.json() : await response.json().catch(() =>
-      null); // a proxy's error may be HTML
+    data = response.ok ? await response.json() : await response.json().catch(() =>
+      null); // an error from a proxy may be HTML
   } catch (error) {
     if (signal?.aborted) throw error;
-    failed('The server does not answer.');
+    markOffline('The server is not responding.');
     throw new APIError(0);
   }
-  return settle(response, answer);
+  return settle(response, data);
 }
 
-// settle returns the body of a response, or throws.
-export function settle(response, answer) {
+// settle returns the body of a successful response, and throws an APIError for any other.
+export function settle(response, data) {
   const date = Date.parse(response.headers.get('Date') ?? '');
   if (date) {
-    const off = date - Date.now();
-    offset = Math.abs(off) > 2000 ? off : 0; // the header has whole seconds and is delayed by the network
+    const skew = date - Date.now();
+    offset = Math.abs(skew) > 2000 ? skew : 0; // the header is in whole seconds and arrives with a delay
   }
   if (response.ok) {
-    answered();
-    saw(answer);
-    return answer ?? {};
+    markOnline();
+    noteRevision(data);
+    return data ?? {};
   }
-  const error = new APIError(response.status, answer);
-  if (error.offline) failed(error.message);
-  else answered();
+  const error = new APIError(response.status, data);
+  if (error.offline) markOffline(error.message);
+  else markOnline();
   if (response.status === 401) login();
   throw error;
 }
 
-// pace returns the interval (ms) at which to repeat a read that took the given time (ms), so that one page does not
-// keep a server busy.
-export const pace = (took) => (took < 40 ? 10_000 : took < 300 ? 30_000 : 60_000);
+// pollInterval returns the interval (ms) for repeating a read that took the given time (ms), so that a single page does
+// not keep a server busy.
+export const pollInterval = (elapsed) => (elapsed < 40 ? 10_000 : elapsed < 300 ? 30_000 : 60_000);
 
 export const get = (url, query, signal) => call('GET', url, { query, signal });
 export const post = (url, body, signal) => call('POST', url, { body, signal });
 export const put = (url, body, signal) => call('PUT', url, { body, signal });
 export const del = (url, query) => call('DELETE', url, { query });
 
-// login shows the login page, which leads back to this page.
+// login shows the login page, which returns to this page.
 export function login() {
   if (location.pathname === '/login') return;
   const back = location.pathname + location.search;
@@ -114,14 +114,14 @@ export function login() {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
-// all reads the pages of a list until it has at least most entries. more reports whether the list has others.
-export async function all(url, query, field, signal, most = 5000) {
+// all reads the pages of a list until it has at least limit entries. more reports whether there are others.
+export async function all(url, query, field, signal, limit = 5000) {
   const out = [];
   let token = '';
   do {
     const page = await get(url, { page_size: 1000, ...query, page_token: token }, signal);
     out.push(...(page[field] ?? []));
     token = page.next_page_token ?? '';
-  } while (token && out.length < most);
+  } while (token && out.length < limit);
   return { items: out, more: token !== '' };
 }

@@ -1,38 +1,38 @@
-// Tracks whether the cluster is reachable. While it is unreachable, views keep showing their last data. They read again
-// when it becomes reachable.
+// Tracks whether the cluster is reachable. While it is unreachable, views keep showing their last data. They reload it
+// when the cluster is reachable again.
 import { store } from './store.js';
 
-// connection is {online}. While offline it also has since (ms) and message, the error of the last attempt.
+// connection is {online}. While offline, it also has since (ms) and message, the error of the last attempt.
 export const connection = store({ online: true });
 
-// recoveries increases each time the cluster becomes reachable again, because earlier data may be outdated.
+// recoveries is incremented whenever the cluster becomes reachable again, because earlier data may be stale.
 export const recoveries = store(0);
 
-let probing = null;
+let probeTimer = null;
 
-export function answered() {
+export function markOnline() {
   if (connection.get().online) return;
-  clearTimeout(probing);
-  probing = null;
+  clearTimeout(probeTimer);
+  probeTimer = null;
   connection.set({ online: true });
   recoveries.set(recoveries.get() + 1);
 }
 
-export function failed(message) {
+export function markOffline(message) {
   const c = connection.get();
   connection.set({ online: false, since: c.since ?? Date.now(), message });
-  if (probing === null) probing = setTimeout(probe, 1000);
+  if (probeTimer === null) probeTimer = setTimeout(probe, 1000);
 }
 
-// probe repeats a read that only a leader can answer, once a second, until it succeeds.
+// probe retries a read that only a leader can serve, once a second, until it succeeds.
 async function probe() {
   try {
     const r = await fetch('/v1/definitions?page_size=1', { signal: AbortSignal.timeout(10_000) });
-    if (r.status < 500) return answered();
+    if (r.status < 500) return markOnline();
     const body = await r.json().catch(() => null);
     if (body?.message) connection.set({ ...connection.get(), message: body.message });
   } catch {
     // Still unreachable.
   }
-  if (!connection.get().online) probing = setTimeout(probe, 1000);
+  if (!connection.get().online) probeTimer = setTimeout(probe, 1000);
 }

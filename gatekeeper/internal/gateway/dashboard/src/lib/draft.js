@@ -1,8 +1,8 @@
-// Converts a definition to the texts of a form and back, and merges two edits of it.
+// Converts a definition to form text and back, and merges two edits to it.
 import { fields, fieldText } from './words.js';
-import { seconds, typed } from './format.js';
+import { durationInput, seconds } from './format.js';
 
-// toDraft converts a definition to the texts of the form.
+// toDraft converts a definition to the text of each form field.
 export function toDraft(d = {}) {
   const draft = {};
   for (const f of fields) {
@@ -12,7 +12,7 @@ export function toDraft(d = {}) {
         draft[f.name] = Object.keys(v ?? {}).sort().map((k) => (v[k] === '' ? k : `${k}=${v[k]}`)).join('\n');
         break;
       case 'duration':
-        draft[f.name] = typed(v);
+        draft[f.name] = durationInput(v);
         break;
       case 'flag':
         draft[f.name] = v ? 'yes' : 'no';
@@ -27,7 +27,7 @@ export function toDraft(d = {}) {
   return draft;
 }
 
-// fromDraft converts the texts of a form to a definition, with errors by field. Fields without an input come from base.
+// fromDraft converts form text to a definition, with errors by field. Fields without an input come from base.
 export function fromDraft(draft, base = {}) {
   const d = { ...base };
   const errors = {};
@@ -49,11 +49,12 @@ function parse(f, text) {
     case 'labels': {
       const out = {};
       for (const line of text.split('\n').map((l) => l.trim()).filter(Boolean)) {
-        const at = line.indexOf('=');
-        const key = (at < 0 ? line : line.slice(0, at)).trim();
+        const separator = line.indexOf('=');
+        const key = (separator < 0 ? line : line.slice(0, separator)).trim();
         if (!key) throw new Error(`“${line}” has no key. Write key=value.`);
         if (Object.hasOwn(out, key)) throw new Error(`The key ${key} appears twice.`);
-        Object.defineProperty(out, key, { value: at < 0 ? '' : line.slice(at + 1).trim(), enumerable: true });
+        const value = separator < 0 ? '' : line.slice(separator + 1).trim();
+        Object.defineProperty(out, key, { value, enumerable: true });
       }
       return out;
     }
@@ -69,14 +70,14 @@ function parse(f, text) {
     case 'choice':
       return f.prefix + text.toUpperCase();
     case 'pattern':
-      if (text === '') throw new Error('An empty pattern would let nobody in. .* lets everybody in.');
+      if (text === '') throw new Error('An empty pattern admits nobody. .* admits everybody.');
       return text;
   }
   return text;
 }
 
-// merge combines two edits of the same draft. Fields that both edits changed to different values are listed in
-// conflicts. In merged, they have their value from theirs until the user chooses one.
+// merge combines two edits to the same draft. conflicts lists the fields that both edits changed, to different values.
+// In merged, these fields have the value from theirs until the user chooses one.
 export function merge(base, mine, theirs) {
   const merged = {};
   const conflicts = [];

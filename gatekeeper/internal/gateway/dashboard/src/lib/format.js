@@ -1,11 +1,11 @@
-// Numbers, times and durations, as gkctl prints them.
+// Formats numbers, times and durations as gkctl does.
 import { now } from './api.js';
 
 export const count = (n) => Number(n ?? 0).toLocaleString('en');
 
 export const plural = (n, one, many) => `${count(n)} ${Number(n) === 1 ? one : many}`;
 
-// ms parses a duration in protobuf's JSON, such as "1.500s".
+// ms parses a duration in protobuf JSON, such as "1.500s".
 export const ms = (d) => (d ? Math.round(parseFloat(d) * 1000) : 0);
 
 // duration formats milliseconds as 1h30m.
@@ -32,13 +32,13 @@ export function brief(n) {
   return `${Math.floor(n / 86_400_000)}d`;
 }
 
-// counting formats a running duration in whole seconds, so that its width changes rarely.
-export const counting = (n) => brief(Math.max(0, Math.round(n / 1000)) * 1000);
+// wholeSeconds formats a running duration in whole seconds, so that its width rarely changes.
+export const wholeSeconds = (n) => brief(Math.max(0, Math.round(n / 1000)) * 1000);
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-// seconds converts a duration typed by a user, such as 1h30m, to protobuf's JSON. '' becomes undefined. The message of
-// its Error is meant for users.
+// seconds converts a duration typed by a user, such as 1h30m, to protobuf JSON, and '' to undefined. Its error messages
+// are shown to the user.
 export function seconds(text) {
   text = text.trim();
   if (text === '') return undefined;
@@ -48,39 +48,39 @@ export function seconds(text) {
     total += parseFloat(n) * units[unit];
     return '';
   });
-  if (rest !== '') throw new Error(`“${text}” is not a duration. Write it as 90s, 5m, 1h30m or 2d.`);
+  if (rest !== '') throw new Error(`“${text}” is not a duration. Use a format such as 90s, 5m, 1h30m or 2d.`);
   return `${+(total / 1000).toFixed(3)}s`;
 }
 
-// typed formats a duration as a user would type it; '' if absent.
-export const typed = (d) => (d === undefined || d === null ? '' : duration(ms(d)));
+// durationInput formats a duration as a user would type it; '' if absent.
+export const durationInput = (d) => (d === undefined || d === null ? '' : duration(ms(d)));
 
 export const ago = (at) => (at ? brief(now() - Date.parse(at)) : '');
 
-export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capitalize = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const sentence = (text = '') => {
-  const s = capital(text);
+  const s = capitalize(text);
   return /[.!?…]$/.test(s) ? s : `${s}.`;
 };
 
 const pad = (n) => String(n).padStart(2, '0');
 
-// when formats a local date and time.
-export function when(at) {
+// dateTime formats a local date and time.
+export function dateTime(at) {
   if (!at) return '';
   const t = new Date(at);
   const day = `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())}`;
-  return `${day} ${clock(t)}`;
+  return `${day} ${timeOfDay(t)}`;
 }
 
-export const clock = (t) => `${pad(t.getHours())}:${pad(t.getMinutes())}:${pad(t.getSeconds())}`;
+export const timeOfDay = (t) => `${pad(t.getHours())}:${pad(t.getMinutes())}:${pad(t.getSeconds())}`;
 
-// soon is like when, but omits the date if it is today.
-export function soon(at) {
+// shortTime is like dateTime, but omits the date if it is today.
+export function shortTime(at) {
   if (!at) return '';
   const t = new Date(at);
-  return t.toDateString() === new Date(now()).toDateString() ? clock(t) : when(at);
+  return t.toDateString() === new Date(now()).toDateString() ? timeOfDay(t) : dateTime(at);
 }
 
 export function bytes(n) {
@@ -94,16 +94,16 @@ export function bytes(n) {
   return `${n < 10 ? n.toFixed(1) : Math.round(n)} ${['KiB', 'MiB', 'GiB', 'TiB'][unit]}`;
 }
 
-// quoted quotes text for a shell if necessary.
+// quoted quotes text for a shell if needed.
 export const quoted = (s) => (/^[\w\-./:@%+=,]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
 
-export function some(names, shown = 3) {
+export function summarizeNames(names, shown = 3) {
   const more = names.length - shown;
   return names.slice(0, shown).join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
 }
 
-// payload decodes protobuf's JSON of bytes (base64) to text if it is UTF-8, and otherwise to hexadecimal.
-export function payload(base64) {
+// decodePayload decodes bytes in protobuf JSON (base64) to text if they are UTF-8, and to hexadecimal otherwise.
+export function decodePayload(base64) {
   if (!base64) return '';
   const raw = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   try {

@@ -1,23 +1,23 @@
-// The address bar selects the view and its contents. Every state worth sharing is in it.
+// The URL selects the view and its contents. It contains all the state that is worth sharing.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { store, useStore } from './store.js';
 
-const here = () => location.pathname + location.search;
-export const address = store(here());
+const currentURL = () => location.pathname + location.search;
+export const address = store(currentURL());
 
 // depth counts the pages opened in the dashboard, so that going back never leaves it.
 let depth = 0;
 
-addEventListener('popstate', () => address.set(here()));
+addEventListener('popstate', () => address.set(currentURL()));
 
 export function navigate(to, { replace = false } = {}) {
-  if (to === here()) return;
+  if (to === currentURL()) return;
   if (replace) history.replaceState(history.state, '', to);
   else {
     depth++;
     history.pushState({ depth }, '', to);
   }
-  address.set(here());
+  address.set(currentURL());
 }
 
 // back goes to the previous page, or to the overview if there is none.
@@ -40,8 +40,8 @@ document.addEventListener('click', (event) => {
 
 // useQuery returns the query string and a function that changes some of its keys. An empty value removes the key.
 export function useQuery() {
-  const at = useStore(address);
-  const params = useMemo(() => new URLSearchParams(at.split('?')[1] ?? ''), [at]);
+  const url = useStore(address);
+  const params = useMemo(() => new URLSearchParams(url.split('?')[1] ?? ''), [url]);
   const change = (values, { replace = true } = {}) => {
     const next = new URLSearchParams(location.search);
     for (const [key, value] of Object.entries(values)) {
@@ -61,7 +61,7 @@ export function useTitle(title) {
   }, [title]);
 }
 
-// match finds the view for a path among [pattern, view], and decodes the named parts of the path.
+// match finds the view for a path in a list of [pattern, view], and decodes the captured parts of the path.
 export function match(path, routes) {
   for (const [pattern, view] of routes) {
     const m = pattern.exec(path);
@@ -75,7 +75,7 @@ export function match(path, routes) {
   return null;
 }
 
-// useDraft returns the text of an input, which is copied to the address bar shortly after the last keystroke.
+// useDraft holds the text of an input. It commits the text, usually to the URL, shortly after the last keystroke.
 export function useDraft(value, commit, delay = 200) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

@@ -1,16 +1,16 @@
-// The identity and the permissions of the caller, as the servers report them. The servers decide. This module asks them
-// in order to explain why a button is disabled.
+// The caller's identity and permissions, as reported by the servers. The servers enforce them; this module only
+// explains why a button is disabled.
 import { useEffect, useState } from 'preact/hooks';
 import { call, get, post } from './api.js';
 import { sentence } from './format.js';
-import { remembered, store, useStore } from './store.js';
+import { browserStore, store, useStore } from './store.js';
 
-// session is null until it is known. After that it is the WhoAmIResponse with authenticates, which is true if the
+// session is null until it is known. After that it is the WhoAmIResponse plus authenticates, which is true if the
 // servers authenticate callers.
 export const session = store(null);
 
 // author is shown in the journal if the servers do not authenticate callers.
-export const author = remembered('author', '');
+export const author = browserStore('author', '');
 
 // byline returns the author of a change, which the servers determine themselves if they authenticate callers.
 export const byline = () => (session.get()?.authenticated ? {} : { author: author.get() || 'dashboard' });
@@ -35,28 +35,28 @@ const cache = new Map();
 
 export function canI(query) {
   const key = JSON.stringify(query);
-  let known = cache.get(key);
-  if (!known || known.at < Date.now() - 60_000) {
-    known = { at: Date.now(), answer: post('/v1/can-i', query) };
-    known.answer.catch(() => cache.delete(key));
-    cache.set(key, known);
+  let cached = cache.get(key);
+  if (!cached || cached.at < Date.now() - 60_000) {
+    cached = { at: Date.now(), promise: post('/v1/can-i', query) };
+    cached.promise.catch(() => cache.delete(key));
+    cache.set(key, cached);
   }
-  return known.answer;
+  return cached.promise;
 }
 
-// useCan returns why the caller may not do something, in the words of the server: the missing role, and who can grant
-// it. It returns '' if the caller may, or if that is unknown.
+// useCan returns why the caller may not do something, in the server's words: the missing role, and who can grant it. It
+// returns '' if the caller may, or if that is unknown.
 export function useCan(role, semaphore = '', group = '', acquirer = '') {
   const s = useStore(session);
-  const [why, setWhy] = useState('');
+  const [reason, setReason] = useState('');
   useEffect(() => {
-    if (!role || !s?.authenticated) return setWhy('');
-    let gone = false;
+    if (!role || !s?.authenticated) return setReason('');
+    let cancelled = false;
     canI({ role, semaphore, group, acquirer }).then(
-      (a) => gone || setWhy(a.allowed ? '' : sentence(a.reason)),
-      () => gone || setWhy(''),
+      (a) => cancelled || setReason(a.allowed ? '' : sentence(a.reason)),
+      () => cancelled || setReason(''),
     );
-    return () => (gone = true);
+    return () => (cancelled = true);
   }, [role, semaphore, group, acquirer, s]);
-  return why;
+  return reason;
 }

@@ -1,4 +1,4 @@
-// A value shared by components.
+// Values shared by components.
 import { useEffect, useState } from 'preact/hooks';
 
 export function store(value) {
@@ -17,7 +17,7 @@ export function store(value) {
   };
 }
 
-// useStore renders its component again when the value changes.
+// useStore re-renders its component when the value changes.
 export function useStore(s) {
   const [value, set] = useState(s.get());
   useEffect(() => {
@@ -27,39 +27,40 @@ export function useStore(s) {
   return value;
 }
 
-// kept returns a store whose value survives reloads of this tab. It is stored as JSON. Without storage it lasts as long
-// as the page.
-export function kept(name) {
+// tabStore returns a store whose value survives reloads of this tab. It is stored as JSON. If storage is unavailable,
+// it lasts as long as the page.
+export function tabStore(name) {
   const s = store(null);
   try {
     s.set(JSON.parse(sessionStorage.getItem(name)));
   } catch {
-    // There is no storage.
+    // Storage is unavailable.
   }
   s.subscribe((v) => {
     try {
       sessionStorage.setItem(name, JSON.stringify(v));
     } catch {
-      // There is no storage, or it is full.
+      // Storage is unavailable or full.
     }
   });
   return s;
 }
 
-// remembered returns a store whose value is kept in this browser. Without storage it lasts as long as the page.
-export function remembered(name, otherwise) {
-  let value = otherwise;
+// browserStore returns a store whose value is kept in this browser. If storage is unavailable, it lasts as long as the
+// page.
+export function browserStore(name, fallback) {
+  let value = fallback;
   try {
-    value = localStorage.getItem(name) ?? otherwise;
+    value = localStorage.getItem(name) ?? fallback;
   } catch {
-    // There is no storage.
+    // Storage is unavailable.
   }
   const s = store(value);
   s.subscribe((v) => {
     try {
       localStorage.setItem(name, v);
     } catch {
-      // There is no storage, or it is full.
+      // Storage is unavailable or full.
     }
   });
   return s;

@@ -1,13 +1,13 @@
-// Server-Sent Events with fetch. Unlike EventSource, this reads the JSON of an error, and notices when the server is
-// unreachable.
+// Server-Sent Events over fetch. Unlike EventSource, this reads the JSON body of an error, and detects when the server
+// is unreachable.
 import { APIError, search, settle } from './api.js';
-import { failed } from './connection.js';
+import { markOffline } from './connection.js';
 
-const quiet = 40_000; // ms without a byte after which the connection is considered dead; the server sends every 15 s
-const longest = 5_000; // ms between attempts
+const silenceTimeout = 40_000; // ms without a byte until the connection counts as dead; servers send every 15 s
+const maxDelay = 5_000; // ms between attempts
 
 // stream follows url and returns a function that stops it. on has these optional functions:
-//  message(data, id)   an event, by its type: message, live, missed or another
+//  message(data, id)   an event of type message; the other types, such as live and missed, work the same way
 //  open(again)         connected; again is false the first time
 //  error(APIError)     refused; the stream is not retried
 //  end()               the server has sent everything
@@ -15,8 +15,8 @@ const longest = 5_000; // ms between attempts
 export function stream(url, query, on) {
   let closed = false;
   let attempt = 0;
-  let opened = false;
-  let last = '';
+  let connected = false;
+  let lastID = '';
   let abort = null;
   let timer = null;
 
@@ -36,7 +36,7 @@ export function stream(url, query, on) {
   };
 
   const dispatch = (event) => {
-    if (event.id) last = event.id;
+    if (event.id) lastID = event.id;
     if (!event.data) return;
     const data = JSON.parse(event.data);
     if (event.type === 'end') {
@@ -55,29 +55,29 @@ export function stream(url, query, on) {
 
   async function connect() {
     clearTimeout(timer);
-    const mine = (abort = new AbortController());
+    const controller = (abort = new AbortController());
     let watchdog = null;
-    const alive = () => {
+    const resetWatchdog = () => {
       clearTimeout(watchdog);
-      watchdog = setTimeout(() => mine.abort(), quiet);
+      watchdog = setTimeout(() => controller.abort(), silenceTimeout);
     };
     try {
-      alive();
+      resetWatchdog();
       const headers = { Accept: 'text/event-stream' };
-      if (last) headers['Last-Event-ID'] = last;
-      const response = await fetch(url + search(query), { headers, signal: mine.signal });
+      if (lastID) headers['Last-Event-ID'] = lastID;
+      const response = await fetch(url + search(query), { headers, signal: controller.signal });
       if (!response.ok || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
         settle(response, await response.json().catch(() => null)); // throws unless it is a stream
-        throw new APIError(500, { message: 'The answer is not a stream of events.' });
+        throw new APIError(500, { message: 'The response is not an event stream.' });
       }
       attempt = 0;
       settle(response, {});
-      on.open?.(opened);
-      opened = true;
-      await read(response.body, (event) => !closed && dispatch(event), alive);
+      on.open?.(connected);
+      connected = true;
+      await read(response.body, (event) => !closed && dispatch(event), resetWatchdog);
     } catch (error) {
       if (!(error instanceof APIError)) {
-        if (!mine.signal.aborted) failed('The connection to the server was lost.');
+        if (!controller.signal.aborted) markOffline('The connection to the server was lost.');
       } else if (!error.offline && !retryable(error.code) && error.status !== 401) {
         close();
         on.error?.(error);
@@ -87,11 +87,11 @@ export function stream(url, query, on) {
     } finally {
       clearTimeout(watchdog);
     }
-    if (closed || abort !== mine) return;
+    if (closed || abort !== controller) return;
     abort = null;
     if (document.hidden) return;
     attempt++;
-    timer = setTimeout(connect, Math.min(longest, 500 * attempt) * (0.75 + Math.random() / 2));
+    timer = setTimeout(connect, Math.min(maxDelay, 500 * attempt) * (0.75 + Math.random() / 2));
   }
 
   document.addEventListener('visibilitychange', onVisibility);
@@ -102,15 +102,15 @@ export function stream(url, query, on) {
 const retryable = (code) =>
   ['UNAVAILABLE', 'ABORTED', 'CANCELLED', 'DEADLINE_EXCEEDED', 'RESOURCE_EXHAUSTED', 'UNKNOWN'].includes(code);
 
-// read calls event with each {type, id, data} of a body.
-async function read(body, event, alive) {
+// read calls event with each {type, id, data} in a body.
+async function read(body, event, onData) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   let next = { type: 'message', id: '', data: '' };
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    alive();
+    onData();
     const lines = (rest + value).split('\n');
     rest = lines.pop();
     for (let line of lines) {

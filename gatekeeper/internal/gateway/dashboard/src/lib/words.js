@@ -1,24 +1,24 @@
-// Explains the servers' answers in the words of gkctl and docs/concepts.md.
-import { brief, count, ms, plural, some, soon, typed, when } from './format.js';
+// Describes the servers' responses in the same words as gkctl and docs/concepts.md.
+import { brief, count, dateTime, durationInput, ms, plural, shortTime, summarizeNames } from './format.js';
 
-// word returns the value of an enumeration in lower case without the name of its type: STOP_CAUSE_HELD_TOO_LONG becomes
-// "held too long".
-export function word(value, prefix) {
+// enumText returns an enum value in lower case, without the prefix of its type: STOP_CAUSE_HELD_TOO_LONG becomes "held
+// too long".
+export function enumText(value, prefix) {
   if (!value || value === `${prefix}UNSPECIFIED`) return '';
   return value.slice(prefix.length).toLowerCase().replaceAll('_', ' ');
 }
 
-// The states of a definition in the order of urgency. A stopping holder comes before a denial, which its slot may
-// resolve. tone is a colour in tokens.css.
+// The states of a definition, most urgent first. A stopping holder comes before a denial, because the slot that it
+// frees may resolve the denial. tone is a colour in tokens.css.
 export const states = [
   { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny',
     help: 'A pattern cannot be compiled, so nobody is admitted.' },
   { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop',
     help: 'A slot is held until an operator clears it.' },
   { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
-  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Nobody gets a permit because of a cordon.' },
+  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Because of a cordon, nobody gets a permit.' },
   { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny',
-    help: 'Callers are denied, and nobody gets a permit, until somebody acts.' },
+    help: 'Callers are denied, and nobody gets a permit until somebody intervenes.' },
   { value: 'DEFINITION_STATE_UNMATCHED', word: 'unmatched', tone: 'stop',
     help: 'No known caller matches its patterns.' },
   { value: 'DEFINITION_STATE_MISSED', word: 'missed', tone: 'stop', help: 'Expected work has not run.' },
@@ -30,67 +30,67 @@ export const states = [
 
 const unknown = { value: '', word: 'unknown', tone: 'idle', help: '' };
 
-export const stateOf = (value) => states.find((s) => s.value === value) ?? unknown;
+export const findState = (value) => states.find((s) => s.value === value) ?? unknown;
 
-// statesOf returns all states of a record, the most urgent first.
-export const statesOf = (record) => states.filter((s) => record.states?.includes(s.value));
+// recordStates returns all states of a record, most urgent first.
+export const recordStates = (record) => states.filter((s) => record.states?.includes(s.value));
 
-// causes are the denials that need an operator, the likely cause first. A caller counts as a standby, and is left out,
-// while another caller is served. If a cordon is the reason that nobody is served, callers that it does not catch are
-// left out too.
-const causes = (record) => {
+// blockingDenials returns the denials that need an operator, the most likely cause first. A caller that is denied while
+// another is served counts as a standby, and is omitted. If nobody is served because of a cordon, callers that are not
+// cordoned are omitted too.
+const blockingDenials = (record) => {
   const cordoned = record.states?.includes('DEFINITION_STATE_CORDONED');
   return (record.denied ?? []).filter((d) => !d.let_in && (!cordoned || d.reason === 'REASON_CORDONED'));
 };
 
-// notesOf returns texts about why callers are denied, what was missed, which edits will be reverted, and what the
-// servers warn about.
-export function notesOf(record) {
+// recordNotes explains why callers are denied, what was missed, which edits will be reverted, and what the servers warn
+// about.
+export function recordNotes(record) {
   const out = [];
   if (record.disabled) out.push(`Disabled: ${record.disabled}`);
   if (record.pause) out.push(pauseSentence(record.pause));
   if (record.missed) out.push(missedText(record.missed));
-  for (const d of causes(record).slice(0, 1)) out.push(deniedText(d, causes(record).length - 1));
+  for (const d of blockingDenials(record).slice(0, 1)) out.push(deniedText(d, blockingDenials(record).length - 1));
   for (const e of record.ends ?? [])
-    out.push(`${e.fields.join(', ')}: ${e.fields.length === 1 ? 'reverts' : 'revert'} at ${when(e.until)}.`);
+    out.push(`${e.fields.join(', ')}: ${e.fields.length === 1 ? 'reverts' : 'revert'} at ${dateTime(e.until)}.`);
   return [...out, ...(record.warnings ?? [])];
 }
 
-// rowNote returns the most urgent note for a line that may be truncated, so its cause comes first.
+// rowNote returns the most urgent note. The row may truncate it, so the cause comes first.
 export function rowNote(record) {
-  const [d, ...more] = causes(record);
+  const [d, ...more] = blockingDenials(record);
   if (d && !record.disabled && !record.pause && !record.missed)
-    return `${word(d.reason, 'REASON_')}: ${who(d.identity)}, ${deniedWhen(d)}${more.length ? `; ${count(more.length)} more` : ''}`;
-  return notesOf(record)[0];
+    return `${enumText(d.reason, 'REASON_')}: ${who(d.identity)}, ${deniedWhen(d)}${more.length ? `; ${count(more.length)} more` : ''}`;
+  return recordNotes(record)[0];
 }
 
-// deniedWhen says since when a caller has been denied, or when its only denial was.
+// deniedWhen returns the time since which a caller has been denied, or the time of its only denial.
 export const deniedWhen = (d) =>
-  (d.count > 1 ? `since ${soon(d.first)}` : `once at ${soon(d.last)}`);
+  (d.count > 1 ? `since ${shortTime(d.first)}` : `once at ${shortTime(d.last)}`);
 
 export const deniedText = (d, more = 0) =>
   `${who(d.identity)} is denied, ${deniedWhen(d)}: ${d.message}${more
     ? ` ${plural(more, 'more caller is', 'more callers are')} denied.` : ''}`;
 
 export function pauseSentence(p) {
-  let text = p.until ? `Paused until ${when(p.until)}` : 'Paused until resumed';
+  let text = p.until ? `Paused until ${dateTime(p.until)}` : 'Paused until resumed';
   if (p.reason) text += `: ${p.reason}`;
   if (p.stop) text += p.drain ? `. Holders must stop within ${brief(ms(p.drain))}` : '. Holders must stop';
   return `${text}. By ${p.author || 'somebody'}.`;
 }
 
 export function missedText(m) {
-  const kind = word(m.kind, 'MISSED_KIND_');
-  return m.text || `Missed: ${kind}${m.reason ? ` (${word(m.reason, 'REASON_')})` : ''}`;
+  const kind = enumText(m.kind, 'MISSED_KIND_');
+  return m.text || `Missed: ${kind}${m.reason ? ` (${enumText(m.reason, 'REASON_')})` : ''}`;
 }
 
 export const who = (identity) => `${identity?.acquirer ?? ''} in ${identity?.group || 'default'}`;
 
 export function permitState(p) {
-  let text = word(p.state, 'PERMIT_STATE_') || 'live';
+  let text = enumText(p.state, 'PERMIT_STATE_') || 'live';
   if (text === 'held') text = 'held for an operator';
   if (p.drain_left) text += `, draining for ${brief(ms(p.drain_left))}`;
-  const cause = word(p.stop, 'STOP_CAUSE_');
+  const cause = enumText(p.stop, 'STOP_CAUSE_');
   if (cause) text += `, stopping: ${cause}${p.stop_reason ? ` (${p.stop_reason})` : ''}`;
   return text;
 }
@@ -98,25 +98,25 @@ export function permitState(p) {
 export const permitTone = (p) =>
   (p.state === 'PERMIT_STATE_HELD' || p.stop ? 'stop' : p.state === 'PERMIT_STATE_COOLING' ? 'idle' : 'run');
 
-export function firing(f) {
+export function firingName(f) {
   if (!f) return '';
   return f.due ? `${f.name}@${f.due.replace(/\.000Z$/, 'Z')}` : f.name;
 }
 
 // The fields of a definition in the order of a definition file. kind determines the input.
 export const fields = [
-  { name: 'description', kind: 'text', label: 'Description', help: 'Free text for people.' },
+  { name: 'description', kind: 'text', label: 'Description', help: 'Free-form text.' },
   { name: 'labels', kind: 'labels', label: 'Labels',
-    help: 'One key=value per line. Commands and filters select by them.' },
+    help: 'One key=value per line. Commands and filters can select by label.' },
   { name: 'group_pattern', kind: 'pattern', label: 'Group pattern',
-    help: 'A regular expression (RE2) that the whole group must match.' },
+    help: 'A regular expression (RE2) that must match the whole group.' },
   { name: 'acquirer_pattern', kind: 'pattern', label: 'Acquirer pattern',
     help: 'The same for the acquirer, normally a host.' },
-  { name: 'permits', kind: 'number', label: 'Permits', help: 'How many slots there are. A holder takes as many as its weight. 0 lets nobody in.' },
+  { name: 'permits', kind: 'number', label: 'Permits', help: 'The number of slots. A holder takes as many as its weight. 0 admits nobody.' },
   { name: 'duration', kind: 'duration', label: 'Duration',
-    help: 'How long a permit lasts without a refresh. It limits how long a dead holder keeps its slot.' },
+    help: 'How long a permit lasts without a refresh. This limits how long a dead holder keeps its slot.' },
   { name: 'max_hold', kind: 'duration', label: 'Max hold',
-    help: 'A job that holds longer must stop. Empty: no limit.' },
+    help: 'A holder must stop after this time. Empty: no limit.' },
   { name: 'min_hold', kind: 'duration', label: 'Min hold',
     help: 'The slot stays taken at least this long after a grant.' },
   { name: 'loss_delay', kind: 'duration', label: 'Loss delay',
@@ -124,34 +124,34 @@ export const fields = [
   { name: 'on_expiry', kind: 'choice', prefix: 'ON_EXPIRY_', values: ['FREE', 'HOLD'], label: 'On expiry',
     help: 'What happens to the slot when a permit expires. hold: it stays taken until an operator clears it.' },
   { name: 'takeover', kind: 'flag', label: 'Takeover',
-    help: 'A caller may take the permit of a holder that it considers dead.' },
+    help: 'A caller may take over the permit of a holder that it considers dead.' },
   { name: 'expect_every', kind: 'duration', label: 'Expect every',
-    help: 'How often this work should run. It shows as missed when it does not. Empty: no expectation.' },
+    help: 'How often this work should run. Otherwise it is shown as missed. Empty: no expectation.' },
   { name: 'firing_on_loss', kind: 'choice', prefix: 'FIRING_ON_LOSS_', values: ['SPENT', 'FREE'],
     label: 'Firing on loss', help: 'What happens to a firing whose permit is lost. free: it can be claimed again.' },
   { name: 'firing_retention', kind: 'duration', label: 'Firing retention',
     help: 'How long a firing is remembered after its due time.' },
   { name: 'firing_limit', kind: 'number', label: 'Firing limit', help: 'The maximum number of remembered firings.' },
   { name: 'firing_max_ahead', kind: 'duration', label: 'Firing max ahead',
-    help: 'How far ahead of the leader’s clock a firing may be due. 0: any.' },
+    help: 'How far ahead of the leader’s clock a firing may be due. 0: no limit.' },
   { name: 'max_attempts', kind: 'number', label: 'Max attempts',
-    help: 'How many holders may attempt a firing. 0: any number.' },
+    help: 'How many holders may attempt a firing. 0: no limit.' },
   { name: 'misfire', kind: 'choice', prefix: 'MISFIRE_', values: ['SKIP', 'ONCE', 'EACH'], label: 'Misfire',
     help: 'What happens to firings that nobody claimed when they were due.' },
   { name: 'misfire_window', kind: 'duration', label: 'Misfire window',
     help: 'How late such a firing may still run.' },
 ];
 
-// fieldText formats a field of a definition for people; '' if absent.
+// fieldText formats a field of a definition for display; '' if absent.
 export function fieldText(field, d) {
   const v = d?.[field.name];
   switch (field.kind) {
     case 'labels':
       return Object.keys(v ?? {}).sort().map((k) => (v[k] === '' ? k : `${k}=${v[k]}`)).join(', ');
     case 'duration':
-      return typed(v);
+      return durationInput(v);
     case 'choice': {
-      const value = word(v, field.prefix);
+      const value = enumText(v, field.prefix);
       return value || field.values[0].toLowerCase();
     }
     case 'flag':
@@ -162,81 +162,82 @@ export function fieldText(field, d) {
   return v ?? '';
 }
 
-// changes returns the fields in which two definitions differ, as {field, before, after} texts.
+// changes returns the fields in which two definitions differ, as {field, before, after}, where before and after are
+// text.
 export function changes(before, after) {
   return fields
     .map((field) => ({ field, before: fieldText(field, before), after: fieldText(field, after) }))
     .filter((c) => c.before !== c.after);
 }
 
-export const callers = (list = [], total = list.length, shown = 2) => {
+export const callersText = (list = [], total = list.length, shown = 2) => {
   const names = list.slice(0, shown).map((c) => `${c.acquirer} in ${c.group}`);
   const more = total - names.length;
   return names.join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
 };
 
-// stopText says how many holders a change stops, how many drains it cuts short, and when the last slot is free.
+// stopText describes how many holders a change stops, how many drains it cuts short, and when the last slot is free.
 export function stopText(effects = []) {
   const all = effects.flatMap((e) => e.stopped ?? []);
   if (all.length === 0) return 'No holder has to stop.';
-  const cut = all.filter((s) => s.drain_left).length;
+  const cutShort = all.filter((s) => s.drain_left).length;
   const parts = [];
-  if (all.length > cut) parts.push(`${plural(all.length - cut, 'holder', 'holders')} must stop`);
-  if (cut) parts.push(`the ${cut === 1 ? 'drain of 1 holder is' : `drains of ${cut} holders are`} cut short`);
+  if (all.length > cutShort) parts.push(`${plural(all.length - cutShort, 'holder', 'holders')} must stop`);
+  if (cutShort) parts.push(`the ${cutShort === 1 ? 'drain of 1 holder is' : `drains of ${cutShort} holders are`} cut short`);
   const text = `${parts.join(', ')}. Every slot is free within ${brief(Math.max(...all.map((s) => ms(s.free_within))))}.`;
   return text[0].toUpperCase() + text.slice(1);
 }
 
-// warningsOf returns the warnings about the change and those about its semaphores. Equal warnings are merged.
-export function warningsOf(effects = [], whole = []) {
-  const named = new Map();
-  for (const e of effects) for (const w of e.warnings ?? []) named.set(w, [...(named.get(w) ?? []), e.semaphore]);
-  return [...whole, ...[...named].map(([text, names]) => `${some(names)}: ${text}`)];
+// allWarnings returns the warnings about the change and those about its semaphores. Identical warnings are merged.
+export function allWarnings(effects = [], whole = []) {
+  const byText = new Map();
+  for (const e of effects) for (const w of e.warnings ?? []) byText.set(w, [...(byText.get(w) ?? []), e.semaphore]);
+  return [...whole, ...[...byText].map(([text, names]) => `${summarizeNames(names)}: ${text}`)];
 }
 
-const changesText = (list) => `${list.length === 1 ? 'change' : 'changes'} ${some(list, 5)}`;
+const changesText = (list) => `${list.length === 1 ? 'change' : 'changes'} ${summarizeNames(list, 5)}`;
 
 // cordonTarget names the callers that a cordon shuts out.
 export const cordonTarget = (c) =>
   [c.group_pattern && `group ${c.group_pattern}`, c.acquirer_pattern && `host ${c.acquirer_pattern}`]
     .filter(Boolean).join(' or ');
 
-export const cordonEnd = (c) => (c.until ? `until ${soon(c.until)}` : 'until further notice');
+export const cordonEnd = (c) => (c.until ? `until ${shortTime(c.until)}` : 'until further notice');
 
 export const cordonText = (c) => `${cordonTarget(c)} ${cordonEnd(c)}`;
 
-// historyText says what a journal entry changed, without the fields, which changes() returns.
+// historyText describes what a journal entry changed, except for the fields, which changes() returns.
 export function historyText(e) {
   const parts = [];
-  const kind = word(e.kind, 'EVENT_KIND_');
-  if (e.until && kind !== 'resumed') parts.push(`until ${when(e.until)}`);
+  const kind = enumText(e.kind, 'EVENT_KIND_');
+  if (e.until && kind !== 'resumed') parts.push(`until ${dateTime(e.until)}`);
   const p = e.pause;
   if (p && kind !== 'resumed') {
     if (kind === 'created' || kind === 'deleted') parts.push('while paused');
-    if (p.until) parts.push(`until ${when(p.until)}`);
+    if (p.until) parts.push(`until ${dateTime(p.until)}`);
     if (p.stop) parts.push(p.drain ? `holders must stop within ${brief(ms(p.drain))}` : 'holders must stop');
   }
-  if (e.pause_before) parts.push(`instead of the pause of change ${e.pause_before.change}`);
+  if (e.pause_before) parts.push(`replaces the pause from change ${e.pause_before.change}`);
   if (e.cordon) parts.push(`“${e.cordon.id}”, ${cordonText(e.cordon)}`);
-  if (e.cordon_before) parts.push(`instead of the cordon of change ${e.cordon_before.change}`);
+  if (e.cordon_before) parts.push(`replaces the cordon from change ${e.cordon_before.change}`);
   if (e.firings?.firings?.length) {
-    const names = e.firings.firings.map((f) => firing(f.firing));
+    const names = e.firings.firings.map((f) => firingName(f.firing));
     const verb = kind === 'firings remembered' ? 'remembered again' : 'forgotten';
-    parts.push(`${plural(names.length, 'firing', 'firings')} ${verb} (${some(names)})`);
+    parts.push(`${plural(names.length, 'firing', 'firings')} ${verb} (${summarizeNames(names)})`);
   }
   if (e.binding_before || e.binding_after) parts.push(`binding ${(e.binding_after ?? e.binding_before).name}`);
   if (e.undone_by && e.undone_by !== '0') parts.push(`undone by change ${e.undone_by}`);
   if (e.undoes && e.undoes !== '0' && !/^undo of change/.test(e.reason ?? ''))
     parts.push(`undoes ${changesText([e.undoes, ...(e.also_undoes ?? [])])}`);
   if (e.permit) parts.push(`${who(e.permit.identity)}, token ${e.permit.token}`);
-  const missed = word(e.missed, 'MISSED_KIND_');
+  const missed = enumText(e.missed, 'MISSED_KIND_');
   if (missed) parts.push(missed);
   if (e.drain) parts.push(`drain ${brief(ms(e.drain))}`);
   return [...new Set(parts)].join('; ');
 }
 
-// kindText names an event. A replaced definition counts as edited.
-export const kindText = (kind) => (kind === 'EVENT_KIND_REPLACED' ? 'edited' : word(kind, 'EVENT_KIND_'));
+// kindText returns the name of an event. A replaced definition counts as edited.
+export const kindText = (kind) => (kind === 'EVENT_KIND_REPLACED' ? 'edited' : enumText(kind, 'EVENT_KIND_'));
 
 const tones = {
   created: 'run', replaced: 'accent', deleted: 'deny', paused: 'pause', resumed: 'run', cordoned: 'deny',
@@ -245,9 +246,9 @@ const tones = {
   'freed unsafely': 'deny',
 };
 
-export const eventTone = (kind) => tones[word(kind, 'EVENT_KIND_')] ?? 'idle';
+export const eventTone = (kind) => tones[enumText(kind, 'EVENT_KIND_')] ?? 'idle';
 
-// undoable reports whether an entry can be undone and has not been undone.
+// undoable reports whether an entry can be undone and has not been undone yet.
 export const undoable = (e) =>
   (!e.undone_by || e.undone_by === '0') &&
   ['CREATED', 'REPLACED', 'DELETED', 'PAUSED', 'RESUMED', 'CORDONED', 'UNCORDONED',
@@ -255,7 +256,7 @@ export const undoable = (e) =>
     .includes(e.kind?.slice('EVENT_KIND_'.length));
 
 export function grantText(g) {
-  let text = word(g.role, 'ROLE_');
+  let text = enumText(g.role, 'ROLE_');
   if (g.semaphores?.length) text += ` on ${g.semaphores.join(', ')}`;
   if (g.labels) text += ` where ${g.labels}`;
   if (g.group) text += ` in group ${g.group}`;

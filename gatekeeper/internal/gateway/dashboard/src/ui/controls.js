@@ -1,4 +1,4 @@
-// Buttons that explain why they are disabled, dialogs, fields and tabs.
+// Buttons that explain why they are disabled; dialogs, fields and tabs.
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { html } from '../lib/html.js';
 import { useQuery } from '../lib/router.js';
@@ -23,18 +23,18 @@ export function Action({ role, semaphore, group, acquirer, why, kind = '', child
   </span>`;
 }
 
-// Dialog is a modal dialog. The browser keeps the focus inside, and Escape closes it and restores the focus. A firm
-// dialog has input that must not be lost, so a click outside does not close it.
-export function Dialog({ title, onClose, wide, firm, children }) {
+// Dialog is a modal dialog. The browser keeps the focus inside; Escape closes it and restores the focus. A persistent
+// dialog has input that must not be lost, so clicking outside does not close it.
+export function Dialog({ title, onClose, wide, persistent, children }) {
   const ref = useRef(null);
   const id = useId();
   useLayoutEffect(() => {
-    const before = document.activeElement;
+    const previousFocus = document.activeElement;
     const dialog = ref.current;
     dialog.showModal();
     return () => {
       dialog.close();
-      if (before?.isConnected) before.focus();
+      if (previousFocus?.isConnected) previousFocus.focus();
     };
   }, []);
   return html`<dialog
@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, wide, firm, children }) {
     class=${wide ? 'wide' : ''}
     aria-labelledby=${id}
     onCancel=${(e) => (e.preventDefault(), onClose())}
-    onMouseDown=${(e) => !firm && e.target === ref.current && onClose()}
+    onMouseDown=${(e) => !persistent && e.target === ref.current && onClose()}
   >
     <div class="dialog-body">
       <header class="dialog-head">
@@ -57,10 +57,10 @@ export function Dialog({ title, onClose, wide, firm, children }) {
 // Field is a labelled input with help and an error.
 export function Field({ label, help, error, children, class: name = '' }) {
   const id = useId();
-  const described = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
+  const describedBy = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
   return html`<div class="field ${name}">
     <label for=${id}>${label}</label>
-    ${children({ id, 'aria-describedby': described, 'aria-invalid': error ? 'true' : undefined })}
+    ${children({ id, 'aria-describedby': describedBy, 'aria-invalid': error ? 'true' : undefined })}
     ${help && html`<p class="help" id="${id}-help">${help}</p>`}
     ${error && html`<p class="error" id="${id}-error" role="alert">${error}</p>`}
   </div>`;
@@ -95,36 +95,36 @@ export function Check({ label, help, checked, onChange }) {
   </div>`;
 }
 
-// Tabs are links to the parts of a view, so that each part can be shared. query is the key of the part in the query
-// string.
-export function Tabs({ of, query = 'tab', label }) {
+// Tabs are links to the parts of a view, so that each part can be shared. query is the query string key that selects
+// the part.
+export function Tabs({ tabs, query = 'tab', label }) {
   const [params] = useQuery();
-  const current = params.get(query) ?? of[0][0];
-  const to = (name) => {
+  const current = params.get(query) ?? tabs[0][0];
+  const linkTo = (name) => {
     const next = new URLSearchParams(params);
-    if (name === of[0][0]) next.delete(query);
+    if (name === tabs[0][0]) next.delete(query);
     else next.set(query, name);
     const text = next.toString();
     return location.pathname + (text ? `?${text}` : '');
   };
   return html`<nav class="tabs" aria-label=${label}>
-    ${of.map(([name, text]) =>
-      html`<a href=${to(name)} aria-current=${name === current ? 'page' : undefined}>${text}</a>`)}
+    ${tabs.map(([name, text]) =>
+      html`<a href=${linkTo(name)} aria-current=${name === current ? 'page' : undefined}>${text}</a>`)}
   </nav>`;
 }
 
 // useKeys handles keyboard shortcuts, unless the user is typing or a dialog is open.
 export function useKeys(keys) {
-  const newest = useRef(keys);
-  newest.current = keys;
+  const latest = useRef(keys);
+  latest.current = keys;
   useEffect(() => {
-    const pressed = (e) => {
+    const onKeyDown = (e) => {
       if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || document.querySelector('dialog[open]')) return;
       const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
       if (typing && e.key !== 'Escape') return;
-      newest.current[e.key]?.(e, typing);
+      latest.current[e.key]?.(e, typing);
     };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
   }, []);
 }

@@ -1,10 +1,10 @@
 // The effects of a change, as previewed by the servers.
 import { brief, count, ms, plural, sentence } from '../lib/format.js';
 import { html } from '../lib/html.js';
-import { callers, changes, stopText, warningsOf, who } from '../lib/words.js';
+import { allWarnings, callersText, changes, stopText, who } from '../lib/words.js';
 import { Since, Table } from './table.js';
 
-const most = 50;
+const limit = 50;
 
 // Changes lists the fields that differ, with their values before and after.
 export function Changes({ before, after }) {
@@ -30,7 +30,7 @@ export function Stopped({ effects }) {
     <h3>Must stop</h3>
     <${Table}
       caption="Holders that must stop"
-      rows=${rows.slice(0, most)}
+      rows=${rows.slice(0, limit)}
       rowKey=${(s) => s.permit.token}
       columns=${[
         ['Semaphore', (s) => s.permit.semaphore, 'name'],
@@ -39,57 +39,58 @@ export function Stopped({ effects }) {
         ['Since', (s) => html`<${Since} at=${s.permit.granted_at} />`, 'num'],
         ['Slot free within', (s) => brief(ms(s.free_within)) + (s.drain_left ? ` (its drain had ${brief(ms(s.drain_left))} left)` : ''), 'num'],
       ]}
-      note=${`${rows.length > most ? `And ${count(rows.length - most)} more. ` : ''}A slot is free when its holder
-        releases it, and at the latest when the holder's drain and then its permit have run out.`}
+      note=${`${rows.length > limit ? `And ${count(rows.length - limit)} more. ` : ''}A slot is free when its holder
+        releases it, or at the latest when the holder's drain and then its permit have expired.`}
     />
   </section>`;
 }
 
-// Cautions lists the confirmations and warnings of a change: {confirm, warnings}.
-export function Cautions({ of }) {
-  const { warnings = [] } = of;
-  const confirm = (of.confirm ?? []).filter((c) => c.kind !== 'CONFIRMATION_KIND_STOPS_HOLDERS'); // shown in the lead
+// Cautions lists the confirmations and warnings for a change: {confirm, warnings}.
+export function Cautions({ preview }) {
+  const { warnings = [] } = preview;
+  // The number of stopped holders is already in the first paragraph.
+  const confirm = (preview.confirm ?? []).filter((c) => c.kind !== 'CONFIRMATION_KIND_STOPS_HOLDERS');
   return html`${confirm.length > 0 && html`<ul class="confirm">${confirm.map((c) => html`<li>${sentence(c.text)}</li>`)}</ul>`}
     ${warnings.length > 0 && html`<ul class="warnings">${warnings.slice(0, 20).map((w) => html`<li>${w}</li>`)}</ul>`}`;
 }
 
 // Effects shows the preview of a change: {effects, warnings, confirm}.
-export function Effects({ of }) {
-  const effects = of.effects ?? [];
-  const rules = effects.filter((e) => e.total_admitted || e.total_shut_out || !e.before !== !e.after ||
+export function Effects({ preview }) {
+  const effects = preview.effects ?? [];
+  const changed = effects.filter((e) => e.total_admitted || e.total_shut_out || !e.before !== !e.after ||
     changes(e.before, e.after).length);
   const held = effects.flatMap((e) => e.held ?? []);
   const tasks = effects.filter((e) => Number(e.waiting_tasks));
   return html`<div class="effects">
     <p class="lead">${stopText(effects)}</p>
-    <${Cautions} of=${{ confirm: of.confirm, warnings: warningsOf(effects, of.warnings) }} />
-    ${rules.length > 0 &&
+    <${Cautions} preview=${{ confirm: preview.confirm, warnings: allWarnings(effects, preview.warnings) }} />
+    ${changed.length > 0 &&
     html`<section>
-      <h3>${plural(rules.length, 'semaphore changes', 'semaphores change')}</h3>
+      <h3>${plural(changed.length, 'semaphore changes', 'semaphores change')}</h3>
       <${Table}
         caption="Semaphores that change"
-        rows=${rules.slice(0, most)}
+        rows=${changed.slice(0, limit)}
         rowKey=${(e) => e.semaphore}
         columns=${[
           ['Semaphore', (e) => e.semaphore, 'name'],
           ['Changes', (e) => html`<${Changes} before=${e.before} after=${e.after} />`],
-          ['Newly admitted', (e) => callers(e.admitted, e.total_admitted ?? 0) || '–'],
-          ['Shut out', (e) => callers(e.shut_out, e.total_shut_out ?? 0) || '–'],
+          ['Newly admitted', (e) => callersText(e.admitted, e.total_admitted ?? 0) || '–'],
+          ['Shut out', (e) => callersText(e.shut_out, e.total_shut_out ?? 0) || '–'],
           ['Will stop', (e) => count(e.stopped?.length), 'num'],
           ['Will continue', (e) => count(e.unaffected), 'num'],
         ]}
-        note=${rules.length > most && `and ${count(rules.length - most)} more`}
+        note=${changed.length > limit && `and ${count(changed.length - limit)} more`}
       />
     </section>`}
     <${Stopped} effects=${effects} />
     ${held.length > 0 &&
     html`<section><h3>Held for an operator</h3>
-      <ul>${held.slice(0, most).map((p) =>
+      <ul>${held.slice(0, limit).map((p) =>
         html`<li>${p.semaphore}: the permit of ${who(p.identity)} (token ${p.token}) expired. Its slot stays taken until
           it is cleared.</li>`)}</ul>
     </section>`}
     ${tasks.length > 0 &&
-    html`<ul>${tasks.slice(0, most).map(
+    html`<ul>${tasks.slice(0, limit).map(
       (e) => html`<li>${e.semaphore}: ${plural(e.waiting_tasks, 'task is waiting', 'tasks are waiting')} for a
         worker${e.tasks_run ? `; after this change, ${e.tasks_run}` : ''}.</li>`,
     )}</ul>`}

@@ -1,5 +1,5 @@
 // Journal entries: who changed what, when and why.
-import { soon, when } from '../lib/format.js';
+import { dateTime, shortTime } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { eventTone, historyText, kindText, undoable } from '../lib/words.js';
 import { Action } from './controls.js';
@@ -9,18 +9,18 @@ import { openUndo } from './review.js';
 const edits = ['EVENT_KIND_CREATED', 'EVENT_KIND_REPLACED', 'EVENT_KIND_DELETED'];
 const undoRole = (kind) => (edits.includes(kind) ? 'ROLE_EDITOR' : 'ROLE_OPERATOR');
 
-// Entries shows entries, newest first. Entries of one change are grouped, with one button to undo them.
+// Entries shows journal entries, newest first. The entries of a change are grouped, with one button to undo them all.
 export function Entries({ entries, semaphore, onChange }) {
   let last = '';
   return html`<ol class="entries">
     ${entries.map((e) => {
       const first = e.revision !== last;
-      const all = first ? entries.filter((x) => x.revision === e.revision).length : 0;
-      const what = all > 1 ? `${kindText(e.kind)} ${all} semaphores` : [kindText(e.kind), e.semaphore].filter(Boolean).join(' ');
+      const size = first ? entries.filter((x) => x.revision === e.revision).length : 0;
+      const description = size > 1 ? `${kindText(e.kind)} ${size} semaphores` : [kindText(e.kind), e.semaphore].filter(Boolean).join(' ');
       last = e.revision;
       return html`<li key=${`${e.revision}.${e.ordinal ?? 0}`} class=${first ? '' : 'same'}>
         <div class="entry-head">
-          <time class="num" datetime=${e.at} title=${when(e.at)}>${soon(e.at)}</time>
+          <time class="num" datetime=${e.at} title=${dateTime(e.at)}>${shortTime(e.at)}</time>
           <span class="tag tone-${eventTone(e.kind)}">${kindText(e.kind)}</span>
           ${!semaphore && e.semaphore &&
             html`<a class="mono" href=${`/s/${encodeURIComponent(e.semaphore)}`}>${e.semaphore}</a>`}
@@ -29,7 +29,7 @@ export function Entries({ entries, semaphore, onChange }) {
             ` by ${e.author}`}</span>
           ${first && undoable(e) &&
             html`<${Action} role=${undoRole(e.kind)} semaphore=${e.semaphore ?? ''}
-              onClick=${() => openUndo(e.revision, { what, onDone: onChange })}>Undo …<//>`}
+              onClick=${() => openUndo(e.revision, { what: description, onDone: onChange })}>Undo …<//>`}
         </div>
         ${e.reason && html`<p class="entry-reason">${e.reason}</p>`}
         ${e.before && e.after && html`<${Changes} before=${e.before} after=${e.after} />`}

@@ -1,7 +1,7 @@
 // The shapes of the states: a signal arm that is up, level or crossed out, so that no state is shown by colour alone.
-import { soon } from '../lib/format.js';
+import { shortTime } from '../lib/format.js';
 import { html } from '../lib/html.js';
-import { stateOf, statesOf } from '../lib/words.js';
+import { findState, recordStates } from '../lib/words.js';
 
 const post = 'M4 14V2';
 const shapes = {
@@ -27,15 +27,15 @@ export function Glyph({ word }) {
 
 // State shows a state of a semaphore by shape, colour and words.
 export function State({ value, text }) {
-  const s = stateOf(value);
+  const s = findState(value);
   return html`<span class="state tone-${s.tone}"><${Glyph} word=${s.word} /><span>${text ?? s.word}</span></span>`;
 }
 
 // RecordState shows the most urgent state of a definition, and when its pause ends.
 export function RecordState({ record }) {
-  const first = statesOf(record)[0];
+  const first = recordStates(record)[0];
   const until = first?.word === 'paused' && record.pause?.until;
-  return html`<${State} value=${first?.value} />${until && html`<span class="sub">until ${soon(until)}</span>`}`;
+  return html`<${State} value=${first?.value} />${until && html`<span class="sub">until ${shortTime(until)}</span>`}`;
 }
 
 export function Tag({ tone = 'idle', children }) {

@@ -3,8 +3,8 @@ import { seconds } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { Text } from './controls.js';
 
-// end returns the {lasts} or {until} of a request from the user's input, or {} if both are empty.
-export function end({ lasts, until }) {
+// timeLimit converts the user's input to the {lasts} or {until} of a request, or to {} if both are empty.
+export function timeLimit({ lasts, until }) {
   if (lasts?.trim()) return { lasts: seconds(lasts) };
   if (until) return { until: new Date(until).toISOString() };
   return {};
@@ -21,14 +21,14 @@ export function problem(f) {
   }
 }
 
-export function EndFields({ value, set, without = 'Empty: until it is ended.', error }) {
+export function EndFields({ value, set, emptyHelp = 'Empty: no limit.', error }) {
   return html`<${Text}
       label="For"
       placeholder="2h"
       value=${value.lasts ?? ''}
       onInput=${(lasts) => set({ ...value, lasts, until: '' })}
       error=${problem(() => seconds(value.lasts ?? '')) || error}
-      help=${`For example 30m or 2h. ${without}`}
+      help=${`For example 30m or 2h. ${emptyHelp}`}
     />
     <${Text} label="Or until" type="datetime-local" value=${value.until ?? ''}
       onInput=${(until) => set({ ...value, until, lasts: '' })} />`;
@@ -41,6 +41,6 @@ export function DrainField({ value, set }) {
     value=${value.drain ?? ''}
     onInput=${(drain) => set({ ...value, drain })}
     error=${problem(() => seconds(value.drain ?? ''))}
-    help="How long holders that must stop may continue. Empty: they must stop now."
+    help="How long holders that must stop may keep running. Empty: they must stop now."
   />`;
 }

@@ -1,81 +1,81 @@
 // One dialog for all changes: it shows the preview, asks for confirmation, makes the change, and offers to undo it.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { drawn, post } from '../lib/api.js';
+import { newRequestID, post } from '../lib/api.js';
 import { html } from '../lib/html.js';
 import { navigate } from '../lib/router.js';
 import { byline } from '../lib/session.js';
-import { kept, store, useStore } from '../lib/store.js';
+import { store, tabStore, useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
 import { Action, Dialog, Text } from './controls.js';
 import { Effects } from './effects.js';
-import { Failure, Read, notify } from './feedback.js';
+import { Failure, Loaded, notify } from './feedback.js';
 import { DrainField, drain, problem } from './options.js';
 
-// changeOf returns the id of the change in a response, which can be used to undo it.
-export const changeOf = (answer) => answer.change ?? answer.revision ?? answer.cordon?.revision;
+// changeID returns the id of the change in a response, which is needed to undo it.
+export const changeID = (result) => result.change ?? result.revision ?? result.cordon?.revision;
 
 // Review shows preview(signal), the effects of a change, and makes the change with run({reason, author, request_id,
 // ...}, preview).
-//  done(answer)        returns what was done; a change in the answer can be undone
+//  done(result)        returns text about what was done; if the result has a change id, the user can undo it
 //  role, semaphore     required by the change
 //  verb                the label of the button
-//  nothing(preview)    returns why there is nothing to do, if so
+//  nothing(preview)    returns the reason if there is nothing to do
 //  deps                what the preview depends on, if the children can change it
-//  extra(preview)      returns further contents
+//  extra(preview)      returns additional contents
 //  show(preview)       returns contents that replace the effects on semaphores
 //  onError(error)      returns true to close the dialog, or 'shown' if the children show the error
 //  undoable            false for changes that cannot be undone
-//  journal             false for changes that are not in the journal, which have no reason
+//  journal             false for changes that are not recorded in the journal, and so have no reason
 export function Review(props) {
   const { title, verb, kind, preview, run, done, onClose, onDone, onError, role, semaphore, nothing, deps,
     extra, children } = props;
-  const { show = (data) => html`<${Effects} of=${data} />`, undoable = true, journal = true } = props;
+  const { show = (data) => html`<${Effects} preview=${data} />`, undoable = true, journal = true } = props;
   const [round, setRound] = useState(0);
-  const shown = useData(preview, [title, round, deps], { keep: true });
-  const pending = shown.loading || shown.error;
+  const loaded = useData(preview, [title, round, deps], { keep: true });
+  const pending = loaded.loading || loaded.error;
   const [reason, setReason] = useState('');
   const [running, setRunning] = useState(false);
   const [error, setError] = useState(null);
-  const draw = useRef(null); // the same for all attempts, so that a repeat has no further effect
-  const why = shown.data && nothing?.(shown.data);
+  const requestID = useRef(null); // the same for all attempts, so that retries are no-ops
+  const why = loaded.data && nothing?.(loaded.data);
   useEffect(() => {
-    if (shown.error && onError?.(shown.error) === true) onClose();
-  }, [shown.error]);
+    if (loaded.error && onError?.(loaded.error) === true) onClose();
+  }, [loaded.error]);
   useEffect(() => {
-    draw.current = null; // a different change
+    requestID.current = null; // a different change
   }, [JSON.stringify(deps)]);
-  const again = () => {
-    draw.current = null;
+  const retry = () => {
+    requestID.current = null;
     setError(null);
     setRound(round + 1);
   };
 
-  async function act(event) {
+  async function submit(event) {
     event.preventDefault();
     if (running || pending || why) return;
     setRunning(true);
     setError(null);
-    draw.current ??= drawn();
+    requestID.current ??= newRequestID();
     try {
-      const answer = await run({ reason, ...byline(), ...draw.current }, shown.data);
-      const change = changeOf(answer);
-      const undo = undoable && change && change !== '0' ? { text: 'Undo', run: () => openUndo(change, { what: done(answer).replace(/\.$/, '') }) } : undefined;
-      notify(done(answer), { action: undo });
-      onDone?.(answer, shown.data);
+      const result = await run({ reason, ...byline(), ...requestID.current }, loaded.data);
+      const change = changeID(result);
+      const undo = undoable && change && change !== '0' ? { text: 'Undo', run: () => openUndo(change, { what: done(result).replace(/\.$/, '') }) } : undefined;
+      notify(done(result), { action: undo });
+      onDone?.(result, loaded.data);
       onClose();
     } catch (e) {
-      if (e.code !== 'UNAVAILABLE') draw.current = null;
+      if (e.code !== 'UNAVAILABLE') requestID.current = null;
       setRunning(false);
-      const dealt = onError?.(e);
-      if (dealt === true) onClose();
-      else if (dealt !== 'shown') setError(e);
+      const handled = onError?.(e);
+      if (handled === true) onClose();
+      else if (handled !== 'shown') setError(e);
     }
   }
 
-  return html`<${Dialog} title=${title} onClose=${onClose} wide firm=${Boolean(children)}>
-    <form onSubmit=${act}>
+  return html`<${Dialog} title=${title} onClose=${onClose} wide persistent=${Boolean(children)}>
+    <form onSubmit=${submit}>
       ${children}
-      <${Read} of=${shown} what="Previewing the change">
+      <${Loaded} source=${loaded} what="Previewing the change">
         ${(data) => html`${extra?.(data)}${show(data)}${data.notes?.length > 0 && html`<ul>${data.notes.map((n) => html`<li>${n}</li>`)}</ul>`}
         ${why && html`<p class="lead">${why}</p>`}`}
       <//>
@@ -83,12 +83,12 @@ export function Review(props) {
       html`<${Text} label="Reason" help="Why you are doing this. Shown in Activity." value=${reason}
         onInput=${setReason} maxlength="1024" />`}
       ${error && html`<${Failure} error=${error}
-        retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(error.reason) ? again : undefined} />`}
+        retry=${/CHANGED_SINCE|STALE|CONFLICT/.test(error.reason) ? retry : undefined} />`}
       <p class="row end sticky-end">
         <button type="button" onClick=${onClose}>Cancel</button>
         <${Action} role=${role} semaphore=${semaphore} type="submit" kind=${kind ?? 'primary'}
           why=${pending ? 'The preview is not ready yet.' : why}>
-          ${running ? 'Working …' : typeof verb === 'function' ? verb(shown.data ?? {}) : verb}
+          ${running ? 'Working …' : typeof verb === 'function' ? verb(loaded.data ?? {}) : verb}
         <//>
       </p>
     </form>
@@ -103,16 +103,16 @@ export function openUndo(change, { what = '', where, onDone } = {}) {
   undoing.set({ change: String(change), what, where, onDone });
 }
 
-// The last change made here, {text, change, where, at, stopped}. Its holders are followed until the user closes it,
-// even after a visit to another view.
-export const ran = kept('ran');
+// The last change made here: {text, change, where, at, stopped}. Its holders are tracked until the user closes it, even
+// after visiting another view.
+export const lastChange = tabStore('ran');
 
-// made stores a change in ran.
-export function made(text, answer, preview, where) {
-  const change = changeOf(answer);
+// recordChange stores a change in lastChange.
+export function recordChange(text, result, preview, where) {
+  const change = changeID(result);
   if (!change || change === '0') return;
-  const effects = answer.effects?.length ? answer.effects : preview?.effects ?? [];
-  ran.set({ text, change, where, at: Date.now(), stopped: effects.flatMap((e) => e.stopped ?? []) });
+  const effects = result.effects?.length ? result.effects : preview?.effects ?? [];
+  lastChange.set({ text, change, where, at: Date.now(), stopped: effects.flatMap((e) => e.stopped ?? []) });
 }
 
 export function UndoDialog() {
@@ -122,8 +122,8 @@ export function UndoDialog() {
 
 function Undo({ u }) {
   const [o, set] = useState({ drain: '' });
-  const bad = problem(() => drain(o.drain));
-  const request = () => ({ change: u.change, ...(bad ? {} : drain(o.drain)) });
+  const drainError = problem(() => drain(o.drain));
+  const request = () => ({ change: u.change, ...(drainError ? {} : drain(o.drain)) });
   return html`<${Review}
     title=${u.what ? `Undo change ${u.change}: ${u.what}` : `Undo change ${u.change}`}
     verb=${`Undo change ${u.change}`}
@@ -131,16 +131,16 @@ function Undo({ u }) {
     preview=${(signal) => post('/v1/undo', { ...request(), dry_run: true, ...byline() }, signal)}
     extra=${(p) => (p.effects ?? []).some((e) => e.stopped?.length) && html`<${DrainField} value=${o} set=${set} />`}
     nothing=${(p) => {
-      if (bad) return 'Correct the drain first.';
-      if (p.undone_by && p.undone_by !== '0') return `Already undone, by change ${p.undone_by}.`;
+      if (drainError) return 'Correct the drain first.';
+      if (p.undone_by && p.undone_by !== '0') return `Already undone by change ${p.undone_by}.`;
       return p.nothing ? 'There is nothing left to undo.' : '';
     }}
     run=${(common, p) => post('/v1/undo', { ...request(), plan: p.plan, ...common })}
     done=${() => `Change ${u.change} undone.`}
-    onDone=${(answer, p) => {
+    onDone=${(result, p) => {
       // Otherwise, undoing a small edit would replace the display of a move whose holders are still stopping.
       const stops = (p.effects ?? []).some((e) => e.stopped?.length);
-      if (u.where || stops) made(`Undid change ${u.change}${u.what && `: ${u.what}`}`, answer, p, u.where);
+      if (u.where || stops) recordChange(`Undid change ${u.change}${u.what && `: ${u.what}`}`, result, p, u.where);
       if (stops && location.pathname !== '/move')
         notify('Holders must stop.', { action: { text: 'Follow', run: () => navigate('/move') } });
       u.onDone?.();

@@ -1,12 +1,12 @@
-// Tables, which become cards on narrow screens, bars, and small facts.
+// Tables (cards on narrow screens), facts, bars and timers.
 import { now } from '../lib/api.js';
-import { counting, when } from '../lib/format.js';
+import { dateTime, wholeSeconds } from '../lib/format.js';
 import { html } from '../lib/html.js';
-import { useSecond } from '../lib/use.js';
+import { useEverySecond } from '../lib/use.js';
 import { Empty } from './feedback.js';
 
-// Table shows rows. columns are [heading, cell(row), class]. The first column is the heading of the row. A table that
-// is too wide scrolls in its panel.
+// Table shows rows. columns are [heading, cell(row), class]. The first column is the row heading. A table that is too
+// wide scrolls within its panel.
 export function Table({ caption, columns, rows, rowKey, empty, note, wide }) {
   if (!rows?.length) return empty ?? html`<${Empty} title="Nothing here." />`;
   return html`<div class=${wide ? 'table-wrap wide' : 'table-wrap'}>
@@ -28,9 +28,9 @@ export function Table({ caption, columns, rows, rowKey, empty, note, wide }) {
 }
 
 // Facts lists names and values. Empty values are omitted.
-export function Facts({ of }) {
+export function Facts({ facts }) {
   return html`<dl class="facts">
-    ${of.filter(([, value]) => value !== undefined && value !== null && value !== '').map(
+    ${facts.filter(([, value]) => value !== undefined && value !== null && value !== '').map(
       ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
     )}
   </dl>`;
@@ -45,23 +45,23 @@ export function Bar({ share, tone = 'accent', label }) {
 }
 
 // Deadline counts down to a time (ms on this machine's clock). Its bar shows how much of the duration (ms) remains.
-export function Deadline({ at, of, what = 'expires unless it is refreshed' }) {
-  useSecond();
+export function Deadline({ at, duration, what = 'expires unless it is refreshed' }) {
+  useEverySecond();
   if (!at) return html`<span class="faint">–</span>`;
   const left = Math.max(0, at - Date.now());
-  const low = of && left / of < 0.34;
+  const short = duration && left / duration < 0.34;
   return html`<span class="deadline" title=${what}>
-    ${of > 0 && html`<${Bar} share=${left / of} tone=${low ? 'wait' : 'run'} label="${counting(left)} left" />`}
-    <span class="num">${counting(left)}</span>
+    ${duration > 0 && html`<${Bar} share=${left / duration} tone=${short ? 'wait' : 'run'} label="${wholeSeconds(left)} left" />`}
+    <span class="num">${wholeSeconds(left)}</span>
   </span>`;
 }
 
 // Since counts up from a time on the server's clock.
 export function Since({ at }) {
-  useSecond();
+  useEverySecond();
   if (!at) return '–';
   return html`<time class="num" datetime=${at}
-    title=${when(at)}>${counting(now() - Date.parse(at))}</time>`;
+    title=${dateTime(at)}>${wholeSeconds(now() - Date.parse(at))}</time>`;
 }
 
 // Segments shows the parts of a whole: [number, tone, word].

@@ -1,4 +1,4 @@
-// A list of any length. Only visible rows are in the document. The page itself scrolls.
+// A list of any length. Only the visible rows are in the document. The page itself scrolls.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from '../lib/html.js';
 
@@ -11,7 +11,7 @@ export function Virtual({ total, height, row, range, open, label, head, columns 
   const ref = useRef(null);
   const [view, setView] = useState([0, 30]);
   const [active, setActive] = useState(0);
-  const wanted = useRef(false); // the active row should get the focus
+  const focusPending = useRef(false); // the active row should get the focus
 
   useLayoutEffect(() => {
     let frame = 0;
@@ -23,16 +23,16 @@ export function Virtual({ total, height, row, range, open, label, head, columns 
       const to = Math.min(total, Math.ceil((innerHeight - box.top) / height / step) * step + overscan);
       setView((v) => (v[0] === from && v[1] === to ? v : [from, Math.max(from, to)]));
     };
-    const soon = () => (frame ||= requestAnimationFrame(measure));
+    const scheduleMeasure = () => (frame ||= requestAnimationFrame(measure));
     measure();
-    addEventListener('scroll', soon, { passive: true });
-    addEventListener('resize', soon);
-    const observer = new ResizeObserver(soon);
+    addEventListener('scroll', scheduleMeasure, { passive: true });
+    addEventListener('resize', scheduleMeasure);
+    const observer = new ResizeObserver(scheduleMeasure);
     observer.observe(document.body);
     return () => {
       cancelAnimationFrame(frame);
-      removeEventListener('scroll', soon);
-      removeEventListener('resize', soon);
+      removeEventListener('scroll', scheduleMeasure);
+      removeEventListener('resize', scheduleMeasure);
       observer.disconnect();
     };
   }, [total, height]);
@@ -42,10 +42,10 @@ export function Virtual({ total, height, row, range, open, label, head, columns 
   }, [view[0], view[1], total]);
 
   useLayoutEffect(() => {
-    if (!wanted.current) return;
+    if (!focusPending.current) return;
     const el = ref.current?.querySelector(`[data-row="${active}"]`);
     if (!el) return;
-    wanted.current = false;
+    focusPending.current = false;
     el.focus({ preventScroll: true });
     el.scrollIntoView({ block: 'nearest' });
   });
@@ -53,7 +53,7 @@ export function Virtual({ total, height, row, range, open, label, head, columns 
   const at = Math.min(active, Math.max(0, total - 1));
   const move = (to) => {
     if (total === 0) return;
-    wanted.current = true;
+    focusPending.current = true;
     setActive(Math.max(0, Math.min(total - 1, to)));
     // A row that is not in the document yet must be scrolled to first.
     const top = ref.current.getBoundingClientRect().top + scrollY + to * height;
@@ -80,14 +80,14 @@ export function Virtual({ total, height, row, range, open, label, head, columns 
     if (el) setActive(Number(el.dataset.row));
   };
   useEffect(() => {
-    const enter = () => move(at);
-    addEventListener('enter-list', enter);
-    return () => removeEventListener('enter-list', enter);
+    const onEnterList = () => move(at);
+    addEventListener('enter-list', onEnterList);
+    return () => removeEventListener('enter-list', onEnterList);
   });
 
   const indexes = [];
   for (let i = view[0]; i < Math.min(view[1], total); i++) indexes.push(i);
-  if (total > 0 && (at < view[0] || at >= view[1])) indexes.push(at); // it keeps the focus
+  if (total > 0 && (at < view[0] || at >= view[1])) indexes.push(at); // so that it keeps the focus
   return html`<div class="grid" role="grid" aria-label=${label} aria-rowcount=${total + 1} aria-colcount=${columns}
     onKeyDown=${onKeyDown} onFocusIn=${onFocus}>
     <div class="grid-head" role="row" aria-rowindex="1">${head}</div>

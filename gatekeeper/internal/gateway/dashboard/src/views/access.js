@@ -1,7 +1,7 @@
 // The caller's identity and permissions and, for administrators, all bindings.
 import { useState } from 'preact/hooks';
 import { get, post } from '../lib/api.js';
-import { count, when } from '../lib/format.js';
+import { count, dateTime } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useTitle } from '../lib/router.js';
 import { session } from '../lib/session.js';
@@ -9,7 +9,7 @@ import { useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
 import { grantText } from '../lib/words.js';
 import { Action, Select, Text } from '../ui/controls.js';
-import { Empty, Failure, Loading, Read } from '../ui/feedback.js';
+import { Empty, Failure, Loaded, Loading } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 import { Facts, Table } from '../ui/table.js';
 import { BindingDialog, RemoveBindingDialog } from './access/binding.js';
@@ -18,70 +18,70 @@ import { RevokeTokenDialog, TokenDialog } from './access/token.js';
 
 function CanI() {
   const [o, set] = useState({ role: 'ROLE_OPERATOR', semaphore: '' });
-  const [answer, setAnswer] = useState(null);
+  const [result, setResult] = useState(null);
   const [error, setError] = useState(null);
   const submit = (event) => {
     event.preventDefault();
     post('/v1/can-i', { role: o.role, semaphore: o.semaphore.trim() }).then((a) =>
-      (setAnswer(a), setError(null)), setError);
+      (setResult(a), setError(null)), setError);
   };
   return html`<section class="panel stack">
-    <h2>May I?</h2>
+    <h2>Can I?</h2>
     <form class="form" onSubmit=${submit}>
       <${Select} label="Role" value=${o.role} onChange=${(role) => set({ ...o, role })} options=${roleOptions} />
       <${Text} label="On semaphore" value=${o.semaphore} onInput=${(semaphore) => set({ ...o, semaphore })}
         help="Empty: anywhere." />
-      <p class="row full"><button class="primary">Ask</button></p>
+      <p class="row full"><button class="primary">Check</button></p>
     </form>
     <div role="status">
-      ${answer && (answer.allowed ? html`<p class="lead tone-run">Yes.</p>` : html`<p class="lead"><strong class="tone-deny">No.</strong> ${answer.reason}</p>`)}
+      ${result && (result.allowed ? html`<p class="lead tone-run">Yes.</p>` : html`<p class="lead"><strong class="tone-deny">No.</strong> ${result.reason}</p>`)}
     </div>
     ${error && html`<${Failure} error=${error} />`}
   </section>`;
 }
 
-// most is the maximum number of bindings shown.
-const most = 200;
+// limit is the maximum number of bindings shown.
+const limit = 200;
 
 function Bindings({ session: s }) {
   const bindings = useData((signal) => get('/v1/bindings', {}, signal), ['bindings'], { keep: true });
   const [dialog, setDialog] = useState(null); // [which, binding, token]
-  const [words, setWords] = useState('');
+  const [filter, setFilter] = useState('');
   if (bindings.error?.code === 'PERMISSION_DENIED')
-    return html`<${Empty} title="Only administrators see who may do what." />`;
+    return html`<${Empty} title="Only administrators can see who may do what." />`;
   const why = s?.authenticates === false ? 'These servers do not authenticate callers, so bindings have no effect.' : '';
-  const button = (text, kind, ...of) =>
-    html`<${Action} role="ROLE_ADMIN" why=${why} kind=${kind} onClick=${() => setDialog(of)}>${text}<//>`;
+  const button = (text, kind, ...target) =>
+    html`<${Action} role="ROLE_ADMIN" why=${why} kind=${kind} onClick=${() => setDialog(target)}>${text}<//>`;
   const close = { onClose: () => setDialog(null), onDone: bindings.refresh };
   const [which, binding, token] = dialog ?? [];
   return html`<div class="title"><h2>Who may do what</h2>${button('Create a binding …', 'primary', 'edit')}</div>
-    <${Read} of=${bindings} what="Reading the bindings">
+    <${Loaded} source=${bindings} what="Loading the bindings">
       ${({ bindings: all = [] }) => {
-        const found = all.filter((b) =>
-          words.toLowerCase().split(/\s+/).every((w) => JSON.stringify(b).toLowerCase().includes(w)));
-        return html`${(all.length > 10 || words) &&
-          html`<${Text} label="Find" value=${words} onInput=${setWords}
+        const matching = all.filter((b) =>
+          filter.toLowerCase().split(/\s+/).every((w) => JSON.stringify(b).toLowerCase().includes(w)));
+        return html`${(all.length > 10 || filter) &&
+          html`<${Text} label="Find" value=${filter} onInput=${setFilter}
             help="Words in names, subjects, grants or tokens." />`}
         <${Table}
           caption="Bindings"
-          rows=${found.slice(0, most)}
+          rows=${matching.slice(0, limit)}
           rowKey=${(b) => b.name}
-          empty=${html`<${Empty} title=${words ? 'No binding has these words.' : 'There are no bindings.'} />`}
-          note=${found.length > most && `and ${count(found.length - most)} more: find them by words`}
+          empty=${html`<${Empty} title=${filter ? 'No binding matches.' : 'There are no bindings.'} />`}
+          note=${matching.length > limit && `and ${count(matching.length - limit)} more: narrow them down with Find`}
           columns=${[
             ['Name', (b) => b.name, 'name'],
             ['Subjects', (b) => html`<ul class="changes">${(b.subjects ?? []).map((t) => html`<li>${t}</li>`)}</ul>`,
               'name'],
-            ['May', (b) => html`<ul class="changes">
+            ['Grants', (b) => html`<ul class="changes">
               ${(b.grants ?? []).map((g) => html`<li>${grantText(g)}</li>`)}
             </ul>`],
             ['Tokens', (b) => html`<ul class="changes">
               ${(b.tokens ?? []).map((t) => html`<li class="row">
                 <span><code>${t.id}</code>${t.expires_at &&
-                  ` until ${when(t.expires_at)}`}</span>${button('Revoke …', '', 'revoke', b, t)}
+                  ` until ${dateTime(t.expires_at)}`}</span>${button('Revoke …', '', 'revoke', b, t)}
               </li>`)}
             </ul>`],
-            ['Changed', (b) => `${when(b.updated_at)}${b.updated_by ? ` by ${b.updated_by}` : ''}`],
+            ['Changed', (b) => `${dateTime(b.updated_at)}${b.updated_by ? ` by ${b.updated_by}` : ''}`],
             ['', (b) => html`<span class="row end">
               ${button('Edit …', '', 'edit', b)}${button('Create a token …', '', 'token', b)}${button('Remove …',
                 'danger', 'remove', b)}
@@ -104,15 +104,15 @@ export function Access() {
       <section class="panel">
         <h2>You</h2>
         ${!s
-          ? html`<${Loading} what="Asking who you are" />`
+          ? html`<${Loading} what="Checking who you are" />`
           : s.authenticated
-            ? html`<${Facts} of=${[
+            ? html`<${Facts} facts=${[
                 ['Principal', s.principal],
                 ['Credential', s.credential],
-                ['You may', (s.grants ?? []).map(grantText).join('; ') || 'nothing'],
+                ['Roles', (s.grants ?? []).map(grantText).join('; ') || 'none'],
                 ['Acquirers', (s.acquirers ?? []).join(', ')],
               ]} />`
-            : html`<p>These servers do not authenticate callers: everybody may do everything.</p>`}
+            : html`<p>These servers do not authenticate callers, so anyone may do anything.</p>`}
       </section>
       <div class="panels">
         <${CanI} />

@@ -3,19 +3,19 @@ import { useState } from 'preact/hooks';
 import { get } from '../lib/api.js';
 import { html } from '../lib/html.js';
 import { useDraft, useQuery, useTitle } from '../lib/router.js';
-import { useData, useSoon, useStream } from '../lib/use.js';
+import { useData, useStream, useThrottled } from '../lib/use.js';
 import { Check } from '../ui/controls.js';
 import { Entries } from '../ui/entries.js';
-import { Empty, Read } from '../ui/feedback.js';
+import { Empty, Loaded } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 
-// Shows current activity, or one change with all its semaphores.
+// Activity shows current activity, or one change with all its semaphores.
 export function Activity() {
   useTitle('Activity');
   const [params, change] = useQuery();
-  const one = params.get('change') ?? '';
-  return html`<${Title} aside=${one && html`<a class="button" href="/activity">All activity</a>`}>${one ? `Change ${one}` : 'Activity'}<//>
-    ${one ? html`<${One} change=${one} />` : html`<${Live} params=${params} change=${change} />`}`;
+  const id = params.get('change') ?? '';
+  return html`<${Title} aside=${id && html`<a class="button" href="/activity">All activity</a>`}>${id ? `Change ${id}` : 'Activity'}<//>
+    ${id ? html`<${OneChange} change=${id} />` : html`<${Live} params=${params} change=${change} />`}`;
 }
 
 const globs = (text) => text.split(/[\s,]+/).filter(Boolean).map((w) => (/[*?[]/.test(w) ? w : `*${w}*`));
@@ -30,7 +30,7 @@ function Live({ params, change }) {
   const query = { names: globs(params.get('q') ?? ''), labels: params.get('labels') ?? '', permits };
   const journal = useData((signal) => get('/v1/history', { ...query, page_size: size }, signal),
     ['journal', query, size], { every: 15_000, keep: true });
-  const read = useSoon(journal.refresh, permits ? 500 : 60);
+  const read = useThrottled(journal.refresh, permits ? 500 : 60);
   useStream('/v1/watch', query,
     { message: ({ events = [] }) => events.length && read(), missed: read, open: (again) => again && read() });
   const entries = (journal.data?.entries ?? []).filter((e) => !by ||
@@ -49,7 +49,7 @@ function Live({ params, change }) {
         onChange=${(on) => change({ permits: on ? '1' : '' })} />
     </form>
     <section class="panel">
-      <${Read} of=${journal} what="Reading the journal">
+      <${Loaded} source=${journal} what="Loading the journal">
         ${(data) => html`
           ${entries.length
             ? html`<${Entries} entries=${entries} onChange=${journal.refresh} />`
@@ -62,12 +62,12 @@ function Live({ params, change }) {
     </section>`;
 }
 
-function One({ change }) {
+function OneChange({ change }) {
   const journal = useData((signal) => get('/v1/history', { change, page_size: 1000 }, signal), ['change', change]);
   return html`<section class="panel">
-    <${Read} of=${journal} what="Reading the journal">
+    <${Loaded} source=${journal} what="Loading the journal">
       ${({ entries = [], missing, next_page_token: more }) => html`
-        ${missing && html`<p class="note">The journal no longer has all of this
+        ${missing && html`<p class="note">The journal no longer has all entries of this
           change${missing.semaphores?.length ? `: ${missing.semaphores.join(', ')}` : ''}.</p>`}
         ${entries.length
           ? html`<${Entries} entries=${entries} onChange=${journal.refresh} />`

@@ -1,25 +1,25 @@
 // Jobs and their tasks: progress, failures and workers.
 import { useState } from 'preact/hooks';
 import { get } from '../lib/api.js';
-import { brief, bytes, count, ms, plural, when } from '../lib/format.js';
+import { brief, bytes, count, dateTime, ms, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useDraft, useQuery, useTitle } from '../lib/router.js';
 import { useData } from '../lib/use.js';
-import { who, word } from '../lib/words.js';
+import { enumText, who } from '../lib/words.js';
 import { Select, Tabs } from '../ui/controls.js';
-import { Empty, Read } from '../ui/feedback.js';
+import { Empty, Loaded } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 import { Bar, Segments, Since, Table } from '../ui/table.js';
 
 export const jobTone = (job) =>
-  (job.failed ? 'deny' : job.over ? 'run' : word(job.state, 'JOB_STATE_') === 'cancelled' ? 'stop' : 'accent');
+  (job.failed ? 'deny' : job.over ? 'run' : enumText(job.state, 'JOB_STATE_') === 'cancelled' ? 'stop' : 'accent');
 
 export const jobState = (job) => {
-  const state = word(job.state, 'JOB_STATE_');
+  const state = enumText(job.state, 'JOB_STATE_');
   return state === 'cancelled' && !job.over ? 'cancelled, some tasks still running' : state;
 };
 
-// taskCounts formats the number of tasks of a job in each state.
+// taskCounts formats the number of a job's tasks in each state.
 export const taskCounts = (job) =>
   ['waiting', 'held', 'done', 'failed', 'dropped', 'cancelled']
     .filter((s) => job[s])
@@ -52,7 +52,7 @@ export function JobTable({ jobs }) {
       ['State', (j) => html`<span class="tag tone-${jobTone(j)}">${jobState(j)}</span>`],
       ['Progress', (j) => html`<${JobProgress} job=${j} />`],
       ['Failed', (j) => (j.failed ? html`<strong class="tone-deny">${count(j.failed)}</strong>` : '0'), 'num'],
-      ['Submitted', (j) => html`<span title=${when(j.submitted_at)}>
+      ['Submitted', (j) => html`<span title=${dateTime(j.submitted_at)}>
         <${Since} at=${j.submitted_at} /> ago</span>${j.spec.author &&
           html`<div class="sub">by ${j.spec.author}</div>`}`, 'num'],
       ['Stored', (j) => bytes(j.bytes), 'num'],
@@ -63,13 +63,13 @@ export function JobTable({ jobs }) {
 function workerState(w) {
   if (w.away) return ['away', 'stop'];
   if (w.draining) return ['draining', 'wait'];
-  if (w.denied && w.denied !== 'REASON_UNSPECIFIED') return [`denied: ${word(w.denied, 'REASON_')}`, 'deny'];
+  if (w.denied && w.denied !== 'REASON_UNSPECIFIED') return [`denied: ${enumText(w.denied, 'REASON_')}`, 'deny'];
   if (w.waiting) return ['waiting', 'wait'];
   return w.tasks?.length ? ['working', 'run'] : ['idle', 'idle'];
 }
 
 const heldState = (t) =>
-  t.state === 'PERMIT_STATE_HELD' ? 'lost: clear its slot' : t.state === 'PERMIT_STATE_COOLING' ? `lost: cools for ${brief(ms(t.expires_in))}` : '';
+  t.state === 'PERMIT_STATE_HELD' ? 'lost: its slot must be cleared' : t.state === 'PERMIT_STATE_COOLING' ? `lost: cooling for ${brief(ms(t.expires_in))}` : '';
 
 export function WorkerTable({ data }) {
   const workers = [...(data.workers ?? []), ...(data.away ?? [])];
@@ -77,7 +77,7 @@ export function WorkerTable({ data }) {
     caption="Workers"
     rows=${workers}
     rowKey=${(w, i) => `${w.semaphore} ${who(w.identity)} ${w.identity?.holder_id} ${i}`}
-    empty=${html`<${Empty} title="There are no workers.">A worker is a program that takes tasks, as gkctl work does.<//>`}
+    empty=${html`<${Empty} title="There are no workers.">A worker is a program that executes tasks, such as gkctl work.<//>`}
     columns=${[
       ['Worker', (w) => who(w.identity), 'name'],
       ['Semaphore', (w) => html`<a href=${`/s/${encodeURIComponent(w.semaphore)}`}>${w.semaphore}</a>`, 'name'],
@@ -120,10 +120,10 @@ function JobList() {
         options=${stateOptions} />
     </form>
     <section class="panel">
-      <${Read} of=${jobs} what="Reading the jobs">
+      <${Loaded} source=${jobs} what="Loading the jobs">
         ${(data) => html`
-          ${data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="No job matches.">Jobs
-            are submitted by programs, or with gkctl job submit.<//>`}
+          ${data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="No job matches.">Submit jobs
+            from a program, or with gkctl job submit.<//>`}
           <p class="row end">
             ${token && html`<button type="button" onClick=${() => setToken('')}>First page</button>`}
             ${data.next_page_token &&
@@ -136,14 +136,14 @@ function JobList() {
 function Workers() {
   const workers = useData((signal) => get('/v1/workers', {}, signal), ['workers'], { every: 2_000, keep: true });
   return html`<section class="panel">
-    <${Read} of=${workers} what="Reading the workers">${(data) => html`<${WorkerTable} data=${data} />`}<//></section>`;
+    <${Loaded} source=${workers} what="Loading the workers">${(data) => html`<${WorkerTable} data=${data} />`}<//></section>`;
 }
 
 export function Jobs() {
   useTitle('Jobs');
   const [params] = useQuery();
   return html`<${Title}>Jobs<//>
-    <p class="faint">A job is a list of tasks that programs submit and workers share. Its semaphore decides who may work.</p>
-    <${Tabs} of=${[['jobs', 'Jobs'], ['workers', 'Workers']]} label="Jobs and workers" />
+    <p class="faint">A job is a list of tasks that a program submits and workers share. Its semaphore decides who may work on it.</p>
+    <${Tabs} tabs=${[['jobs', 'Jobs'], ['workers', 'Workers']]} label="Jobs and workers" />
     ${params.get('tab') === 'workers' ? html`<${Workers} />` : html`<${JobList} />`}`;
 }

@@ -31,7 +31,7 @@ export function Login() {
     <form onSubmit=${submit}>
       <${Text}
         label="Bearer token"
-        help="From gkctl auth token create. It stays in this browser as a cookie that scripts cannot read, for 12 hours."
+        help="Created with gkctl auth token create. This browser keeps it for 12 hours in a cookie that scripts cannot read."
         type="password"
         autocomplete="current-password"
         value=${token}
@@ -39,9 +39,9 @@ export function Login() {
         required
         autofocus
       />
-      ${error && html`<${Failure} error=${error.status === 401 ? { message: 'The servers do not know this token. It may have expired, or been revoked.' } : error} />`}
+      ${error && html`<${Failure} error=${error.status === 401 ? { message: 'The servers do not recognize this token. It may have expired or been revoked.' } : error} />`}
       <p class="row end"><button class="primary"
-        disabled=${busy || !token.trim()}>${busy ? 'Asking …' : 'Log in'}</button></p>
+        disabled=${busy || !token.trim()}>${busy ? 'Logging in …' : 'Log in'}</button></p>
     </form>
   </div>`;
 }

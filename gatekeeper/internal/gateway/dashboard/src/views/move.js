@@ -1,8 +1,8 @@
-// Moving work to another group, pausing it, and shutting out a group or a host: chosen by names and labels, previewed,
-// executed and followed.
+// Moves work to another group, pauses and resumes it, and shuts out groups and hosts. Semaphores are selected by name
+// and label; each change is previewed, made and tracked.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { all, get, post } from '../lib/api.js';
-import { capital, count, plural, some } from '../lib/format.js';
+import { capitalize, count, plural, summarizeNames } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useKnown } from '../lib/known.js';
 import { useQuery, useTitle } from '../lib/router.js';
@@ -13,48 +13,48 @@ import { cordonEnd, cordonTarget } from '../lib/words.js';
 import { Action, Check, Tabs, Text } from '../ui/controls.js';
 import { Empty, Failure } from '../ui/feedback.js';
 import { Follow } from '../ui/follow.js';
-import { DrainField, EndFields, drain, end, problem } from '../ui/options.js';
-import { Review, made, openUndo, ran } from '../ui/review.js';
+import { DrainField, EndFields, drain, problem, timeLimit } from '../ui/options.js';
+import { Review, lastChange, openUndo, recordChange } from '../ui/review.js';
 import { Title } from '../ui/shell.js';
 import { Cordons, cordonsChanged } from './cordons.js';
-import { filtersOf } from './overview.js';
+import { parseFilters } from './overview.js';
 import { selectorText } from './pause.js';
 
 const tabs = [['move', 'Move'], ['pause', 'Pause'], ['resume', 'Resume'], ['cordon', 'Cordon']];
 
 const list = (text) => text.split(/[\n,]/).map((s) => s.trim()).filter(Boolean);
 
-// useChoice returns the choice of semaphores: names, globs and labels from the address, or the semaphores that match
-// the filters of the overview.
-function useChoice() {
+// useSelection returns the selected semaphores: names, globs and labels from the URL, or the semaphores that match the
+// filters of the overview.
+function useSelection() {
   const [params, change] = useQuery();
   const [names, setNames] = useState(params.getAll('names').join('\n'));
   const [labels, setLabels] = useState(params.get('labels') ?? '');
   const [everything, setEverything] = useState(params.get('all') === '1');
   const [error, setError] = useState(null);
-  const filters = filtersOf(params);
-  const fromFilter = params.get('from_filter') === '1' &&
+  const filters = parseFilters(params);
+  const useFilters = params.get('from_filter') === '1' &&
     (filters.search || filters.group || filters.states.length > 0);
   useEffect(() => {
-    if (!fromFilter) return;
+    if (!useFilters) return;
     all('/v1/definitions', filters, 'records', undefined, 1000).then(({ items, more }) => {
       setNames(items.map((r) => r.definition.name).join('\n'));
       setLabels('');
       change({ q: '', group: '', state: '', labels: '', from_filter: '' });
-      if (more) setError(new Error('More than 1,000 semaphores match. Only the first 1,000 are listed here; choose by a label or a glob instead.'));
+      if (more) setError(new Error('More than 1,000 semaphores match. Only the first 1,000 are listed here; select by label or glob instead.'));
     }, setError);
   }, []);
   const selector = everything ? { all: true } : { ...(list(names).length && { names: list(names) }),
     ...(labels.trim() && { labels: labels.trim() }) };
   return { names, setNames, labels, setLabels, everything, setEverything, selector, error,
-    given: everything || names.trim() !== '' || labels.trim() !== '' };
+    isSet: everything || names.trim() !== '' || labels.trim() !== '' };
 }
 
-function Chosen({ of, optional }) {
+function SelectionFields({ selection, optional }) {
   const matching = useData(
-    of.given ? (signal) => get('/v1/definitions',
-      { names: of.selector.names, labels: of.selector.labels, page_size: 4 }, signal) : null,
-    ['chosen', of.selector],
+    selection.isSet ? (signal) => get('/v1/definitions',
+      { names: selection.selector.names, labels: selection.selector.labels, page_size: 4 }, signal) : null,
+    ['selected', selection.selector],
     { keep: true },
   );
   const records = matching.data?.records ?? [];
@@ -62,53 +62,53 @@ function Chosen({ of, optional }) {
   return html`<fieldset class="panel stack">
     <legend>Which semaphores</legend>
     <div class="form">
-      <${Text} label="Names" area=${4} value=${of.names} onInput=${of.setNames} disabled=${of.everything}
+      <${Text} label="Names" area=${4} value=${selection.names} onInput=${selection.setNames} disabled=${selection.everything}
         placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
-      <${Text} label="Labels" value=${of.labels} onInput=${of.setLabels} disabled=${of.everything}
+      <${Text} label="Labels" value=${selection.labels} onInput=${selection.setLabels} disabled=${selection.everything}
         placeholder="team=data,tier!=test" help="If you also enter names, both must match." />
-      ${!optional && html`<${Check} label="All semaphores" checked=${of.everything} onChange=${of.setEverything}
-        help="Whatever names and labels they have." />`}
+      ${!optional && html`<${Check} label="All semaphores" checked=${selection.everything} onChange=${selection.setEverything}
+        help="Regardless of name and labels." />`}
     </div>
-    ${of.error && html`<${Failure} error=${of.error} />`}
+    ${selection.error && html`<${Failure} error=${selection.error} />`}
     ${matching.error && !matching.error.offline && html`<${Failure} error=${matching.error} />`}
     <p role="status" class="faint">
-      ${!of.given
-        ? optional ?? 'Choose some, or all.'
+      ${!selection.isSet
+        ? optional ?? 'Select some, or all.'
         : matching.data
-          ? `${plural(total, 'semaphore', 'semaphores')} chosen${records.length ? `: ${some(records.map((r) => r.definition.name), 4)}${total > 4 ? ' …' : ''}` : ''}`
-          : 'Reading …'}
+          ? `${plural(total, 'semaphore', 'semaphores')} selected${records.length ? `: ${summarizeNames(records.map((r) => r.definition.name), 4)}${total > 4 ? ' …' : ''}` : ''}`
+          : 'Loading …'}
     </p>
   </fieldset>`;
 }
 
-// Ran follows the holders that the last change stops, until all have stopped.
-function Ran({ where }) {
-  const last = useStore(ran);
-  const of = last && (last.where ?? where) === where ? last : null;
-  const entries = useData(of ? (signal) => get('/v1/history', { change: of.change, page_size: 1 }, signal) : null,
-    ['ran', of?.change], { every: 5_000 });
-  const mounted = useRef(Date.now());
-  if (!of) return null;
-  const by = entries.data?.entries?.[0]?.undone_by;
-  const undone = by && by !== '0';
+// LastChange tracks the holders that the last change stops, until all have stopped.
+function LastChange({ where }) {
+  const last = useStore(lastChange);
+  const shown = last && (last.where ?? where) === where ? last : null;
+  const entries = useData(shown ? (signal) => get('/v1/history', { change: shown.change, page_size: 1 }, signal) : null,
+    ['last-change', shown?.change], { every: 5_000 });
+  const openedAt = useRef(Date.now());
+  if (!shown) return null;
+  const undoneBy = entries.data?.entries?.[0]?.undone_by;
+  const undone = undoneBy && undoneBy !== '0';
   return html`<section class="panel stack" aria-label="The last change made here">
-    <div class="title"><h2>${of.text}</h2>
-      <button type="button" class="plain" aria-label="Close" onClick=${() => ran.set(null)}>×</button></div>
+    <div class="title"><h2>${shown.text}</h2>
+      <button type="button" class="plain" aria-label="Close" onClick=${() => lastChange.set(null)}>×</button></div>
     ${undone
-      ? html`<p class="note">Undone by <a href=${`/activity?change=${by}`}>change ${by}</a>.</p>`
-      : html`<${Follow} key=${of.change} change=${of.change} stopped=${of.stopped} begun=${of.at}
-          later=${of.at < mounted.current} />`}
+      ? html`<p class="note">Undone by <a href=${`/activity?change=${undoneBy}`}>change ${undoneBy}</a>.</p>`
+      : html`<${Follow} key=${shown.change} change=${shown.change} stopped=${shown.stopped} startedAt=${shown.at}
+          reopened=${shown.at < openedAt.current} />`}
     <p class="row">
-      <a class="button" href=${`/activity?change=${of.change}`}>Show change ${of.change}</a>
+      <a class="button" href=${`/activity?change=${shown.change}`}>Show change ${shown.change}</a>
       ${!undone && html`<${Action} role="ROLE_OPERATOR"
-        onClick=${() => openUndo(of.change, { what: of.text, where, onDone: entries.refresh })}>Undo …<//>`}
+        onClick=${() => openUndo(shown.change, { what: shown.text, where, onDone: entries.refresh })}>Undo …<//>`}
     </p>
   </section>`;
 }
 
-// done stores a change made on a tab, and scrolls up to show it.
-function done(where, text, answer, preview) {
-  made(text, answer, preview, where);
+// showChange stores a change made on a tab, and scrolls up to show it.
+function showChange(where, text, result, preview) {
+  recordChange(text, result, preview, where);
   scrollTo(0, 0);
 }
 
@@ -117,16 +117,16 @@ function Groups({ id }) {
   return html`<datalist id=${id}>${groups.map((g) => html`<option value=${g} />`)}</datalist>`;
 }
 
-// MoveNotes shows what a preview of a move says in addition to its effects.
-function MoveNotes({ of }) {
-  const problems = (of.not_moved ?? []).filter((n) => n.problem);
-  const others = (of.not_moved ?? []).length - problems.length;
+// MoveNotes shows what the preview of a move contains besides its effects.
+function MoveNotes({ preview }) {
+  const problems = (preview.not_moved ?? []).filter((n) => n.problem);
+  const others = (preview.not_moved ?? []).length - problems.length;
   return html`
-    <p class="lead">${of.moves?.length ? `${plural(of.moves.length, 'semaphore moves', 'semaphores move')}.` : of.mistake ? '' : 'There is nothing to move.'}${others > 0 && html`<span class="faint"> ${count(others)} others need no change.</span>`}</p>
-    ${of.mistake && html`<p class="note">${of.mistake}</p>`}
-    ${of.doubts?.length > 0 &&
+    <p class="lead">${preview.moves?.length ? `${plural(preview.moves.length, 'semaphore moves', 'semaphores move')}.` : preview.mistake ? '' : 'There is nothing to move.'}${others > 0 && html`<span class="faint"> ${count(others)} others need no change.</span>`}</p>
+    ${preview.mistake && html`<p class="note">${preview.mistake}</p>`}
+    ${preview.doubts?.length > 0 &&
       html`<div class="failure" role="alert"><p class="failure-text">This move is likely a mistake.</p>
-        <ul>${of.doubts.map((d) => html`<li>${d}</li>`)}</ul></div>`}
+        <ul>${preview.doubts.map((d) => html`<li>${d}</li>`)}</ul></div>`}
     ${problems.length > 0 &&
     html`<div class="warnings">
       <p>${plural(problems.length, 'semaphore must', 'semaphores must')} be edited by hand:</p>
@@ -135,11 +135,11 @@ function MoveNotes({ of }) {
 }
 
 function MoveForm() {
-  const choice = useChoice();
+  const selection = useSelection();
   const [params] = useQuery();
   const [o, set] = useState({ from: params.get('from') ?? '', to: params.get('to') ?? '', drain: '' });
   const [open, setOpen] = useState(false);
-  const request = () => ({ selector: choice.given ? choice.selector : { all: true }, from_group: o.from.trim(),
+  const request = () => ({ selector: selection.isSet ? selection.selector : { all: true }, from_group: o.from.trim(),
     to_group: o.to.trim(), ...drain(o.drain), ...byline() });
   const why = !o.from.trim() || !o.to.trim() ? 'Enter both groups first.' : problem(() => drain(o.drain));
   return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
@@ -153,7 +153,7 @@ function MoveForm() {
         <${Groups} id="move-groups" />
       </div>
     </fieldset>
-    <${Chosen} of=${choice} optional="All semaphores that admit the old group and not the new one. Narrow them down by names or labels." />
+    <${SelectionFields} selection=${selection} optional="All semaphores that admit the old group but not the new one. Narrow them down by name or label." />
     <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary"
       why=${why}>Preview the move …<//></p>
     ${open &&
@@ -162,59 +162,59 @@ function MoveForm() {
       verb=${(p) => `Move ${plural(p.moves?.length ?? 0, 'semaphore', 'semaphores')}`}
       role="ROLE_OPERATOR"
       preview=${async (signal) => post('/v1/move', { ...request(), dry_run: true }, signal)}
-      extra=${(p) => html`<${MoveNotes} of=${p} />`}
+      extra=${(p) => html`<${MoveNotes} preview=${p} />`}
       nothing=${(p) => (p.moves?.length ? '' : p.mistake || 'There is nothing to move.')}
       run=${async (common, p) => post('/v1/move', { ...request(), expected: p.digest, ...common })}
       done=${(a) => `${plural(a.moves?.length ?? 0, 'semaphore', 'semaphores')} moved from ${o.from} to ${o.to}.`}
-      onDone=${(a, p) => done('move', `Moved from ${o.from} to ${o.to}`, a, p)}
+      onDone=${(a, p) => showChange('move', `Moved from ${o.from} to ${o.to}`, a, p)}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
 }
 
 function PauseForm({ resume }) {
-  const choice = useChoice();
+  const selection = useSelection();
   const [o, set] = useState({ lasts: '', until: '', stop: false, drain: '', keep: true });
   const [open, setOpen] = useState(false);
   const request = () =>
     resume
-      ? { selector: choice.selector }
-      : { selector: choice.selector, ...end(o), ...(o.keep && { keep_paused: true }),
+      ? { selector: selection.selector }
+      : { selector: selection.selector, ...timeLimit(o), ...(o.keep && { keep_paused: true }),
         ...(o.stop && { stop: true, ...drain(o.drain) }) };
-  const why = !choice.given ? 'Choose some semaphores first.' : problem(() => (end(o), drain(o.drain)));
+  const why = !selection.isSet ? 'Select some semaphores first.' : problem(() => (timeLimit(o), drain(o.drain)));
   const name = resume ? 'resume' : 'pause';
   return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
-    <${Chosen} of=${choice} />
+    <${SelectionFields} selection=${selection} />
     ${!resume &&
     html`<fieldset class="panel">
       <legend>How long, and what happens to running work</legend>
       <div class="form">
-        <${EndFields} value=${o} set=${set} without="Empty: until resumed." />
+        <${EndFields} value=${o} set=${set} emptyHelp="Empty: until resumed." />
         <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })}
           help="Otherwise running work continues until it finishes." />
         ${o.stop && html`<${DrainField} value=${o} set=${set} />`}
         <${Check} label="Keep existing pauses" checked=${o.keep} onChange=${(keep) => set({ ...o, keep })}
-          help="Otherwise this pause replaces them, with its own end." />
+          help="Otherwise this pause replaces them, including their end times." />
       </div>
     </fieldset>`}
     <p class="row end"><${Action} role="ROLE_OPERATOR" type="submit" kind="primary"
       why=${why}>${resume ? 'Preview …' : 'Preview the pause …'}<//></p>
     ${open &&
     html`<${Review}
-      title=${`${resume ? 'Resume' : 'Pause'} ${selectorText(choice.selector)}${o.lasts.trim() ? ` for ${o.lasts.trim()}` : ''}`}
+      title=${`${resume ? 'Resume' : 'Pause'} ${selectorText(selection.selector)}${o.lasts.trim() ? ` for ${o.lasts.trim()}` : ''}`}
       verb=${resume ? 'Resume' : 'Pause'}
       role="ROLE_OPERATOR"
       preview=${async (signal) => post('/v1/preview', { [name]: request() }, signal)}
       run=${async (common, p) => post(`/v1/${name}`, { ...request(), expected: p.digest, ...common })}
       done=${(a) => `${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d.`}
       kind=${o.stop ? 'danger' : undefined}
-      onDone=${(a, p) => done(name, `${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`, a, p)}
+      onDone=${(a, p) => showChange(name, `${plural(a.names?.length ?? 0, 'semaphore', 'semaphores')} ${name}d`, a, p)}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
 }
 
-const cordoned = (c) => capital(`${cordonTarget(c)} is cordoned ${cordonEnd(c)}`);
+const cordonedText = (c) => capitalize(`${cordonTarget(c)} is cordoned ${cordonEnd(c)}`);
 
 function CordonForm() {
   const [params] = useQuery();
@@ -224,7 +224,7 @@ function CordonForm() {
   const request = () => ({
     ...(o.group.trim() && { group_pattern: o.group.trim() }),
     ...(o.acquirer.trim() && { acquirer_pattern: o.acquirer.trim() }),
-    ...end(o),
+    ...timeLimit(o),
     ...drain(o.drain),
   });
   const why = !o.group.trim() && !o.acquirer.trim() ? 'Enter a group or an acquirer first.' : problem(() => request());
@@ -239,7 +239,7 @@ function CordonForm() {
           help="A caller is shut out when either pattern matches." />
         <${Text} label="Host (acquirer) pattern" value=${o.acquirer} onInput=${(acquirer) => set({ ...o, acquirer })}
           placeholder="host-3" />
-        <${EndFields} value=${o} set=${set} without="Empty: until the cordon is removed." />
+        <${EndFields} value=${o} set=${set} emptyHelp="Empty: until the cordon is removed." />
         <${DrainField} value=${o} set=${set} />
         <${Groups} id="cordon-groups" />
       </div>
@@ -252,11 +252,11 @@ function CordonForm() {
       verb=${`Cordon ${target()}`}
       kind="danger"
       role="ROLE_OPERATOR"
-      extra=${() => html`<p class="lead">${capital(target())} gets no permit for any semaphore, ${until()}.</p>`}
+      extra=${() => html`<p class="lead">${capitalize(target())} gets no permit for any semaphore, ${until()}.</p>`}
       preview=${async (signal) => post('/v1/preview', { cordon: request() }, signal)}
       run=${async (common) => post('/v1/cordon', { ...request(), ...common })}
-      done=${(a) => `${cordoned(a.cordon)}.`}
-      onDone=${(a, p) => (cordonsChanged(), done('cordon', cordoned(a.cordon), a, p))}
+      done=${(a) => `${cordonedText(a.cordon)}.`}
+      onDone=${(a, p) => (cordonsChanged(), showChange('cordon', cordonedText(a.cordon), a, p))}
       onClose=${() => setOpen(false)}
     />`}
   </form>`;
@@ -265,18 +265,18 @@ function CordonForm() {
 export function Move() {
   useTitle('Move and pause');
   const [params] = useQuery();
-  const what = params.get('do') ?? 'move';
+  const action = params.get('do') ?? 'move';
   return html`<${Title}>Move and pause<//>
     <${Cordons} />
-    <${Ran} where=${what} />
-    <${Tabs} of=${tabs} query="do" label="What to do" />
-    ${what === 'pause'
+    <${LastChange} where=${action} />
+    <${Tabs} tabs=${tabs} query="do" label="What to do" />
+    ${action === 'pause'
       ? html`<${PauseForm} key="pause" />`
-      : what === 'resume'
+      : action === 'resume'
         ? html`<${PauseForm} key="resume" resume />`
-        : what === 'cordon'
+        : action === 'cordon'
           ? html`<${CordonForm} />`
-          : what === 'move'
+          : action === 'move'
             ? html`<${MoveForm} />`
             : html`<${Empty} title="There is no such form." />`}`;
 }

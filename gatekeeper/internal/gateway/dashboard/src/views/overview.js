@@ -1,14 +1,14 @@
-// Every semaphore: its state, its use, its holder and for how long, and its waiters.
+// Every semaphore: its state, the permits in use, the holder and since when, and the waiters.
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { get, pace } from '../lib/api.js';
+import { get, pollInterval } from '../lib/api.js';
 import { brief, count, ms, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useKnown } from '../lib/known.js';
 import { usePages } from '../lib/pages.js';
 import { navigate, useDraft, useQuery, useTitle } from '../lib/router.js';
-import { useData, useMedia, useSoon, useStream } from '../lib/use.js';
-import { notesOf, rowNote, states, who } from '../lib/words.js';
+import { useData, useMedia, useStream, useThrottled } from '../lib/use.js';
+import { recordNotes, rowNote, states, who } from '../lib/words.js';
 import { Action, Dialog, Select, Text } from '../ui/controls.js';
 import { Empty, Failure, Loading } from '../ui/feedback.js';
 import { RecordState, State } from '../ui/glyph.js';
@@ -17,8 +17,8 @@ import { Bar, Deadline, Since } from '../ui/table.js';
 import { Virtual } from '../ui/virtual.js';
 import { Cordons, cordonsChanged } from './cordons.js';
 
-// filtersOf returns the filters in a query string as fields of ListDefinitions.
-export function filtersOf(params) {
+// parseFilters returns the filters in a query string as fields of ListDefinitions.
+export function parseFilters(params) {
   return {
     search: params.get('q') ?? '',
     group: params.get('group') ?? '',
@@ -27,16 +27,16 @@ export function filtersOf(params) {
   };
 }
 
-const short = (state) => state.value.slice('DEFINITION_STATE_'.length).toLowerCase();
+const stateName = (state) => state.value.slice('DEFINITION_STATE_'.length).toLowerCase();
 
-// StateFilter shows the number of semaphores in each state, and selects states.
+// StateFilter shows the number of semaphores in each state, and filters by state.
 function StateFilter({ counts, total }) {
   const [params, change] = useQuery();
-  const chosen = params.getAll('state');
-  const toggle = (name) => change({ state: chosen.includes(name) ? chosen.filter((s) =>
-    s !== name) : [...chosen, name] });
+  const selected = params.getAll('state');
+  const toggle = (name) => change({ state: selected.includes(name) ? selected.filter((s) =>
+    s !== name) : [...selected, name] });
   return html`<div class="states" role="group" aria-label="Filter by state">
-    <button type="button" class="stat" aria-pressed=${chosen.length === 0} onClick=${() => change({ state: '' })}>
+    <button type="button" class="stat" aria-pressed=${selected.length === 0} onClick=${() => change({ state: '' })}>
       <span class="stat-n num">${total === undefined ? '–' : count(total)}</span><span class="stat-w">all</span>
     </button>
     ${states.map((s) => {
@@ -45,12 +45,12 @@ function StateFilter({ counts, total }) {
         type="button"
         key=${s.value}
         class="stat ${counts && !n ? 'zero' : ''} tone-${s.tone}"
-        aria-pressed=${chosen.includes(short(s))}
+        aria-pressed=${selected.includes(stateName(s))}
         title="${s.help} A semaphore can be in several states."
-        onClick=${() => toggle(short(s))}
+        onClick=${() => toggle(stateName(s))}
       >
         <span class="stat-n num">${counts ? count(n) : '–'}</span><span class="stat-w">
-        <${State} value=${s.value} text=${short(s)} /></span>
+        <${State} value=${s.value} text=${stateName(s)} /></span>
       </button>`;
     })}
   </div>`;
@@ -58,7 +58,7 @@ function StateFilter({ counts, total }) {
 
 const quote = (value) => (/[,=!()"]/.test(value) ? `"${value.replaceAll('"', '\\"')}"` : value);
 
-// LabelFilter selects one of the existing labels, or takes a selector as typed text.
+// LabelFilter offers the existing labels, and accepts any selector as text.
 function LabelFilter({ labels }) {
   const [params, change] = useQuery();
   const selector = params.get('labels') ?? '';
@@ -91,7 +91,7 @@ function Filters({ summary, shown }) {
   const active = ['q', 'group', 'labels', 'state'].filter((k) => params.get(k));
   const { groups } = useKnown();
   const wide = useMedia('(min-width: 60rem)');
-  const down = (e) => {
+  const onKeyDown = (e) => {
     if (e.key !== 'ArrowDown' && e.key !== 'Enter') return;
     e.preventDefault();
     dispatchEvent(new Event('enter-list'));
@@ -100,11 +100,11 @@ function Filters({ summary, shown }) {
     <div class="field grow">
       <label for="search">Search <kbd class="hover-only" aria-hidden="true">/</kbd></label>
       <input id="search" type="search" data-search value=${q} placeholder="Words in the name, description or labels"
-        onInput=${(e) => setQ(e.target.value)} onKeyDown=${down} autocomplete="off" spellcheck=${false} />
+        onInput=${(e) => setQ(e.target.value)} onKeyDown=${onKeyDown} autocomplete="off" spellcheck=${false} />
     </div>
     <details class="more-filters" open=${wide || active.some((k) => k === 'group' || k === 'labels')}>
       <summary>Filters</summary>
-      <div class="filters-in">
+      <div class="filters-body">
         <div class="field">
           <label for="group">Admits group</label>
           <input id="group" value=${group} list="groups" placeholder="any" onInput=${(e) => setGroup(e.target.value)}
@@ -125,7 +125,7 @@ function Filters({ summary, shown }) {
 
 const head = ['State', 'Semaphore', 'In use', 'Holder', 'Time left', 'Queue', 'Group pattern'];
 
-// Row shows one semaphore. It renders again only if its record has changed, because scrolling moves many rows.
+// Row shows one semaphore. It re-renders only if its record has changed, because scrolling moves many rows.
 class Row extends Component {
   shouldComponentUpdate(next) {
     return next.record !== this.props.record;
@@ -136,27 +136,27 @@ class Row extends Component {
   }
 }
 
-// Cells keep their positions when their numbers change.
+// The cells keep their positions when numbers change.
 function Cells({ record }) {
-  if (!record) return html`<span class="row-loading" role="gridcell" aria-colspan=${head.length}>Reading …</span>`;
+  if (!record) return html`<span class="row-loading" role="gridcell" aria-colspan=${head.length}>Loading …</span>`;
   const d = record.definition;
   const permit = record.holder;
   const more = (record.holders ?? 0) - 1;
-  const why = rowNote(record);
+  const note = rowNote(record);
   const href = `/s/${encodeURIComponent(d.name)}`;
   const used = Number(record.used ?? 0);
-  const of = d.permits ?? 0;
+  const permits = d.permits ?? 0;
   const waiters = record.waiters ?? 0;
   return html`
     <span class="c-state" role="gridcell"><${RecordState} record=${record} /></span>
     <span class="c-name" role="rowheader">
       <a href=${href} tabindex="-1">${d.name}</a>
-      <span class="sub" title=${why && notesOf(record).join('\n')}>${why ?? d.description ?? ''}</span>
+      <span class="sub" title=${note && recordNotes(record).join('\n')}>${note ?? d.description ?? ''}</span>
     </span>
     <span class="c-used num" role="gridcell">
-      <${Bar} share=${of ? used / of : used ? 1 : 0} tone=${used > of ? 'deny' : 'accent'}
-        label="${used} of ${of} permits in use" />
-      <span>${count(used)}<span class="faint"> / ${count(of)}</span></span>
+      <${Bar} share=${permits ? used / permits : used ? 1 : 0} tone=${used > permits ? 'deny' : 'accent'}
+        label="${used} of ${permits} permits in use" />
+      <span>${count(used)}<span class="faint"> / ${count(permits)}</span></span>
     </span>
     <span class="c-holder" role="gridcell">
       ${permit
@@ -166,57 +166,57 @@ function Cells({ record }) {
         : html`<span class="faint">–</span>`}
     </span>
     <span class="c-left" role="gridcell">${permit ? html`<${Deadline} at=${record.deadline}
-      of=${ms(permit.duration)} />` : html`<span class="faint">–</span>`}</span>
+      duration=${ms(permit.duration)} />` : html`<span class="faint">–</span>`}</span>
     <span class="c-queue num"
       role="gridcell">${waiters ? html`<span class="tag tone-wait">${count(waiters)}</span>` : html`<span class="faint">0</span>`}</span>
     <span class="c-group" role="gridcell"><code class="clip">${d.group_pattern}</code></span>`;
 }
 
-const longestList = 6000; // characters of names in a URL
+const maxNamesLength = 6000; // characters of names in a URL
 
 export function Overview() {
   useTitle('Overview');
   const [params] = useQuery();
-  const filters = filtersOf(params);
+  const filters = parseFilters(params);
   const list = usePages(filters);
   const narrow = useMedia('(max-width: 47.99rem)');
-  const middle = useMedia('(max-width: 63.99rem)');
-  const height = narrow ? 104 : middle ? 76 : 52;
+  const medium = useMedia('(max-width: 63.99rem)');
+  const height = narrow ? 104 : medium ? 76 : 52;
   const { search, group, labels } = filters;
-  const [every, setEvery] = useState(10_000);
+  const [pollEvery, setPollEvery] = useState(10_000);
   const summary = useData(
     async (signal) => {
-      const begun = performance.now();
-      const answer = await get('/v1/definitions:summarize', { search, group, labels }, signal);
-      setEvery(pace(performance.now() - begun));
-      return answer;
+      const started = performance.now();
+      const data = await get('/v1/definitions:summarize', { search, group, labels }, signal);
+      setPollEvery(pollInterval(performance.now() - started));
+      return data;
     },
     ['summary', search, group, labels],
-    { every, keep: true },
+    { every: pollEvery, keep: true },
   );
   // A server caches its counts for a second.
-  const recount = useSoon(summary.refresh, 1200, { rest: 2 * every, burst: 2 });
+  const recount = useThrottled(summary.refresh, 1200, { rest: 2 * pollEvery, burst: 2 });
   const counts = useMemo(() => summary.data &&
     new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
-  // A list filtered by state changes when the counts of those states change.
-  const chosen = filters.states.map((s) => counts?.get(s) ?? 0).join();
-  const counted = useRef(chosen);
+  // A list filtered by state must be reloaded when the counts of those states change.
+  const selectedCounts = filters.states.map((s) => counts?.get(s) ?? 0).join();
+  const lastCounts = useRef(selectedCounts);
   useEffect(() => {
-    if (counts && counted.current !== chosen) {
-      counted.current = chosen;
+    if (counts && lastCounts.current !== selectedCounts) {
+      lastCounts.current = selectedCounts;
       list.refresh();
     }
-  }, [chosen, counts]);
+  }, [selectedCounts, counts]);
 
   // The visible semaphores are watched from the revision at which they were read.
   const [watched, setWatched] = useState({ names: [] });
   const visible = useRef([0, 0]);
-  const choose = useSoon(() => {
+  const watchVisible = useThrottled(() => {
     const [from, to] = visible.current;
     const next = [];
     let length = 0;
-    for (let i = from; i < to && length < longestList; i++) {
+    for (let i = from; i < to && length < maxNamesLength; i++) {
       const name = list.at(i)?.definition.name;
       if (!name) continue;
       next.push(name);
@@ -226,22 +226,22 @@ export function Overview() {
   }, 150);
   const range = (from, to) => {
     visible.current = [from, to];
-    list.want(from, to);
-    choose();
+    list.load(from, to);
+    watchVisible();
   };
-  useEffect(choose);
+  useEffect(watchVisible);
 
   useStream(watched.names.length ? '/v1/watch' : null, { ...watched, permits: true, records: true, live_every: '2s' }, {
     open: (again) => again && list.refresh(),
-    missed() { // also after a change to the cordons, which concerns every semaphore
+    missed() { // also after a change to the cordons, which affects every semaphore
       list.refresh();
       recount();
       cordonsChanged();
     },
-    message({ records = [], undefined: gone = [] }) {
+    message({ records = [], undefined: deleted = [] }) {
       list.update(records);
-      if (gone.length) list.refresh();
-      if (records.length || gone.length) recount();
+      if (deleted.length) list.refresh();
+      if (records.length || deleted.length) recount();
     },
     live(data) {
       const live = new Map((data.live.semaphores ?? []).map((s) => [s.semaphore, s]));
@@ -263,20 +263,20 @@ export function Overview() {
   };
   const total = list.total;
   const shown = total === undefined ? '…' : plural(total, 'semaphore', 'semaphores');
-  // The part above the list does not depend on the scroll position.
-  const above = useMemo(
+  // The header does not depend on the scroll position, so it is not re-rendered while scrolling.
+  const header = useMemo(
     () => html`<${Title} aside=${html`<${NewSemaphore} />`}>Overview<//>
       <${Cordons} />
       <${StateFilter} counts=${counts} total=${summary.data && (summary.data.total ?? 0)} />
       <${Filters} summary=${summary.data} shown=${shown} />`,
     [counts, summary.data, shown],
   );
-  return html`${above}
+  return html`${header}
     ${list.error && !list.error.offline && html`<${Failure} error=${list.error} retry=${list.refresh} />`}
     ${total === undefined
-      ? !list.error && html`<${Loading} what="Reading the semaphores" />`
+      ? !list.error && html`<${Loading} what="Loading the semaphores" />`
       : total === 0
-        ? html`<${Nothing} filtered=${[...params].length > 0} />`
+        ? html`<${NoSemaphores} filtered=${[...params].length > 0} />`
         : html`<${Virtual}
             label="Semaphores"
             total=${total}
@@ -289,7 +289,7 @@ export function Overview() {
           />`}`;
 }
 
-// NewSemaphore asks for a name, and opens the form for a new rule.
+// NewSemaphore asks for a name, then opens the form for a new rule.
 function NewSemaphore() {
   const [open, setOpen] = useState(false);
   const [name, setName] = useState('');
@@ -302,14 +302,14 @@ function NewSemaphore() {
     html`<${Dialog} title="New semaphore" onClose=${() => setOpen(false)}>
       <form onSubmit=${submit}>
         <${Text} label="Name" value=${name} onInput=${setName} maxlength="256" required
-          help="Callers ask for it by this name. It cannot be changed later." />
+          help="Callers acquire it by this name. It cannot be changed later." />
         <p class="row end"><button type="button" onClick=${() => setOpen(false)}>Cancel</button>
-        <button class="primary">Write its rule …</button></p>
+        <button class="primary">Define its rule …</button></p>
       </form>
     <//>`}`;
 }
 
-function Nothing({ filtered }) {
+function NoSemaphores({ filtered }) {
   if (filtered) return html`<${Empty} title="No semaphore matches.">Remove a filter to see more.<//>`;
   return html`<${Empty} title="There are no semaphores yet.">A semaphore is a
     named rule: which groups and hosts may run a task, and how many at once. Create one here, with <code>gkctl apply -f

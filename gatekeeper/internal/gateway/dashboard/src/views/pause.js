@@ -1,20 +1,20 @@
-// Pausing and resuming, for all views that offer it.
+// The pause and resume dialogs, shared by several views.
 import { useState } from 'preact/hooks';
 import { post } from '../lib/api.js';
-import { plural, some } from '../lib/format.js';
+import { plural, summarizeNames } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { Check } from '../ui/controls.js';
-import { DrainField, EndFields, drain, end } from '../ui/options.js';
+import { DrainField, EndFields, drain, timeLimit } from '../ui/options.js';
 import { Review } from '../ui/review.js';
 
 export const selectorText = (s) =>
-  (s.all ? 'every semaphore' : s.labels ? `semaphores with ${s.labels}` : some(s.names ?? []));
+  (s.all ? 'every semaphore' : s.labels ? `semaphores with ${s.labels}` : summarizeNames(s.names ?? []));
 
 const scope = (selector) => (selector.names?.length === 1 ? selector.names[0] : '');
 
 export function PauseDialog({ selector, onClose, onDone }) {
   const [o, set] = useState({ lasts: '', until: '', stop: false, drain: '' });
-  const request = () => ({ selector, ...end(o), ...(o.stop ? { stop: true, ...drain(o.drain) } : {}) });
+  const request = () => ({ selector, ...timeLimit(o), ...(o.stop ? { stop: true, ...drain(o.drain) } : {}) });
   return html`<${Review}
     title=${`Pause ${selectorText(selector)}`}
     verb="Pause"
@@ -29,7 +29,7 @@ export function PauseDialog({ selector, onClose, onDone }) {
   >
     <p>Nobody gets a permit until the pause ends. Callers keep their places in the queue.</p>
     <div class="form">
-      <${EndFields} value=${o} set=${set} without="Empty: until resumed." />
+      <${EndFields} value=${o} set=${set} emptyHelp="Empty: until resumed." />
       <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })}
         help="Otherwise running work continues until it finishes." />
       ${o.stop && html`<${DrainField} value=${o} set=${set} />`}

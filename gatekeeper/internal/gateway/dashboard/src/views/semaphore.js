@@ -4,8 +4,8 @@ import { all, get, path, post } from '../lib/api.js';
 import { count, ms } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { navigate, useQuery, useTitle } from '../lib/router.js';
-import { useData, useSoon, useStream } from '../lib/use.js';
-import { notesOf, statesOf } from '../lib/words.js';
+import { useData, useStream, useThrottled } from '../lib/use.js';
+import { recordNotes, recordStates } from '../lib/words.js';
 import { Action, Tabs } from '../ui/controls.js';
 import { Empty, Failure, Loading } from '../ui/feedback.js';
 import { State } from '../ui/glyph.js';
@@ -33,7 +33,7 @@ const tabs = [
 const withDeadlines = (permits, at) =>
   permits.map((p) => ({ ...p, deadline: p.expires_in ? at + ms(p.expires_in) : 0 }));
 
-// useSemaphore reads a semaphore and follows its changes.
+// useSemaphore loads a semaphore and follows its changes.
 function useSemaphore(name) {
   const record = useData((signal) => get(path`/v1/definitions/${name}`, {}, signal),
     ['record', name], { every: 15_000 });
@@ -52,25 +52,25 @@ function useSemaphore(name) {
   );
   const [live, setLive] = useState(null);
   const [events, setEvents] = useState(0);
-  const read = useSoon(() => {
+  const reload = useThrottled(() => {
     holders.refresh();
     waiters.refresh();
     setEvents((n) => n + 1);
   }, 40, { rest: 1_000 });
-  const readAll = () => {
+  const reloadAll = () => {
     record.refresh();
-    read();
+    reload();
   };
   useStream('/v1/watch', { names: [name], permits: true, records: true, live_every: '1s' }, {
-    open: (again) => again && readAll(),
+    open: (again) => again && reloadAll(),
     missed() {
-      readAll();
+      reloadAll();
       cordonsChanged();
     },
-    message({ records = [], undefined: gone = [] }) {
+    message({ records = [], undefined: deleted = [] }) {
       if (records.length) record.set(() => ({ record: records[0] }));
-      if (gone.length) record.refresh();
-      if (records.length || gone.length) read();
+      if (deleted.length) record.refresh();
+      if (records.length || deleted.length) reload();
     },
     live(data) {
       const mine = (data.live.semaphores ?? []).find((s) => s.semaphore === name);
@@ -81,7 +81,7 @@ function useSemaphore(name) {
       setLive({ waiters: mine?.waiters ?? 0 });
     },
   });
-  return { record, holders, waiters, live, events, read: readAll };
+  return { record, holders, waiters, live, events, reload: reloadAll };
 }
 
 function Actions({ record, onChange }) {
@@ -117,10 +117,10 @@ function Actions({ record, onChange }) {
 // Figures shows the current numbers of a semaphore.
 function Figures({ record, holders, live }) {
   const used = Number(record.used ?? 0);
-  const of = record.definition.permits ?? 0;
+  const permits = record.definition.permits ?? 0;
   return html`<dl class="figures">
-    <div><dt>In use</dt><dd class="num">${count(used)}<span class="faint"> / ${count(of)}</span></dd>
-      <dd><${Bar} share=${of ? used / of : used ? 1 : 0} label="${used} of ${of} permits in use" /></dd></div>
+    <div><dt>In use</dt><dd class="num">${count(used)}<span class="faint"> / ${count(permits)}</span></dd>
+      <dd><${Bar} share=${permits ? used / permits : used ? 1 : 0} label="${used} of ${permits} permits in use" /></dd></div>
     <div><dt>Holders</dt><dd class="num">${count(holders?.length ?? record.holders)}</dd></div>
     <div><dt>Queue</dt><dd class="num">${count(live?.waiters ?? record.waiters)}</dd></div>
   </dl>`;
@@ -135,25 +135,25 @@ export function Semaphore({ name }) {
   const missing = s.record.error?.code === 'NOT_FOUND';
   const gone = missing && !record;
   return html`
-    <${Title} aside=${record && html`<${Actions} record=${record} onChange=${s.read} />`}>${name}<//>
+    <${Title} aside=${record && html`<${Actions} record=${record} onChange=${s.reload} />`}>${name}<//>
     <${Cordons} />
     ${missing && html`<p class="note">This semaphore ${record ? 'was deleted' : 'does not exist'}. Its history and firings
-      may still be there.</p>`}
+      may still be available.</p>`}
     ${record && !missing &&
-    html`<div class="standing">
-      <p class="row">${statesOf(record).map((st) => html`<${State} key=${st.value} value=${st.value} />`)}</p>
-      ${notesOf(record).map((text, i) => html`<p class="note ${i === 0 ? `tone-${statesOf(record)[0]?.tone}` : ''}">${text}</p>`)}
+    html`<div class="semaphore-status">
+      <p class="row">${recordStates(record).map((st) => html`<${State} key=${st.value} value=${st.value} />`)}</p>
+      ${recordNotes(record).map((text, i) => html`<p class="note ${i === 0 ? `tone-${recordStates(record)[0]?.tone}` : ''}">${text}</p>`)}
       <${Figures} record=${record} holders=${s.holders.data} live=${s.live} />
     </div>`}
     ${s.record.error && !missing && !s.record.error.offline &&
       html`<${Failure} error=${s.record.error} retry=${s.record.refresh} />`}
-    <${Tabs} of=${tabs} label="Parts of this semaphore" />
+    <${Tabs} tabs=${tabs} label="Parts of this semaphore" />
     ${!record && !missing
-      ? !s.record.error && html`<${Loading} what="Reading the semaphore" />`
+      ? !s.record.error && html`<${Loading} what="Loading the semaphore" />`
       : tab === 'rule'
-        ? html`<${Rule} key=${name} name=${name} record=${missing ? null : record} onSaved=${s.read} />`
+        ? html`<${Rule} key=${name} name=${name} record=${missing ? null : record} onSaved=${s.reload} />`
         : tab === 'history'
-          ? html`<${History} name=${name} events=${s.events} onChange=${s.read} />`
+          ? html`<${History} name=${name} events=${s.events} onChange=${s.reload} />`
           : tab === 'firings'
             ? html`<${Firings} name=${name} events=${s.events} />`
             : tab === 'explain'
@@ -163,5 +163,5 @@ export function Semaphore({ name }) {
                   its <a href="?tab=history">history</a>.<//>`
                 : tab === 'tasks'
                   ? html`<${Tasks} name=${name} events=${s.events} />`
-                  : html`<${Now} name=${name} of=${s} />`}`;
+                  : html`<${Now} name=${name} semaphore=${s} />`}`;
 }

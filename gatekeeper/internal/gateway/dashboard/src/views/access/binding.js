@@ -1,7 +1,7 @@
 // The form for a binding, and the effects of removing it.
 import { useMemo, useState } from 'preact/hooks';
 import { del, get, path, put } from '../../lib/api.js';
-import { when } from '../../lib/format.js';
+import { dateTime } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
 import { grantText } from '../../lib/words.js';
 import { Select, Text } from '../../ui/controls.js';
@@ -36,22 +36,22 @@ const fromDraft = (d) => ({
   })),
 });
 
-const texts = (b) => [
+const describe = (b) => [
   ...(b?.subjects ?? []).map((s) => `subject ${s}`),
   ...(b?.grants ?? []).map((g) => `grant ${grantText(g)}`),
 ];
 
 // Difference lists what callers gain and lose, one item per line.
-function Difference({ was, is }) {
-  const [before, after] = [texts(was), texts(is)];
-  const added = after.filter((t) => !before.includes(t));
-  const removed = before.filter((t) => !after.includes(t));
+function Difference({ before, after }) {
+  const [oldLines, newLines] = [describe(before), describe(after)];
+  const added = newLines.filter((t) => !oldLines.includes(t));
+  const removed = oldLines.filter((t) => !newLines.includes(t));
   if (added.length + removed.length === 0) return null;
   return html`<ul class="changes">
     ${added.map((t) => html`<li><span class="sr-only">adds </span><ins>${t}</ins></li>`)}
     ${removed.map((t) => html`<li><span class="sr-only">removes </span><del>${t}</del></li>`)}
   </ul>
-  ${removed.length > 0 && html`<p>Callers immediately lose what is removed.</p>`}`;
+  ${removed.length > 0 && html`<p>Callers immediately lose the removed access.</p>`}`;
 }
 
 function Grant({ number, value, set, remove, error }) {
@@ -62,7 +62,7 @@ function Grant({ number, value, set, remove, error }) {
       <${Select} label="Role" value=${value.role} options=${roleOptions} onChange=${change('role')}
         error=${error('role')} />
       <${Text} label="Semaphores" area=${2} value=${value.semaphores} onInput=${change('semaphores')}
-        error=${error('semaphores')} help="Names or globs, one on each line. Empty: all." />
+        error=${error('semaphores')} help="Names or globs, one per line. Empty: all." />
       <${Text} label="Labels" value=${value.labels} onInput=${change('labels')} error=${error('labels')}
         help="A selector, such as team=data. Empty: any." />
       <${Text} label="Group" value=${value.group} onInput=${change('group')} error=${error('group')}
@@ -74,46 +74,46 @@ function Grant({ number, value, set, remove, error }) {
   </fieldset>`;
 }
 
-// useRejected keeps the server's errors by field. error(field) returns the rule that the field breaks. take(error,
-// known) reports whether the form shows everything in the error.
-export function useRejected() {
+// useFieldErrors keeps the server's validation errors by field. error(field) returns the rule that the field violates.
+// take(error, knownFields) stores an error, and reports whether the form shows all of it.
+export function useFieldErrors() {
   const [fields, setFields] = useState([]);
-  const of = (field) => (f) => f.field === field || f.field.startsWith(`${field}[`);
+  const matches = (field) => (f) => f.field === field || f.field.startsWith(`${field}[`);
   return {
-    error: (field) => fields.find(of(field))?.rule,
+    error: (field) => fields.find(matches(field))?.rule,
     clear: () => setFields([]),
-    take(error, known) {
+    take(error, knownFields) {
       setFields(error.fields);
-      return error.fields.length > 0 && error.fields.every((f) => known.some((field) => of(field)(f)));
+      return error.fields.length > 0 && error.fields.every((f) => knownFields.some((field) => matches(field)(f)));
     },
   };
 }
 
-// BindingDialog edits or creates a binding. It sends the revision with which it started, so that concurrent changes are
+// BindingDialog edits or creates a binding. It sends the revision that it started from, so that concurrent changes are
 // not lost.
 export function BindingDialog({ binding, onClose, onDone }) {
   const [base, setBase] = useState(binding);
   const [draft, setDraft] = useState(() => toDraft(binding));
   const [theirs, setTheirs] = useState(null);
-  const rejected = useRejected();
+  const fieldErrors = useFieldErrors();
   const next = fromDraft(draft);
   const original = useMemo(() => JSON.stringify(fromDraft(toDraft(base))), [base]);
   const change = (values) => {
-    rejected.clear();
+    fieldErrors.clear();
     setDraft({ ...draft, ...values });
   };
   const setGrant = (i) => (g) => change({ grants: draft.grants.map((old, n) => (n === i ? g : old)) });
-  const known = ['binding.name', 'binding.subjects'];
-  draft.grants.forEach((g, i) => known.push(...Object.keys(g).map((key) => `binding.grants[${i}].${key}`)));
+  const knownFields = ['binding.name', 'binding.subjects'];
+  draft.grants.forEach((g, i) => knownFields.push(...Object.keys(g).map((key) => `binding.grants[${i}].${key}`)));
 
-  const failed = (error) => {
-    if (error.reason !== 'STALE_VERSION') return rejected.take(error, known) && 'shown';
+  const onError = (error) => {
+    if (error.reason !== 'STALE_VERSION') return fieldErrors.take(error, knownFields) && 'shown';
     get('/v1/bindings').then((a) => setTheirs(a.bindings.find((b) => b.name === next.name)), () => {});
     return undefined;
   };
-  const begin = (mine) => {
+  const rebase = (keepMine) => {
     setBase(theirs);
-    if (!mine) setDraft(toDraft(theirs));
+    if (!keepMine) setDraft(toDraft(theirs));
     setTheirs(null);
   };
   return html`<${Review}
@@ -122,42 +122,42 @@ export function BindingDialog({ binding, onClose, onDone }) {
     role="ROLE_ADMIN"
     deps=${[next, base?.revision]}
     preview=${async () => ({})}
-    show=${() => html`<${Difference} was=${base} is=${next} />`}
+    show=${() => html`<${Difference} before=${base} after=${next} />`}
     nothing=${() => {
       if (theirs) return 'First choose which values to keep.';
-      if (!next.name) return 'It needs a name.';
-      return base && original === JSON.stringify(next) ? 'Nothing was changed.' : '';
+      if (!next.name) return 'Enter a name first.';
+      return base && original === JSON.stringify(next) ? 'Nothing has changed.' : '';
     }}
     run=${({ reason }) => put(path`/v1/bindings/${next.name}`,
       { binding: next, expected_revision: base?.revision, reason })}
-    done=${() => `Binding ${next.name} is ${base ? 'saved' : 'created'}.`}
-    onError=${failed}
+    done=${() => `Binding ${next.name} ${base ? 'saved' : 'created'}.`}
+    onError=${onError}
     onClose=${onClose}
     onDone=${onDone}
   >
     ${theirs &&
     html`<div class="note" role="alert">
-      <p>${theirs.updated_by || 'Somebody'} saved this binding at ${when(theirs.updated_at)}, while you
-      edited it. It is now:</p>
-      <ul>${texts(theirs).map((t) => html`<li>${t}</li>`)}</ul>
+      <p>${theirs.updated_by || 'Somebody'} saved this binding at ${dateTime(theirs.updated_at)}, while you
+      were editing it. It is now:</p>
+      <ul>${describe(theirs).map((t) => html`<li>${t}</li>`)}</ul>
       <p class="row">
-        <button type="button" onClick=${() => begin(true)}>Keep my values</button>
-        <button type="button" onClick=${() => begin(false)}>Take these values</button>
+        <button type="button" onClick=${() => rebase(true)}>Keep my values</button>
+        <button type="button" onClick=${() => rebase(false)}>Use these values</button>
       </p>
     </div>`}
     <div class="form">
       ${!binding &&
       html`<${Text} label="Name" value=${draft.name} onInput=${(name) => change({ name })}
-        error=${rejected.error('binding.name')}
-        help="The principal: the author of changes, and the owner of permits." autofocus />`}
+        error=${fieldErrors.error('binding.name')}
+        help="The principal: the author of changes and the owner of permits." autofocus />`}
       <${Text} label="Subjects" area=${3} value=${draft.subjects} onInput=${(subjects) => change({ subjects })}
-        error=${rejected.error('binding.subjects')}
-        help="One on each line: cert:NAME, spiffe://DOMAIN/PATH or oidc:CLAIM=VALUE. None: only bearer tokens." />
+        error=${fieldErrors.error('binding.subjects')}
+        help="One per line: cert:NAME, spiffe://DOMAIN/PATH or oidc:CLAIM=VALUE. Empty: bearer tokens only." />
     </div>
     ${draft.grants.map(
       (g, i) => html`<${Grant} key=${i} number=${i + 1} value=${g} set=${setGrant(i)}
         remove=${() => change({ grants: draft.grants.filter((_, n) => n !== i) })}
-        error=${(field) => rejected.error(`binding.grants[${i}].${field}`)} />`,
+        error=${(field) => fieldErrors.error(`binding.grants[${i}].${field}`)} />`,
     )}
     <p><button type="button" onClick=${() =>
       change({ grants: [...draft.grants, grantDraft({ role: 'ROLE_VIEWER' })] })}>Add a grant</button></p>
@@ -169,14 +169,14 @@ export function RemoveBindingDialog({ binding: b, onClose, onDone }) {
   const tokens = b.tokens ?? [];
   return html`<${Review}
     title=${`Remove binding ${b.name}`}
-    verb="Remove it"
+    verb="Remove"
     kind="danger"
     role="ROLE_ADMIN"
     undoable=${false}
     preview=${async () => ({})}
     show=${() => html`
       ${subjects.length + tokens.length === 0 &&
-        html`<p>The binding has no subject and no token, so nobody loses access.</p>`}
+        html`<p>The binding has no subjects and no tokens, so nobody loses access.</p>`}
       ${subjects.length > 0 &&
       html`<p>These subjects lose all access:</p>
         <ul>${subjects.map((s) => html`<li><code>${s}</code></li>`)}</ul>`}
@@ -187,7 +187,7 @@ export function RemoveBindingDialog({ binding: b, onClose, onDone }) {
         </ul>`}
       <p>Streams of ${b.name} end within a second. Its permits last until they expire.</p>`}
     run=${({ reason }) => del(path`/v1/bindings/${b.name}`, { expected_revision: b.revision, reason })}
-    done=${() => `Binding ${b.name} is removed.`}
+    done=${() => `Binding ${b.name} removed.`}
     onError=${(error) => void (error.reason === 'STALE_VERSION' && onDone())}
     onClose=${onClose}
     onDone=${onDone}

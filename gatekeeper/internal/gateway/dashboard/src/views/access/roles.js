@@ -1,11 +1,11 @@
 // The roles, in the words of gkctl auth roles: [role, what it includes, what it allows].
 export const roles = [
   ['viewer', '–', 'see definitions, permits, queues, history, jobs and status'],
-  ['acquirer', 'viewer', 'acquire, keep and release permits, take over, verify, submit jobs and work on them'],
+  ['acquirer', 'viewer', 'acquire, hold and release permits, take over, verify, submit jobs and work on them'],
   ['verifier', '–', 'verify permits, for a guarded resource'],
   ['operator', 'viewer', 'pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo these'],
   ['editor', 'viewer', 'create, replace and delete definitions; undo that'],
-  ['admin', 'all', 'everything, also change members, settings, bindings and tokens; it has no scope'],
+  ['admin', 'all', 'everything, including members, settings, bindings and tokens; it has no scope'],
 ];
 
 export const roleOptions = roles.map(([name]) => [`ROLE_${name.toUpperCase()}`, name]);

@@ -1,41 +1,41 @@
 // Bearer tokens for a binding: creating and revoking them.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { now, path, post } from '../../lib/api.js';
-import { ms, when } from '../../lib/format.js';
+import { dateTime, ms } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
 import { Action, Dialog, Text } from '../../ui/controls.js';
 import { Failure } from '../../ui/feedback.js';
-import { EndFields, end, problem } from '../../ui/options.js';
+import { EndFields, problem, timeLimit } from '../../ui/options.js';
 import { Review } from '../../ui/review.js';
 
-const notKnown = { message: 'It is not known whether the token was created. If the list has a new one, revoke it.' };
+const unknownOutcome = { message: 'The token may or may not have been created. If the list shows a new one, revoke it.' };
 
 // expiry returns the {expires_at} of a request from the user's input, or {} if the token does not expire.
 function expiry(o) {
-  const { lasts, until } = end(o);
+  const { lasts, until } = timeLimit(o);
   if (lasts) return { expires_at: new Date(now() + ms(lasts)).toISOString() };
   return until ? { expires_at: until } : {};
 }
 
-// Secret shows a token. It exists only in this component.
-function Secret({ of, binding, onClose }) {
+// Secret shows a token, which is stored only in this component.
+function Secret({ created, binding, onClose }) {
   const field = useRef(null);
   const [copied, setCopied] = useState('');
   useEffect(() => field.current.querySelector('input').select(), []);
   const copy = async () => {
     field.current.querySelector('input').select();
     try {
-      await navigator.clipboard.writeText(of.secret);
+      await navigator.clipboard.writeText(created.secret);
       setCopied('Copied.');
     } catch {
-      setCopied('The browser does not allow it: copy the selected text with Ctrl-C.');
+      setCopied('The browser does not allow copying: press Ctrl-C to copy the selected text.');
     }
   };
-  const ends = of.token.expires_at ? `until ${when(of.token.expires_at)}` : 'until it is revoked';
+  const validity = created.token.expires_at ? `until ${dateTime(created.token.expires_at)}` : 'until it is revoked';
   return html`<div class="stack" ref=${field}>
-    <p class="note" role="alert">Copy the token now. It is shown only this once: the servers keep only a hash of it.</p>
-    <${Text} label="Token" value=${of.secret} onInput=${() => {}} readonly />
-    <p>A caller that presents it acts as ${binding}, ${ends}. Its id is <code>${of.token.id}</code>.</p>
+    <p class="note" role="alert">Copy the token now. It is shown only once: the servers keep only its hash.</p>
+    <${Text} label="Token" value=${created.secret} onInput=${() => {}} readonly />
+    <p>A caller that presents it acts as ${binding}, ${validity}. Its id is <code>${created.token.id}</code>.</p>
     <p class="row end">
       <span class="grow" role="status">${copied}</span>
       <button type="button" onClick=${copy}>Copy</button>
@@ -50,30 +50,30 @@ export function TokenDialog({ binding, onClose, onDone }) {
   const [created, setCreated] = useState(null);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
-  const wrong = problem(() => expiry(o));
+  const expiryError = problem(() => expiry(o));
   const submit = async (event) => {
     event.preventDefault();
-    if (busy || wrong) return;
+    if (busy || expiryError) return;
     setBusy(true);
     setError(null);
     try {
       setCreated(await post('/v1/tokens', { binding, reason, ...expiry(o) }));
       onDone();
     } catch (e) {
-      setError(e.offline ? notKnown : e);
+      setError(e.offline ? unknownOutcome : e);
       if (e.offline) onDone();
     }
     setBusy(false);
   };
   const rule = error?.fields?.find((f) => f.field === 'expires_at')?.rule;
-  return html`<${Dialog} title=${`${created ? 'Token' : 'Create a token'} for ${binding}`} onClose=${onClose} firm>
+  return html`<${Dialog} title=${`${created ? 'Token' : 'Create a token'} for ${binding}`} onClose=${onClose} persistent>
     ${created
-      ? html`<${Secret} of=${created} binding=${binding} onClose=${onClose} />`
+      ? html`<${Secret} created=${created} binding=${binding} onClose=${onClose} />`
       : html`<form onSubmit=${submit}>
           <p>A caller that presents the token may do everything that the binding grants.</p>
           <div class="form">
             <${EndFields} value=${o} set=${(v) => (set(v), setError(null))}
-              without="Empty: until it is revoked." error=${rule} />
+              emptyHelp="Empty: until it is revoked." error=${rule} />
           </div>
           <${Text} label="Reason" help="Why you are doing this. Shown in Activity." value=${reason}
             onInput=${setReason} maxlength="1024" />
@@ -81,7 +81,7 @@ export function TokenDialog({ binding, onClose, onDone }) {
           <p class="row end">
             <button type="button" onClick=${onClose}>Cancel</button>
             <${Action} role="ROLE_ADMIN" type="submit" kind="primary"
-              why=${wrong}>${busy ? 'Working …' : 'Create it'}<//>
+              why=${expiryError}>${busy ? 'Working …' : 'Create'}<//>
           </p>
         </form>`}
   <//>`;
@@ -90,16 +90,15 @@ export function TokenDialog({ binding, onClose, onDone }) {
 export function RevokeTokenDialog({ binding, token, onClose, onDone }) {
   return html`<${Review}
     title=${`Revoke token ${token.id}`}
-    verb="Revoke it"
+    verb="Revoke"
     kind="danger"
     role="ROLE_ADMIN"
     undoable=${false}
     preview=${async () => ({})}
-    show=${() => html`<p>Callers with this token of ${binding} are refused immediately, and its streams end within
-      a second. Permits last
-      until they expire.</p>`}
+    show=${() => html`<p>Callers that present this token of ${binding} are refused immediately, and their streams
+      end within a second. Permits last until they expire.</p>`}
     run=${({ reason }) => post(path`/v1/tokens/${token.id}:revoke`, { reason })}
-    done=${() => `Token ${token.id} is revoked.`}
+    done=${() => `Token ${token.id} revoked.`}
     onClose=${onClose}
     onDone=${onDone}
   />`;

@@ -1,4 +1,4 @@
-// Removing a member, with a preview of what is left.
+// The dialog that removes a member, with a preview of the remaining cluster.
 import { post } from '../../lib/api.js';
 import { plural } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
@@ -10,18 +10,18 @@ const removing = store(null);
 
 export const openRemoval = (member, onDone) => removing.set({ member, onDone });
 
-// Left shows the voters that a removal leaves, and how many of them the cluster needs.
-function Left({ of }) {
-  const voters = (of.members ?? []).filter((m) => m.voter).map((m) => m.id);
+// RemainingVoters shows the voters that remain after a removal, and how many of them the cluster needs.
+function RemainingVoters({ preview }) {
+  const voters = (preview.members ?? []).filter((m) => m.voter).map((m) => m.id);
   const majority = Math.floor(voters.length / 2) + 1;
   const spare = voters.length - majority;
-  const silent = of.silent ?? [];
+  const unresponsive = preview.silent ?? [];
   return html`
-    <p class="lead">${plural(voters.length, 'voter is', 'voters are')} left: ${voters.join(', ')}.</p>
+    <p class="lead">${plural(voters.length, 'voter remains', 'voters remain')}: ${voters.join(', ')}.</p>
     <p>The cluster needs ${majority} of ${voters.length === 1 ? 'it' : 'them'}:
-      ${spare ? ` it keeps working while ${plural(spare, 'voter is', 'voters are')} away.` : ' it stops when one is away.'}</p>
-    ${silent.length > 0 && html`<p class="note">${silent.join(', ')} ${silent.length === 1 ? 'does' : 'do'} not answer
-      now.</p>`}`;
+      ${spare ? ` it keeps working while ${plural(spare, 'voter is', 'voters are')} down.` : ' it stops working if one is down.'}</p>
+    ${unresponsive.length > 0 && html`<p class="note">${unresponsive.join(', ')} ${unresponsive.length === 1 ? 'is' : 'are'} not
+      responding.</p>`}`;
 }
 
 export function RemoveDialog() {
@@ -37,11 +37,10 @@ export function RemoveDialog() {
     journal=${false}
     preview=${(signal) => post('/v1/members:remove', { id, dry_run: true }, signal)}
     show=${(p) => html`<p>${id} leaves permanently: it stops, and its id can never be used again. A new server
-      needs a new id and an empty
-      data directory.${r.member.leader && ' It leads now, so another server takes over.'}</p><${Left} of=${p} />`}
+      needs a new id and an empty data directory.${r.member.leader && ' It is the leader, so another server takes over.'}</p><${RemainingVoters} preview=${p} />`}
     nothing=${(p) => (p.already_removed ? `${id} has already been removed.` : p.refusal ?? '')}
     run=${() => post('/v1/members:remove', { id })}
-    done=${(a) => `${id} is removed. ${plural(a.members?.length ?? 0, 'member is', 'members are')} left.`}
+    done=${(a) => `${id} removed. ${plural(a.members?.length ?? 0, 'member remains', 'members remain')}.`}
     onDone=${r.onDone}
     onClose=${() => removing.set(null)}
   />`;

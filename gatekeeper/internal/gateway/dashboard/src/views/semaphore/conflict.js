@@ -1,22 +1,22 @@
 // A definition edited by two people: for each field, the original value and both new ones.
 import { useState } from 'preact/hooks';
-import { when } from '../../lib/format.js';
+import { dateTime } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
 import { Tag } from '../../ui/glyph.js';
 import { Table } from '../../ui/table.js';
 
-// Conflict lets the user choose one of two values for each field that both edits changed. onMerged gets the texts of
-// the form.
-export function Conflict({ of, base, onMerged, onCancel }) {
-  const { theirs, conflicts, rows } = of;
+// Conflict lets the user choose one of two values for each field that both edits changed. onMerged receives the merged
+// form.
+export function Conflict({ conflict, base, onMerged, onCancel }) {
+  const { theirs, conflicts, rows } = conflict;
   const [chosen, setChosen] = useState({}); // by field: mine or theirs
-  const open = conflicts.filter((name) => !chosen[name]);
+  const unresolved = conflicts.filter((name) => !chosen[name]);
   const finish = () => {
-    const merged = { ...of.merged };
+    const merged = { ...conflict.merged };
     for (const row of rows) if (chosen[row.field.name]) merged[row.field.name] = row[chosen[row.field.name]];
     onMerged(merged);
   };
-  const keep = (row) => {
+  const keepCell = (row) => {
     const name = row.field.name;
     if (!conflicts.includes(name)) {
       if (row.mine === row.theirs) return html`<${Tag}>the same<//>`;
@@ -31,27 +31,27 @@ export function Conflict({ of, base, onMerged, onCancel }) {
       keep</legend>${radio('mine', 'yours')}${radio('theirs', 'theirs')}</fieldset>`;
   };
   return html`<section class="panel conflict" aria-label="Conflict">
-    <h2>Somebody else was faster</h2>
+    <h2>Somebody else saved first</h2>
     <p role="alert">${theirs.updated_by || 'Somebody'} saved
-    version ${theirs.version} at ${when(theirs.updated_at)}${theirs.reason && ` (${theirs.reason})`}. You began
-      with version ${base?.version ?? '–'}. Nothing of yours is saved yet, and nothing is lost.</p>
+    version ${theirs.version} at ${dateTime(theirs.updated_at)}${theirs.reason && ` (${theirs.reason})`}. You started
+      from version ${base?.version ?? '–'}. Your changes have not been saved yet, and nothing is lost.</p>
     <${Table}
       caption="Fields that differ"
       rows=${rows}
       rowKey=${(r) => r.field.name}
       columns=${[
         ['Field', (r) => r.field.label],
-        ['When you began', (r) => html`<code>${r.base || '(none)'}</code>`],
+        ['Original', (r) => html`<code>${r.base || '(none)'}</code>`],
         ['Yours', (r) => (r.mine === r.base ? html`<span class="faint">unchanged</span>` : html`<ins>${r.mine || '(none)'}</ins>`)],
         ['Theirs', (r) => (r.theirs === r.base ? html`<span class="faint">unchanged</span>` : html`<ins class="theirs">${r.theirs || '(none)'}</ins>`)],
-        ['Keep', keep],
+        ['Keep', keepCell],
       ]}
     />
     <p class="row end">
-      <span class="grow" role="status">${open.length ? `Choose for ${open.length === 1 ? '1 field' : `${open.length} fields`} that you both changed.` : 'Everything is decided.'}</span>
+      <span class="grow" role="status">${unresolved.length ? `Choose a value for ${unresolved.length === 1 ? '1 field' : `${unresolved.length} fields`} that you both changed.` : 'All conflicts are resolved.'}</span>
       <button type="button" onClick=${onCancel}>Back to the form</button>
-      <button type="button" class="primary" aria-disabled=${open.length ? 'true' : undefined}
-        onClick=${() => open.length || finish()}>Review the result …</button>
+      <button type="button" class="primary" aria-disabled=${unresolved.length ? 'true' : undefined}
+        onClick=${() => unresolved.length || finish()}>Review the result …</button>
     </p>
   </section>`;
 }

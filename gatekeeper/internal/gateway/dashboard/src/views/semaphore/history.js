@@ -6,7 +6,7 @@ import { useQuery } from '../../lib/router.js';
 import { useData } from '../../lib/use.js';
 import { Check } from '../../ui/controls.js';
 import { Entries } from '../../ui/entries.js';
-import { Empty, Read } from '../../ui/feedback.js';
+import { Empty, Loaded } from '../../ui/feedback.js';
 
 export function History({ name, events, onChange }) {
   const [params, change] = useQuery();
@@ -19,7 +19,7 @@ export function History({ name, events, onChange }) {
       <${Check} label="Show ended permits" checked=${permits}
         onChange=${(on) => change({ permits: on ? '1' : '' })} />
     </div>
-    <${Read} of=${history} what="Reading the journal">
+    <${Loaded} source=${history} what="Loading the journal">
       ${(data) => html`
         ${data.entries?.length ? html`<${Entries} entries=${data.entries} semaphore=${name}
           onChange=${onChange} />` : html`<${Empty} title="No changes are recorded." />`}

@@ -1,18 +1,18 @@
 // The holders, waiters and denied callers of a semaphore, and its past holders.
 import { useState } from 'preact/hooks';
 import { get, path, post } from '../../lib/api.js';
-import { count, ms, seconds, when } from '../../lib/format.js';
+import { count, dateTime, ms, seconds } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
 import { byline } from '../../lib/session.js';
 import { useData } from '../../lib/use.js';
-import { firing, permitState, permitTone, who, word } from '../../lib/words.js';
+import { enumText, firingName, permitState, permitTone, who } from '../../lib/words.js';
 import { Action, Check, Dialog, Text } from '../../ui/controls.js';
-import { Empty, Failure, Read, notify } from '../../ui/feedback.js';
+import { Empty, Failure, Loaded, notify } from '../../ui/feedback.js';
 import { problem } from '../../ui/options.js';
 import { Deadline, Since, Table } from '../../ui/table.js';
 import { Timeline } from './timeline.js';
 
-// RevokeDialog stops a holder.
+// RevokeDialog revokes a permit.
 function RevokeDialog({ permit, onClose, onDone }) {
   const [o, set] = useState({ reason: '', drain: '', unsafe: false });
   const [error, setError] = useState(null);
@@ -26,7 +26,7 @@ function RevokeDialog({ permit, onClose, onDone }) {
       if (o.drain.trim()) body.drain = seconds(o.drain);
       if (o.unsafe) body.unsafe_now = true;
       await post(path`/v1/permits/${permit.token}:revoke`, body);
-      notify(`The permit of ${who(permit.identity)} is revoked.`);
+      notify(`The permit of ${who(permit.identity)} was revoked.`);
       onDone();
       onClose();
     } catch (e) {
@@ -36,13 +36,13 @@ function RevokeDialog({ permit, onClose, onDone }) {
   };
   return html`<${Dialog} title="Revoke a permit" onClose=${onClose}>
     <form onSubmit=${submit}>
-      <p>${who(permit.identity)} must stop. Its refreshes will be refused, and its slot is free when it releases or when
-      its permit expires.</p>
+      <p>${who(permit.identity)} must stop. Its refreshes will be refused, and its slot is freed when it releases its
+      permit or the permit expires.</p>
       <${Text} label="Reason" value=${o.reason} onInput=${(reason) => set({ ...o, reason })} maxlength="1024" />
       <${Text} label="Drain" placeholder="2m" value=${o.drain} onInput=${(drain) => set({ ...o, drain })}
-        error=${problem(() => seconds(o.drain))} help="How long it may continue. Empty: it must stop now." />
+        error=${problem(() => seconds(o.drain))} help="How long it may keep running. Empty: it must stop now." />
       <${Check} label="Free the slot immediately" checked=${o.unsafe} onChange=${(unsafe) => set({ ...o, unsafe })}
-        help="Unsafe: the holder may still be running, and then two run at the same time. Only a fencing token protects what they write." />
+        help="Unsafe: if the holder is still running, it runs at the same time as the next one, and only fencing tokens protect what they write." />
       <${Failure} error=${error} />
       <p class="row end">
         <button type="button" onClick=${onClose}>Cancel</button>
@@ -91,10 +91,10 @@ function Holders({ permits, onChange }) {
         ['Holder', (p) => html`${who(p.identity)}${p.identity?.holder_id && html`<div class="sub">${p.identity.holder_id}</div>`}`, 'name'],
         ['State', (p) => html`<span class="tone-${permitTone(p)}">${permitState(p)}</span>`],
         ['Since', (p) => html`<${Since} at=${p.granted_at} />`, 'num'],
-        ['Time left', (p) => html`<${Deadline} at=${p.deadline} of=${ms(p.duration)} />`, 'num'],
+        ['Time left', (p) => html`<${Deadline} at=${p.deadline} duration=${ms(p.duration)} />`, 'num'],
         ['Weight', (p) => count(p.weight), 'num'],
         ['Token', (p) => p.token, 'num'],
-        ['For', (p) => [firing(p.firing), metadata(p.metadata)].filter(Boolean).join('; ') || '–'],
+        ['Details', (p) => [firingName(p.firing), metadata(p.metadata)].filter(Boolean).join('; ') || '–'],
         ['', (p) =>
           p.state === 'PERMIT_STATE_HELD'
             ? html`<${Action} role="ROLE_OPERATOR" semaphore=${p.semaphore}
@@ -121,7 +121,7 @@ function Waiters({ data }) {
       rowKey=${(w) => `${w.request_id}/${w.place}`}
       empty=${html`<${Empty} title="Nobody is waiting." />`}
       columns=${[
-        ['Place', (w) => w.place || 'idle worker', 'num'],
+        ['Position', (w) => w.place || 'idle worker', 'num'],
         ['Waiter', (w) => who(w.identity), 'name'],
         ['Weight', (w) => count(w.weight), 'num'],
         ['Waiting for', (w) => html`<${Since} at=${since(w)} />`, 'num'],
@@ -134,7 +134,7 @@ function Waiters({ data }) {
   </section>`;
 }
 
-const explain = (d) =>
+const explainLink = (d) =>
   `?${new URLSearchParams({ tab: 'explain', group: d.identity?.group ?? '', acquirer: d.identity?.acquirer ?? '' })}`;
 
 function DeniedTable({ rows, caption }) {
@@ -145,11 +145,11 @@ function DeniedTable({ rows, caption }) {
     columns=${[
       ['Caller', (d) => who(d.identity), 'name'],
       ['Why', (d) => html`${d.message}
-        <div class="under">${word(d.reason, 'REASON_')}${d.let_in &&
+        <div class="second-line">${enumText(d.reason, 'REASON_')}${d.let_in &&
           `; ${who(d.let_in)} got a permit, so this may be a standby`}${d.cured && '; no longer denied for this reason'}${d.semaphore &&
-            html`. <a class="whole" href=${explain(d)}>Explain</a>`}</div>`],
+            html`. <a class="nowrap" href=${explainLink(d)}>Explain</a>`}</div>`],
       ['Times', (d) => count(d.count), 'num'],
-      ['Last', (d) => html`<span title=${when(d.last)}><${Since} at=${d.last} /> ago</span>`, 'num'],
+      ['Last', (d) => html`<span title=${dateTime(d.last)}><${Since} at=${d.last} /> ago</span>`, 'num'],
     ]}
   />`;
 }
@@ -159,28 +159,28 @@ function Denied({ name, events }) {
     ['denied', name, events], { every: 10_000, keep: true });
   return html`<section class="panel">
     <h2>Denied</h2>
-    <${Read} of=${denied} what="Reading who was denied">
+    <${Loaded} source=${denied} what="Loading the denied callers">
       ${(data) => html`
         ${data.callers?.length
           ? html`<${DeniedTable} rows=${data.callers} caption="Callers that were denied" />`
-          : html`<${Empty} title="Nobody is denied.">Callers appear here when waiting will not
-            help them${data.since ? `. Recorded since ${when(data.since)}` : ''}.<//>`}
+          : html`<${Empty} title="Nobody is denied.">Callers appear here when waiting would not
+            help them${data.since ? `. Recorded since ${dateTime(data.since)}` : ''}.<//>`}
         ${data.misspelled?.length > 0 &&
         html`<h3>Possible typos of this name</h3>
           <ul>${data.misspelled.map((d) =>
-            html`<li>${who(d.identity)} asks for <code>${d.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
+            html`<li>${who(d.identity)} asked for <code>${d.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
     <//>
   </section>`;
 }
 
-export function Now({ name, of }) {
+export function Now({ name, semaphore }) {
   return html`<div class="stack">
-    <${Read} of=${of.holders}
-      what="Reading who holds it">${(permits) => html`<${Holders} permits=${permits} onChange=${of.read} />`}<//>
-    <${Timeline} name=${name} permits=${of.holders.data ?? []} events=${of.events} />
+    <${Loaded} source=${semaphore.holders}
+      what="Loading the holders">${(permits) => html`<${Holders} permits=${permits} onChange=${semaphore.reload} />`}<//>
+    <${Timeline} name=${name} permits=${semaphore.holders.data ?? []} events=${semaphore.events} />
     <div class="panels">
-      <${Read} of=${of.waiters} what="Reading the queue">${(data) => html`<${Waiters} data=${data} />`}<//>
-      <${Denied} name=${name} events=${of.events} />
+      <${Loaded} source=${semaphore.waiters} what="Loading the queue">${(data) => html`<${Waiters} data=${data} />`}<//>
+      <${Denied} name=${name} events=${semaphore.events} />
     </div>
   </div>`;
 }

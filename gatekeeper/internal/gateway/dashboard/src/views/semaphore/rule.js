@@ -2,19 +2,19 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { get, path, post } from '../../lib/api.js';
 import { fromDraft, merge, toDraft } from '../../lib/draft.js';
-import { when } from '../../lib/format.js';
+import { dateTime } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
 import { useQuery } from '../../lib/router.js';
 import { fields, fieldText } from '../../lib/words.js';
 import { Action, Check, Select, Text } from '../../ui/controls.js';
 import { notify } from '../../ui/feedback.js';
-import { DrainField, EndFields, drain, end } from '../../ui/options.js';
+import { DrainField, EndFields, drain, timeLimit } from '../../ui/options.js';
 import { Review } from '../../ui/review.js';
 import { Facts } from '../../ui/table.js';
 import { Conflict } from './conflict.js';
 import { PatternTest } from './patterns.js';
 
-const fresh = { group_pattern: '.*', acquirer_pattern: '.*', permits: 1, duration: '60s' };
+const defaults = { group_pattern: '.*', acquirer_pattern: '.*', permits: 1, duration: '60s' };
 
 export function Rule({ name, record, onSaved }) {
   const [params, change] = useQuery();
@@ -27,10 +27,10 @@ export function Rule({ name, record, onSaved }) {
       <${Action} role="ROLE_EDITOR" semaphore=${name} kind="primary"
         onClick=${() => change({ edit: '1' }, { replace: false })}>Edit<//>
     </div>
-    <${Facts} of=${fields.map((f) =>
+    <${Facts} facts=${fields.map((f) =>
       [f.label, fieldText(f, d) &&
         (f.kind === 'pattern' ? html`<code>${fieldText(f, d)}</code>` : fieldText(f, d))])} />
-    <p class="faint">Version ${record.version}, ${when(record.updated_at)}${record.updated_by &&
+    <p class="faint">Version ${record.version}, ${dateTime(record.updated_at)}${record.updated_by &&
       `, by ${record.updated_by}`}${record.reason && `: ${record.reason}`}</p>
   </section>`;
 }
@@ -38,26 +38,26 @@ export function Rule({ name, record, onSaved }) {
 const advanced = ['firing_on_loss', 'firing_retention', 'firing_limit', 'firing_max_ahead', 'max_attempts',
   'misfire', 'misfire_window'];
 
-// Edit keeps the record with which it started, because an edit names the version on which it is based.
+// Edit keeps the record that it started from, because an edit specifies the version that it is based on.
 function Edit({ name, record, onSaved, onDone }) {
   const [base, setBase] = useState(record);
-  const [draft, setDraft] = useState(() => toDraft(record?.definition ?? fresh));
+  const [draft, setDraft] = useState(() => toDraft(record?.definition ?? defaults));
   const [options, setOptions] = useState({});
   const [reviewing, setReviewing] = useState(false);
   const [conflict, setConflict] = useState(null);
   const [rejected, setRejected] = useState({});
-  const original = useMemo(() => toDraft(base?.definition ?? fresh), [base]);
+  const original = useMemo(() => toDraft(base?.definition ?? defaults), [base]);
   const { definition, errors } = fromDraft(draft, base?.definition ?? { name });
   const changed = !base || fields.some((f) => draft[f.name] !== original[f.name]);
-  const broken = Object.keys(errors).length > 0;
+  const invalid = Object.keys(errors).length > 0;
   const newer = record && base && record.version !== base.version ? record : null;
 
-  // Leaving the page would lose the input, so the browser asks first.
+  // Leaving the page would lose the input, so the browser asks for confirmation.
   useEffect(() => {
     if (!changed || !base) return;
-    const ask = (e) => e.preventDefault();
-    addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
+    const confirmLeave = (e) => e.preventDefault();
+    addEventListener('beforeunload', confirmLeave);
+    return () => removeEventListener('beforeunload', confirmLeave);
   }, [changed]);
 
   const set = (field) => (value) => {
@@ -65,16 +65,16 @@ function Edit({ name, record, onSaved, onDone }) {
     setRejected((r) => ({ ...r, [field]: undefined }));
   };
   const edit = base ? { replace: definition, expected_version: base.version } : { create: { ...definition, name } };
-  const request = () => ({ edits: [edit], ...drain(options.drain), ...(base ? end(options) : {}) });
+  const request = () => ({ edits: [edit], ...drain(options.drain), ...(base ? timeLimit(options) : {}) });
   const compare = (theirs) => setConflict({ theirs, ...merge(original, draft, toDraft(theirs.definition)) });
-  const failed = (error) => {
+  const onError = (error) => {
     if (error.reason === 'STALE_VERSION') {
       get(path`/v1/definitions/${name}`).then((a) => compare(a.record), (e) => notify(e.message, { tone: 'deny' }));
       return true;
     }
-    const named = error.fields?.filter((f) => fields.some((x) => f.field.endsWith(x.name))) ?? [];
-    if (named.length === 0) return false;
-    setRejected(Object.fromEntries(named.map((f) => [fields.find((x) => f.field.endsWith(x.name)).name, f.rule])));
+    const inForm = error.fields?.filter((f) => fields.some((x) => f.field.endsWith(x.name))) ?? [];
+    if (inForm.length === 0) return false;
+    setRejected(Object.fromEntries(inForm.map((f) => [fields.find((x) => f.field.endsWith(x.name)).name, f.rule])));
     return true;
   };
 
@@ -93,12 +93,12 @@ function Edit({ name, record, onSaved, onDone }) {
   };
   const submit = (event) => {
     event.preventDefault();
-    if (!broken && changed) setReviewing(true);
+    if (!invalid && changed) setReviewing(true);
   };
 
   if (conflict) {
     return html`<${Conflict}
-      of=${conflict}
+      conflict=${conflict}
       base=${base}
       onCancel=${() => setConflict(null)}
       onMerged=${(merged) => {
@@ -112,7 +112,7 @@ function Edit({ name, record, onSaved, onDone }) {
   return html`<section class="panel">
     <div class="title"><h2>${base ? 'Edit the rule' : 'Create this semaphore'}</h2></div>
     ${newer && html`<p class="note" role="alert">${newer.updated_by || 'Somebody'} saved another version
-      at ${when(newer.updated_at)}, while you were editing.
+      at ${dateTime(newer.updated_at)}, while you were editing.
       <button type="button" onClick=${() => compare(newer)}>Compare and merge</button></p>`}
     <form onSubmit=${submit}>
       <div class="form">
@@ -131,7 +131,7 @@ function Edit({ name, record, onSaved, onDone }) {
         ${changed && html`<span class="grow faint">Nothing has been saved yet.</span>`}
         ${base && html`<button type="button" onClick=${onDone}>${changed ? 'Discard' : 'Back'}</button>`}
         <${Action} role="ROLE_EDITOR" semaphore=${name} type="submit" kind="primary"
-          why=${broken ? 'Correct the marked fields first.' : !changed ? 'There is nothing to save.' : ''}>Review and save …<//>
+          why=${invalid ? 'Correct the marked fields first.' : !changed ? 'There is nothing to save.' : ''}>Review and save …<//>
       </p>
     </form>
     ${reviewing &&
@@ -144,7 +144,7 @@ function Edit({ name, record, onSaved, onDone }) {
       preview=${async (signal) => post('/v1/preview', { edits: request() }, signal)}
       run=${async (common) => post('/v1/definitions:edit', { ...request(), ...common })}
       done=${(a) => `${name} ${base ? 'saved' : 'created'} (change ${a.revision}).`}
-      onError=${failed}
+      onError=${onError}
       onClose=${() => setReviewing(false)}
       onDone=${() => {
         onSaved();
@@ -154,7 +154,7 @@ function Edit({ name, record, onSaved, onDone }) {
     >
       ${base && html`<details><summary>Time limit and drain</summary>
         <div class="form"><${EndFields} value=${options} set=${setOptions}
-          without="After that the old values come back. Empty: no limit." />
+          emptyHelp="After that, the old values are restored. Empty: no limit." />
             <${DrainField} value=${options} set=${setOptions} /></div>
       </details>`}
     <//>`}

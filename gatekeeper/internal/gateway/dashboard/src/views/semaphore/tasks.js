@@ -2,7 +2,7 @@
 import { get } from '../../lib/api.js';
 import { html } from '../../lib/html.js';
 import { useData } from '../../lib/use.js';
-import { Empty, Read } from '../../ui/feedback.js';
+import { Empty, Loaded } from '../../ui/feedback.js';
 import { JobTable, WorkerTable } from '../jobs.js';
 
 export function Tasks({ name, events }) {
@@ -12,12 +12,12 @@ export function Tasks({ name, events }) {
     { every: 5_000, keep: true });
   return html`<div class="stack">
     <section class="panel"><h2>Jobs</h2>
-      <${Read} of=${jobs} what="Reading the jobs">
-        ${(data) => (data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="It has no jobs.">Submit one with gkctl job submit.<//>`)}
+      <${Loaded} source=${jobs} what="Loading the jobs">
+        ${(data) => (data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="There are no jobs.">Submit one with gkctl job submit.<//>`)}
       <//>
     </section>
     <section class="panel"><h2>Workers</h2>
-      <${Read} of=${workers} what="Reading the workers">${(data) => html`<${WorkerTable} data=${data} />`}<//>
+      <${Loaded} source=${workers} what="Loading the workers">${(data) => html`<${WorkerTable} data=${data} />`}<//>
     </section>
   </div>`;
 }

@@ -27,17 +27,17 @@ type Role int32
 
 const (
 	Role_ROLE_UNSPECIFIED Role = 0
-	// Reads definitions, permits, queues, history, jobs and status.
+	// Can view definitions, permits, queues, history, jobs and status.
 	Role_ROLE_VIEWER Role = 1
-	// Views, acquires, keeps and releases permits, takes over, submits jobs and works on them.
+	// Can view; acquire, refresh and release permits; take over permits; submit jobs and work on them.
 	Role_ROLE_ACQUIRER Role = 2
-	// Verifies tokens and has no other permission.
+	// Can verify tokens, and nothing else.
 	Role_ROLE_VERIFIER Role = 3
-	// Views, pauses, moves, cordons, revokes, clears, and cancels, retries and deletes jobs.
+	// Can view; pause, move, cordon, revoke and clear; cancel, retry and delete jobs.
 	Role_ROLE_OPERATOR Role = 4
-	// Views, and creates, replaces and deletes definitions.
+	// Can view, and create, replace and delete definitions.
 	Role_ROLE_EDITOR Role = 5
-	// Has all permissions, including those on members, settings and bindings.
+	// Can do everything, including changes to members, settings and bindings.
 	Role_ROLE_ADMIN Role = 6
 )
 
@@ -90,17 +90,17 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_auth_proto_rawDescGZIP(), []int{0}
 }
 
-// AccessGrant grants a role within a scope. An empty field does not limit the scope. A call must be within all fields
-// that are not empty.
+// AccessGrant grants a role within a scope. An empty field does not limit the scope. A call must match all non-empty
+// fields.
 type AccessGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Role  Role                   `protobuf:"varint,1,opt,name=role,proto3,enum=gatekeeper.v1.Role" json:"role,omitempty"`
-	// Globs of semaphore names, and a label selector for their definitions.
+	// Globs for semaphore names, and a label selector for their definitions.
 	Semaphores []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
 	Labels     string   `protobuf:"bytes,3,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Patterns. To acquire, an identity must match both; to revoke or clear a permit, the permit's identity must match
-	// both. To set a cordon, and to edit or pause a definition, its pattern must be plain text that matches, or the same
-	// pattern.
+	// Patterns. To acquire, an identity must match both. To revoke or clear a permit, the permit's identity must match
+	// both. To set a cordon, or to edit or pause a definition, the pattern in the cordon or definition must be either
+	// plain text that matches or the same pattern.
 	Group         string `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer      string `protobuf:"bytes,5,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -172,12 +172,13 @@ func (x *AccessGrant) GetAcquirer() string {
 	return ""
 }
 
-// Binding assigns grants to the subjects of credentials. Its name is their principal.
+// Binding assigns grants to subjects, which credentials prove. Its name is the principal of callers with such a
+// credential.
 type Binding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// One of cert:NAME, where NAME is a common name, DNS name or e-mail address in a client certificate; a SPIFFE ID,
-	// spiffe://DOMAIN/PATH; or a claim of a JWT, oidc:CLAIM=VALUE. A subject belongs to one binding only.
+	// Each is one of cert:NAME, where NAME is a common name, DNS name or e-mail address in a client certificate;
+	// spiffe://DOMAIN/PATH, a SPIFFE ID; or oidc:CLAIM=VALUE, a claim in a JWT. A subject can be in only one binding.
 	Subjects []string       `protobuf:"bytes,2,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	Grants   []*AccessGrant `protobuf:"bytes,3,rep,name=grants,proto3" json:"grants,omitempty"`
 	// Bearer tokens; only set in responses.
@@ -281,7 +282,7 @@ func (x *Binding) GetReason() string {
 type AccessToken struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// When the token expires; absent if never.
+	// When the token expires; absent if it never does.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	CreatedBy     string                 `protobuf:"bytes,3,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -385,16 +386,16 @@ func (*WhoAmIRequest) Descriptor() ([]byte, []int) {
 
 type WhoAmIResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// False if callers are not authenticated. Every caller then has all permissions.
+	// False if the server does not authenticate callers. Every caller then has all permissions.
 	Authenticated bool `protobuf:"varint,1,opt,name=authenticated,proto3" json:"authenticated,omitempty"`
 	// The name of the binding.
 	Principal string `protobuf:"bytes,2,opt,name=principal,proto3" json:"principal,omitempty"`
-	// The caller's credential: a subject, or token:ID. A JWT is named by its sub claim.
+	// The caller's credential: a subject, or token:ID. A JWT is identified by its sub claim.
 	Credential string         `protobuf:"bytes,3,opt,name=credential,proto3" json:"credential,omitempty"`
 	Grants     []*AccessGrant `protobuf:"bytes,4,rep,name=grants,proto3" json:"grants,omitempty"`
 	// The acquirer names to which the certificate restricts the caller; empty if any name is allowed.
 	Acquirers []string `protobuf:"bytes,5,rep,name=acquirers,proto3" json:"acquirers,omitempty"`
-	// The subjects that the credential proves, which bindings can name; empty for a bearer token.
+	// The subjects that the credential proves, for use in bindings; empty for a bearer token.
 	Subjects      []string `protobuf:"bytes,6,rep,name=subjects,proto3" json:"subjects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -475,9 +476,9 @@ func (x *WhoAmIResponse) GetSubjects() []string {
 type CanIRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Role  Role                   `protobuf:"varint,1,opt,name=role,proto3,enum=gatekeeper.v1.Role" json:"role,omitempty"`
-	// The semaphore; empty means any.
+	// The semaphore; if empty, any semaphore.
 	Semaphore string `protobuf:"bytes,2,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// The identity; both empty means any.
+	// The identity; if both are empty, any identity.
 	Group         string `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer      string `protobuf:"bytes,4,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -545,7 +546,7 @@ func (x *CanIRequest) GetAcquirer() string {
 type CanIResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Allowed bool                   `protobuf:"varint,1,opt,name=allowed,proto3" json:"allowed,omitempty"`
-	// Why the caller is not allowed, for people to read.
+	// A human-readable reason why the caller is not allowed.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -686,7 +687,7 @@ func (x *ListBindingsResponse) GetRevision() uint64 {
 type SetBindingRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Binding *Binding               `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
-	// The revision that the caller has seen; 0 if no binding of that name may exist.
+	// The binding's revision as last read by the caller; 0 if no binding with this name may exist.
 	ExpectedRevision uint64 `protobuf:"varint,2,opt,name=expected_revision,json=expectedRevision,proto3" json:"expected_revision,omitempty"`
 	Reason           string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -895,7 +896,7 @@ func (x *RemoveBindingResponse) GetRevision() uint64 {
 type CreateTokenRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Binding string                 `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
-	// When the token expires; absent if never.
+	// When the token expires; absent if it never does.
 	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -955,7 +956,7 @@ func (x *CreateTokenRequest) GetReason() string {
 
 type CreateTokenResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The secret, which a caller sends as "authorization: Bearer SECRET".
+	// The secret, which callers send as "authorization: Bearer SECRET".
 	Secret        string       `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"`
 	Token         *AccessToken `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1105,9 +1106,9 @@ func (x *RevokeTokenResponse) GetRevision() uint64 {
 type BindAdministratorRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Subject string                 `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The binding that gets the subject, unless another binding already has it.
+	// The binding to add the subject to, unless another binding already has it.
 	Binding string `protobuf:"bytes,2,opt,name=binding,proto3" json:"binding,omitempty"`
-	// The owner of the data directory, under the name the owner gave, and the reason.
+	// The owner of the data directory, by the name that the owner gave, and the reason.
 	Author        string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1174,7 +1175,7 @@ func (x *BindAdministratorRequest) GetReason() string {
 
 type BindAdministratorResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The binding that has the subject and administers the cluster.
+	// The binding that contains the subject and administers the cluster.
 	Binding       *Binding `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

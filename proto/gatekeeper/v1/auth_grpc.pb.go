@@ -35,24 +35,24 @@ const (
 //
 // AuthService shows and changes permissions. All methods except WhoAmI and CanI require the role admin.
 type AuthServiceClient interface {
-	// WhoAmI returns the principal of the caller's credential, and its grants.
+	// WhoAmI returns the principal of the caller's credential and its grants.
 	WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*WhoAmIResponse, error)
 	// CanI reports whether the caller is allowed to do something and, if not, why.
 	CanI(ctx context.Context, in *CanIRequest, opts ...grpc.CallOption) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(ctx context.Context, in *ListBindingsRequest, opts ...grpc.CallOption) (*ListBindingsResponse, error)
-	// SetBinding adds or replaces a binding. Its tokens are kept. It fails with ABORTED (STALE_VERSION) if the binding
-	// is not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects,
-	// and with FAILED_PRECONDITION (LAST_ADMIN) if the cluster would be left without an administrator.
+	// SetBinding adds or replaces a binding. Its tokens are kept. It fails with ABORTED (STALE_VERSION) if the binding is
+	// not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects, and
+	// with FAILED_PRECONDITION (LAST_ADMIN) if the cluster would be left without an administrator.
 	SetBinding(ctx context.Context, in *SetBindingRequest, opts ...grpc.CallOption) (*SetBindingResponse, error)
-	// RemoveBinding removes a binding with its tokens. Permits of its principal stay live until they expire.
+	// RemoveBinding removes a binding and its tokens. Permits held by its principal stay live until they expire.
 	RemoveBinding(ctx context.Context, in *RemoveBindingRequest, opts ...grpc.CallOption) (*RemoveBindingResponse, error)
-	// CreateToken creates a bearer token for a binding. The secret is only in this response; it is not stored.
+	// CreateToken creates a bearer token for a binding. The secret is returned only in this response and is not stored.
 	CreateToken(ctx context.Context, in *CreateTokenRequest, opts ...grpc.CallOption) (*CreateTokenResponse, error)
-	// RevokeToken revokes a bearer token. Streams that were opened with it end within a second.
+	// RevokeToken revokes a bearer token. Streams opened with it end within a second.
 	RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error)
 	// BindAdministrator makes a subject an administrator on behalf of the owner of a member's data directory. Only
-	// members call it, to process the request that gatekeeperd bind-admin has left in their data directory.
+	// members call it, to process the request that gatekeeperd bind-admin left in their data directory.
 	BindAdministrator(ctx context.Context, in *BindAdministratorRequest, opts ...grpc.CallOption) (*BindAdministratorResponse, error)
 }
 
@@ -150,24 +150,24 @@ func (c *authServiceClient) BindAdministrator(ctx context.Context, in *BindAdmin
 //
 // AuthService shows and changes permissions. All methods except WhoAmI and CanI require the role admin.
 type AuthServiceServer interface {
-	// WhoAmI returns the principal of the caller's credential, and its grants.
+	// WhoAmI returns the principal of the caller's credential and its grants.
 	WhoAmI(context.Context, *WhoAmIRequest) (*WhoAmIResponse, error)
 	// CanI reports whether the caller is allowed to do something and, if not, why.
 	CanI(context.Context, *CanIRequest) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(context.Context, *ListBindingsRequest) (*ListBindingsResponse, error)
-	// SetBinding adds or replaces a binding. Its tokens are kept. It fails with ABORTED (STALE_VERSION) if the binding
-	// is not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects,
-	// and with FAILED_PRECONDITION (LAST_ADMIN) if the cluster would be left without an administrator.
+	// SetBinding adds or replaces a binding. Its tokens are kept. It fails with ABORTED (STALE_VERSION) if the binding is
+	// not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects, and
+	// with FAILED_PRECONDITION (LAST_ADMIN) if the cluster would be left without an administrator.
 	SetBinding(context.Context, *SetBindingRequest) (*SetBindingResponse, error)
-	// RemoveBinding removes a binding with its tokens. Permits of its principal stay live until they expire.
+	// RemoveBinding removes a binding and its tokens. Permits held by its principal stay live until they expire.
 	RemoveBinding(context.Context, *RemoveBindingRequest) (*RemoveBindingResponse, error)
-	// CreateToken creates a bearer token for a binding. The secret is only in this response; it is not stored.
+	// CreateToken creates a bearer token for a binding. The secret is returned only in this response and is not stored.
 	CreateToken(context.Context, *CreateTokenRequest) (*CreateTokenResponse, error)
-	// RevokeToken revokes a bearer token. Streams that were opened with it end within a second.
+	// RevokeToken revokes a bearer token. Streams opened with it end within a second.
 	RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error)
 	// BindAdministrator makes a subject an administrator on behalf of the owner of a member's data directory. Only
-	// members call it, to process the request that gatekeeperd bind-admin has left in their data directory.
+	// members call it, to process the request that gatekeeperd bind-admin left in their data directory.
 	BindAdministrator(context.Context, *BindAdministratorRequest) (*BindAdministratorResponse, error)
 	mustEmbedUnimplementedAuthServiceServer()
 }

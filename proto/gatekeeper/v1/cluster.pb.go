@@ -130,32 +130,32 @@ func (CertificatePort) EnumDescriptor() ([]byte, []int) {
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The maximum duration, min_hold and loss_delay of a definition; initially 1h. Definitions that exceed it keep their
-	// values until they are edited. Raising this limit permanently extends the time for which a recovered cluster grants
-	// nothing.
+	// values until they are edited. Raising this limit permanently extends the time for which the cluster grants nothing
+	// after a recovery.
 	MaxDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
-	// How many edits the journal keeps for each semaphore (initially 100) and in total (initially 100 000). The same
-	// limits apply to entries about permits that ended.
+	// How many edits the journal keeps for each semaphore (initially 100) and in total (initially 100,000). The same
+	// limits apply to entries about ended permits.
 	JournalPerSemaphore *uint32 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3,oneof" json:"journal_per_semaphore,omitempty"`
 	JournalTotal        *uint32 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3,oneof" json:"journal_total,omitempty"`
 	// How long the journal keeps an entry; initially 366 days.
 	JournalLifetime *durationpb.Duration `protobuf:"bytes,4,opt,name=journal_lifetime,json=journalLifetime,proto3" json:"journal_lifetime,omitempty"`
-	// How many deleted definitions keep their version, so that a new definition of the same name continues it; initially
-	// 100 000.
+	// The number of deleted definitions whose version is remembered, so that a new definition with the same name
+	// continues from it; initially 100,000.
 	RememberedDeletions *uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3,oneof" json:"remembered_deletions,omitempty"`
-	// The minimum time for which a request is remembered, while there is room for it; initially 10 minutes.
+	// The minimum time for which a request is remembered, as long as there is room for it; initially 10 minutes.
 	RequestLifetime *durationpb.Duration `protobuf:"bytes,6,opt,name=request_lifetime,json=requestLifetime,proto3" json:"request_lifetime,omitempty"`
-	// How many requests of each semaphore, and how many edits, are remembered for longer than that; initially 1 000.
+	// How many requests per semaphore, and how many edits, are remembered for longer than that; initially 1,000.
 	RequestsKept *uint32 `protobuf:"varint,7,opt,name=requests_kept,json=requestsKept,proto3,oneof" json:"requests_kept,omitempty"`
-	// The maximum memory for requests and for edits, in estimated bytes; at least 2 048, initially 64 MiB and 16 MiB.
+	// The maximum memory for requests and for edits, in estimated bytes; at least 2,048, initially 64 MiB and 16 MiB.
 	RequestBytes *uint64 `protobuf:"varint,8,opt,name=request_bytes,json=requestBytes,proto3,oneof" json:"request_bytes,omitempty"`
 	EditBytes    *uint64 `protobuf:"varint,9,opt,name=edit_bytes,json=editBytes,proto3,oneof" json:"edit_bytes,omitempty"`
-	// Storage limits for jobs, in bytes. A submission that exceeds a limit is refused. Lowering a limit removes nothing
-	// that is stored. This one limits a payload, and a result: 1 to 512 KiB, initially 64 KiB.
+	// Storage limits for jobs, in bytes. A submission that exceeds a limit is refused. Lowering a limit does not remove
+	// stored data. This one limits the size of a payload and of a result: 1 to 512 KiB, initially 64 KiB.
 	MaxTaskBytes *uint64 `protobuf:"varint,10,opt,name=max_task_bytes,json=maxTaskBytes,proto3,oneof" json:"max_task_bytes,omitempty"`
-	// The maximum size of all payloads of a job together; initially 64 MiB.
+	// The maximum total size of a job's payloads; initially 64 MiB.
 	MaxJobBytes *uint64 `protobuf:"varint,11,opt,name=max_job_bytes,json=maxJobBytes,proto3,oneof" json:"max_job_bytes,omitempty"`
-	// The maximum that the jobs of one semaphore, and of the cluster, can store and reserve; initially 128 MiB and 256
-	// MiB.
+	// The maximum that the jobs of one semaphore, and those of the whole cluster, can store and reserve; initially 128
+	// MiB and 256 MiB.
 	MaxSemaphoreWorkBytes *uint64 `protobuf:"varint,12,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3,oneof" json:"max_semaphore_work_bytes,omitempty"`
 	MaxWorkBytes          *uint64 `protobuf:"varint,13,opt,name=max_work_bytes,json=maxWorkBytes,proto3,oneof" json:"max_work_bytes,omitempty"`
 	unknownFields         protoimpl.UnknownFields
@@ -285,7 +285,7 @@ func (x *Settings) GetMaxWorkBytes() uint64 {
 
 type GetSettingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server that receives the call answers it from the state that it has applied.
+	// If true, the receiving server answers from its own applied state, which may be older than the leader's.
 	Stale         bool `protobuf:"varint,1,opt,name=stale,proto3" json:"stale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -331,7 +331,7 @@ func (x *GetSettingsRequest) GetStale() bool {
 type GetSettingsResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Settings *Settings              `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
-	// The revision as of which the settings were read.
+	// The revision at which the settings were read.
 	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -387,10 +387,10 @@ type SetSettingsRequest struct {
 	Settings *Settings `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
 	Author   string    `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason   string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Return what would change without changing it.
+	// If true, return what would change, without changing anything.
 	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The settings that a dry run returned in the field before. If they have changed since, the call fails with ABORTED
-	// and reason CHANGED_SINCE. If absent, this is not checked.
+	// The `before` settings that a dry run returned. If they have changed since, the call fails with ABORTED and reason
+	// CHANGED_SINCE. If absent, this is not checked.
 	Expected      *Settings `protobuf:"bytes,5,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -463,8 +463,8 @@ func (x *SetSettingsRequest) GetExpected() *Settings {
 
 type SetSettingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change ID; 0 for a dry run, and if nothing changed. Undo does not revert settings; set the earlier values
-	// again.
+	// The change ID; 0 for a dry run or if nothing changed. Undo does not revert settings; to revert them, set the
+	// earlier values again.
 	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Before   *Settings `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
 	After    *Settings `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
@@ -543,9 +543,9 @@ func (x *SetSettingsResponse) GetWarnings() []string {
 type Member struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// host:port of its peer port.
+	// The address of its peer port, as host:port.
 	PeerAddress string `protobuf:"bytes,2,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
-	// host:port of its API; empty if the answering server does not know it.
+	// The address of its API, as host:port; empty if the answering server does not know it.
 	ApiAddress    string `protobuf:"bytes,3,opt,name=api_address,json=apiAddress,proto3" json:"api_address,omitempty"`
 	Voter         bool   `protobuf:"varint,4,opt,name=voter,proto3" json:"voter,omitempty"`
 	Leader        bool   `protobuf:"varint,5,opt,name=leader,proto3" json:"leader,omitempty"`
@@ -620,7 +620,7 @@ func (x *Member) GetLeader() bool {
 
 type GetStatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Also compute the hash of the whole state, which requires reading all of it.
+	// If true, also return the hash of the whole state, which requires reading all of it.
 	StateHash     bool `protobuf:"varint,1,opt,name=state_hash,json=stateHash,proto3" json:"state_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -682,44 +682,45 @@ type GetStatusResponse struct {
 	FeatureLevel     uint32               `protobuf:"varint,13,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
 	Version          string               `protobuf:"bytes,14,opt,name=version,proto3" json:"version,omitempty"`
 	Uptime           *durationpb.Duration `protobuf:"bytes,15,opt,name=uptime,proto3" json:"uptime,omitempty"`
-	// SHA-256 in lower-case hexadecimal, and the index at which it was computed; only if requested.
+	// The SHA-256 of the state in lowercase hexadecimal, and the index at which it was computed; only if requested.
 	StateHash      string `protobuf:"bytes,16,opt,name=state_hash,json=stateHash,proto3" json:"state_hash,omitempty"`
 	StateHashIndex uint64 `protobuf:"varint,17,opt,name=state_hash_index,json=stateHashIndex,proto3" json:"state_hash_index,omitempty"`
 	// The number of waiting acquires, excluding idle workers; only set by the leader.
 	Waiters uint32 `protobuf:"varint,18,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// How much longer nothing is granted after a recovery, as measured by the leader; other servers return the whole
-	// time. Absent if permits are granted.
+	// How much longer the cluster grants nothing after a recovery, as measured by the leader; other servers return the
+	// full wait. Absent if permits are being granted.
 	RecoveryWait *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
 	// Callers whose wall clock differed from the leader's by more than 5 minutes at their last acquire, by group and
-	// acquirer; at most 1 000. Only the leader knows them. No decision depends on this, but firings named by such hosts
-	// are due at different times from those named by other hosts.
+	// acquirer; at most 1,000. Only the leader knows them. No decision depends on this, but such hosts compute different
+	// due times for firings than other hosts do.
 	HostClocks []*HostClock `protobuf:"bytes,20,rep,name=host_clocks,json=hostClocks,proto3" json:"host_clocks,omitempty"`
-	// Members whose wall clock differs from the median of all members by more than half of the smallest
-	// firing_max_ahead, at most 5 minutes, according to their reports within the last minute. Only the leader knows
-	// them. If the leader is one of them and another voter is not, it transfers leadership.
+	// Members whose wall clock differs from the median of all members by more than half of the smallest firing_max_ahead,
+	// or 5 minutes if that is less, based on reports from the last minute. Only the leader knows them. If the leader is
+	// one of them and another voter is not, the leader transfers leadership.
 	MemberClocks []*MemberClock `protobuf:"bytes,21,rep,name=member_clocks,json=memberClocks,proto3" json:"member_clocks,omitempty"`
-	// How many semaphores, defined or not, deny all their callers: every caller that was recently denied for a reason
-	// that waiting does not cure would still be denied, and nobody else has been granted a permit. Paused semaphores do
-	// not count. Only the leader knows this.
+	// The number of semaphores, defined or not, that deny all their callers: every caller that was recently denied for a
+	// reason that waiting does not cure would still be denied, and no other caller has been granted a permit. Paused
+	// semaphores do not count. Only the leader knows this.
 	DeniedSemaphores uint32 `protobuf:"varint,22,opt,name=denied_semaphores,json=deniedSemaphores,proto3" json:"denied_semaphores,omitempty"`
-	// One caller of each such semaphore: the caller whose denial is the likely cause; at most 10. The semaphore with the
-	// latest denial comes first.
+	// For each such semaphore, the denied caller that most likely reveals the cause; at most 10. The semaphore with the
+	// most recent denial comes first.
 	Denied []*DeniedCaller `protobuf:"bytes,23,rep,name=denied,proto3" json:"denied,omitempty"`
-	// Permits with a shorter duration may be lost when the leader dies. Absent in a cluster with one voter.
+	// Permits with a shorter duration than this may be lost when the leader dies. Absent in a cluster with one voter.
 	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`
-	// How long the latest writes to the answering server's log took; absent before the first write.
+	// The latency of recent writes to the answering server's log; absent before the first write.
 	LogWrites *LogWrites `protobuf:"bytes,25,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
 	// The latest snapshot of the answering server; absent if it has none.
 	LastSnapshot *Snapshot `protobuf:"bytes,26,opt,name=last_snapshot,json=lastSnapshot,proto3" json:"last_snapshot,omitempty"`
-	// The certificates of the answering server's TLS ports, as they are now in its files.
+	// The certificates of the answering server's TLS ports, as currently found in its files.
 	Certificates []*Certificate `protobuf:"bytes,27,rep,name=certificates,proto3" json:"certificates,omitempty"`
-	// The bytes that jobs store and have reserved, and the limits of the cluster and of each semaphore.
+	// The bytes stored and reserved by jobs, and the limits for the cluster and for each semaphore.
 	WorkBytes             uint64 `protobuf:"varint,28,opt,name=work_bytes,json=workBytes,proto3" json:"work_bytes,omitempty"`
 	MaxWorkBytes          uint64 `protobuf:"varint,29,opt,name=max_work_bytes,json=maxWorkBytes,proto3" json:"max_work_bytes,omitempty"`
 	MaxSemaphoreWorkBytes uint64 `protobuf:"varint,30,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3" json:"max_semaphore_work_bytes,omitempty"`
-	// The same for each semaphore that has jobs, most bytes first; at most 100.
+	// The usage of each semaphore that has jobs, most bytes first; at most 100.
 	Work []*SemaphoreWork `protobuf:"bytes,31,rep,name=work,proto3" json:"work,omitempty"`
-	// The answering server was started with --insecure, so its ports may be reachable without TLS and authentication.
+	// True if the answering server was started with --insecure. Its ports may then be reachable without TLS and
+	// authentication.
 	Insecure      bool `protobuf:"varint,32,opt,name=insecure,proto3" json:"insecure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1017,7 +1018,7 @@ func (*ListMembersRequest) Descriptor() ([]byte, []int) {
 
 type ListMembersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One entry for each member of the latest configuration known to the answering server, by ID.
+	// One entry for each member of the latest configuration known to the answering server, ordered by ID.
 	Members []*MemberStatus `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
 	// The answering server.
 	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
@@ -1069,15 +1070,15 @@ func (x *ListMembersResponse) GetId() string {
 	return ""
 }
 
-// MemberStatus is a member with its status, or the reason why it did not respond.
+// MemberStatus is a member and its status, or the reason why it did not respond.
 type MemberStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The member as the answering server knows it.
 	Member *Member `protobuf:"bytes,1,opt,name=member,proto3" json:"member,omitempty"`
-	// The member's own status, without information that the caller has no permission to see. Absent if the member did not
-	// respond.
+	// The status reported by the member, without information that the caller has no permission to see. Absent if the
+	// member did not respond.
 	Status *GetStatusResponse `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	// Why it did not respond, for people to read; empty if it did.
+	// A human-readable reason why the member did not respond; empty if it did.
 	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	// The number of entries that the leader has committed and the member has not yet applied. Absent if the member or the
 	// leader did not respond.
@@ -1149,7 +1150,7 @@ type SemaphoreWork struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Jobs      uint32                 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
-	// The number of tasks available to workers, and of tasks that workers have.
+	// The number of tasks waiting for a worker, and the number held by workers.
 	Waiting uint64 `protobuf:"varint,3,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	Held    uint64 `protobuf:"varint,4,opt,name=held,proto3" json:"held,omitempty"`
 	// The bytes stored and reserved.
@@ -1223,11 +1224,11 @@ func (x *SemaphoreWork) GetBytes() uint64 {
 	return 0
 }
 
-// LogWrites describes how long writes to a log took, including the sync to disk. A change waits for the disks of a
+// LogWrites describes the latency of writes to a log, including the sync to disk. A change waits for the disks of a
 // majority.
 type LogWrites struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of writes covered: the latest ones, at most 128.
+	// The number of writes covered: up to the latest 128.
 	Count         uint32               `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
 	Median        *durationpb.Duration `protobuf:"bytes,2,opt,name=median,proto3" json:"median,omitempty"`
 	Longest       *durationpb.Duration `protobuf:"bytes,3,opt,name=longest,proto3" json:"longest,omitempty"`
@@ -1286,10 +1287,10 @@ func (x *LogWrites) GetLongest() *durationpb.Duration {
 	return nil
 }
 
-// Snapshot is a copy of the whole state on disk.
+// Snapshot is an on-disk copy of the whole state.
 type Snapshot struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The index of the last entry in it.
+	// The index of the last log entry that it covers.
 	Index uint64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	Bytes uint64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// By the answering server's clock; absent if unknown.
@@ -1355,8 +1356,8 @@ type Certificate struct {
 	Port     CertificatePort        `protobuf:"varint,1,opt,name=port,proto3,enum=gatekeeper.v1.CertificatePort" json:"port,omitempty"`
 	Subject  string                 `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	NotAfter *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
-	// Why the files cannot be used now, for people to read. The server continues with the files that it read last.
-	// Subject and not_after are then empty.
+	// A human-readable reason why the files cannot be used at the moment; subject and not_after are then empty. The
+	// server continues to use the certificate that it read last.
 	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1549,10 +1550,12 @@ type AddMemberRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Id          string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	PeerAddress string                 `protobuf:"bytes,2,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
-	// Keep it a non-voter. Fails with FAILED_PRECONDITION and the ErrorInfo reason HAS_VOTE if it is a voter.
+	// If true, the server remains a non-voter. The call fails with FAILED_PRECONDITION and the ErrorInfo reason HAS_VOTE
+	// if it is already a voter.
 	NonVoter bool `protobuf:"varint,3,opt,name=non_voter,json=nonVoter,proto3" json:"non_voter,omitempty"`
-	// The server itself asks to join, and no leader has accepted it yet. Fails with FAILED_PRECONDITION and the reason
-	// ADDED_WITHOUT_VOTE if an operator added it as a non-voter and non_voter is not set.
+	// True if the server itself is asking to join and no leader has accepted it yet. The call fails with
+	// FAILED_PRECONDITION and the reason ADDED_WITHOUT_VOTE if an operator added the server as a non-voter and non_voter
+	// is not set.
 	Joining       bool `protobuf:"varint,4,opt,name=joining,proto3" json:"joining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1672,9 +1675,10 @@ func (x *AddMemberResponse) GetMembers() []*Member {
 type RemoveMemberRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Remove it even if too few responding voters would be left. The cluster then stops until enough of them are back.
+	// If true, remove the server even if too few responding voters would remain. The cluster then stops until enough of
+	// them respond again.
 	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
-	// Return what would be left without changing anything.
+	// If true, return the members that would remain, without changing anything.
 	DryRun        bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1733,13 +1737,13 @@ func (x *RemoveMemberRequest) GetDryRun() bool {
 
 type RemoveMemberResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The members that are left, or would be.
+	// The members that remain or, for a dry run, would remain.
 	Members []*Member `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
-	// The server had already been removed; this call changed nothing.
+	// True if the server had already been removed, so that this call changed nothing.
 	AlreadyRemoved bool `protobuf:"varint,2,opt,name=already_removed,json=alreadyRemoved,proto3" json:"already_removed,omitempty"`
-	// The IDs of the voters among members that do not respond to the leader.
+	// The IDs of the voters in members that are not responding to the leader.
 	Silent []string `protobuf:"bytes,3,rep,name=silent,proto3" json:"silent,omitempty"`
-	// With dry_run: why the removal would be refused without force, for people to read; empty if it would not.
+	// With dry_run: a human-readable reason why the removal would be refused without force; empty if it would not be.
 	Refusal       string `protobuf:"bytes,4,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1850,8 +1854,8 @@ func (x *TransferLeadershipRequest) GetId() string {
 
 type TransferLeadershipResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server named in the request. If none was named, the leader as far as the answering server knows, which may
-	// still be the old one.
+	// The server named in the request. If none was named, the leader known to the answering server, which may still be
+	// the old one.
 	LeaderId      string `protobuf:"bytes,1,opt,name=leader_id,json=leaderId,proto3" json:"leader_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

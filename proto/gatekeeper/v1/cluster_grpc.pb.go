@@ -37,19 +37,19 @@ const (
 type ClusterServiceClient interface {
 	// GetStatus returns the cluster's status as the answering server sees it. It is never forwarded.
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
-	// ListMembers returns the status of every member as that member sees itself. The answering server calls GetStatus on
-	// all others in parallel and waits at most 2 seconds. It is never forwarded.
+	// ListMembers returns every member's status as that member sees itself. The answering server calls GetStatus on all
+	// others in parallel and waits at most 2 seconds. It is never forwarded.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
 	// AddMember adds a server as a non-voter and promotes it when it has caught up.
 	AddMember(ctx context.Context, in *AddMemberRequest, opts ...grpc.CallOption) (*AddMemberResponse, error)
 	// RemoveMember removes a server. Its ID can never be reused. It fails with FAILED_PRECONDITION and the ErrorInfo
-	// reason WOULD_LOSE_QUORUM if the responding voters that would be left are fewer than a majority.
+	// reason WOULD_LOSE_QUORUM if fewer than a majority of the remaining voters are responding.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemoveMemberResponse, error)
 	// TransferLeadership transfers leadership to a voter.
 	TransferLeadership(ctx context.Context, in *TransferLeadershipRequest, opts ...grpc.CallOption) (*TransferLeadershipResponse, error)
 	// GetSettings returns the settings shared by all members.
 	GetSettings(ctx context.Context, in *GetSettingsRequest, opts ...grpc.CallOption) (*GetSettingsResponse, error)
-	// SetSettings changes some of the settings in one step, which is recorded in the journal.
+	// SetSettings changes some of the settings in one step, and records the change in the journal.
 	SetSettings(ctx context.Context, in *SetSettingsRequest, opts ...grpc.CallOption) (*SetSettingsResponse, error)
 	// SaveSnapshot streams a backup of the cluster: a file for gkctl snapshot inspect and gatekeeperd restore. It
 	// contains everything acknowledged before the call, including the payloads and results of tasks. Bearer tokens are
@@ -162,19 +162,19 @@ type ClusterService_SaveSnapshotClient = grpc.ServerStreamingClient[SaveSnapshot
 type ClusterServiceServer interface {
 	// GetStatus returns the cluster's status as the answering server sees it. It is never forwarded.
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
-	// ListMembers returns the status of every member as that member sees itself. The answering server calls GetStatus on
-	// all others in parallel and waits at most 2 seconds. It is never forwarded.
+	// ListMembers returns every member's status as that member sees itself. The answering server calls GetStatus on all
+	// others in parallel and waits at most 2 seconds. It is never forwarded.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
 	// AddMember adds a server as a non-voter and promotes it when it has caught up.
 	AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error)
 	// RemoveMember removes a server. Its ID can never be reused. It fails with FAILED_PRECONDITION and the ErrorInfo
-	// reason WOULD_LOSE_QUORUM if the responding voters that would be left are fewer than a majority.
+	// reason WOULD_LOSE_QUORUM if fewer than a majority of the remaining voters are responding.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemoveMemberResponse, error)
 	// TransferLeadership transfers leadership to a voter.
 	TransferLeadership(context.Context, *TransferLeadershipRequest) (*TransferLeadershipResponse, error)
 	// GetSettings returns the settings shared by all members.
 	GetSettings(context.Context, *GetSettingsRequest) (*GetSettingsResponse, error)
-	// SetSettings changes some of the settings in one step, which is recorded in the journal.
+	// SetSettings changes some of the settings in one step, and records the change in the journal.
 	SetSettings(context.Context, *SetSettingsRequest) (*SetSettingsResponse, error)
 	// SaveSnapshot streams a backup of the cluster: a file for gkctl snapshot inspect and gatekeeperd restore. It
 	// contains everything acknowledged before the call, including the payloads and results of tasks. Bearer tokens are

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// OnExpiry decides what happens to the slot of a permit that expired.
+// OnExpiry determines what happens to the slot of an expired permit.
 type OnExpiry int32
 
 const (
@@ -76,7 +76,7 @@ func (OnExpiry) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{0}
 }
 
-// FiringOnLoss decides what happens to a firing whose permit was lost.
+// FiringOnLoss determines what happens to a firing whose permit was lost.
 type FiringOnLoss int32
 
 const (
@@ -129,7 +129,7 @@ func (FiringOnLoss) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{1}
 }
 
-// Misfire decides which missed firings run.
+// Misfire determines which missed firings run.
 type Misfire int32
 
 const (
@@ -203,9 +203,9 @@ const (
 	DefinitionState_DEFINITION_STATE_STOPPING DefinitionState = 5
 	// A slot is held until an operator clears it.
 	DefinitionState_DEFINITION_STATE_HELD DefinitionState = 6
-	// Expected work is missed.
+	// Expected work is being missed.
 	DefinitionState_DEFINITION_STATE_MISSED DefinitionState = 7
-	// Callers are denied, and nobody gets a permit, until somebody acts.
+	// Callers are denied, and nobody gets a permit until somebody intervenes.
 	DefinitionState_DEFINITION_STATE_DENIED DefinitionState = 8
 	// A pattern cannot be used; see disabled.
 	DefinitionState_DEFINITION_STATE_DISABLED DefinitionState = 9
@@ -279,11 +279,11 @@ type MissedKind int32
 
 const (
 	MissedKind_MISSED_KIND_UNSPECIFIED MissedKind = 0
-	// For longer than expect_every, no caller has asked.
+	// No caller has requested a permit for longer than expect_every.
 	MissedKind_MISSED_KIND_NOBODY_ASKED MissedKind = 1
-	// Callers asked and were denied each time.
+	// Callers requested permits and were denied each time.
 	MissedKind_MISSED_KIND_DENIED MissedKind = 2
-	// A permit is held, and its job reports no progress.
+	// A permit is held, but its job reports no progress.
 	MissedKind_MISSED_KIND_NO_PROGRESS MissedKind = 3
 	// A permit has been held for longer than expect_every.
 	MissedKind_MISSED_KIND_HELD_TOO_LONG MissedKind = 4
@@ -334,7 +334,7 @@ func (MissedKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
-// EventKind is the kind of an event of a watch, or of an entry of the journal.
+// EventKind is the kind of a watch event or a journal entry.
 type EventKind int32
 
 const (
@@ -357,18 +357,19 @@ const (
 	EventKind_EVENT_KIND_ABANDONED        EventKind = 16
 	EventKind_EVENT_KIND_DURATION_CHANGED EventKind = 17
 	EventKind_EVENT_KIND_CONFIGURED       EventKind = 18
-	// The drain of a change has ended. After this, the holders that it excluded are refused.
+	// The drain of a change has ended. From now on, the holders that the change excluded are refused.
 	EventKind_EVENT_KIND_DRAINED EventKind = 19
 	// A temporary edit has ended, and fields have reverted to their old values.
 	EventKind_EVENT_KIND_REVERTED EventKind = 20
-	// Expected work is missed, or it has resumed.
+	// Expected work is being missed.
 	EventKind_EVENT_KIND_MISSED EventKind = 21
-	EventKind_EVENT_KIND_HEARD  EventKind = 22
+	// Expected work has resumed.
+	EventKind_EVENT_KIND_HEARD EventKind = 22
 	// An unsafe revoke freed a slot even though the holder may still have believed that it held the permit.
 	EventKind_EVENT_KIND_FREED_UNSAFELY EventKind = 23
 	// Permits are granted again after a recovery.
 	EventKind_EVENT_KIND_QUARANTINE_ENDED EventKind = 24
-	// The cluster was recovered from the remains of another one; only in the journal.
+	// The cluster was recovered from the data of another one; only in the journal.
 	EventKind_EVENT_KIND_RECOVERED EventKind = 25
 	// An identity that held a permit acquired it again and holds it under a new token.
 	EventKind_EVENT_KIND_SUPERSEDED EventKind = 26
@@ -377,7 +378,7 @@ const (
 	// An undo restored firings that had been forgotten.
 	EventKind_EVENT_KIND_FIRINGS_REMEMBERED EventKind = 28
 	// A binding was added, replaced or removed, or one of its tokens was created or revoked; only in the journal, and
-	// only for administrators.
+	// visible only to administrators.
 	EventKind_EVENT_KIND_BINDING_CHANGED EventKind = 35
 )
 
@@ -476,55 +477,55 @@ func (EventKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{5}
 }
 
-// Definition is the editable rule of one semaphore.
+// Definition is the editable rule of a semaphore.
 //
-// An absent field takes its default. Definitions are always stored and returned complete.
+// Absent fields take their defaults. Definitions are always stored and returned complete.
 type Definition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name: valid UTF-8, 1 to 256 bytes, no control characters, none of *?[].
+	// The name: 1 to 256 bytes of valid UTF-8, without control characters and without any of *?[].
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Free text for people, at most 4096 bytes.
+	// Free text, at most 4,096 bytes.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
 	// Labels for selecting definitions: at most 64, with keys and values of at most 256 bytes.
 	Labels map[string]string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// RE2 pattern that must match the caller's whole group, at most 512 bytes. Default ".*". An explicitly empty pattern
-	// is refused.
+	// An RE2 pattern that must match the caller's whole group, at most 512 bytes. Default ".*". An explicitly empty
+	// pattern is refused.
 	GroupPattern *string `protobuf:"bytes,4,opt,name=group_pattern,json=groupPattern,proto3,oneof" json:"group_pattern,omitempty"`
-	// RE2 pattern that must match the caller's whole acquirer name, like group_pattern.
+	// An RE2 pattern that must match the caller's whole acquirer name, as for group_pattern.
 	AcquirerPattern *string `protobuf:"bytes,5,opt,name=acquirer_pattern,json=acquirerPattern,proto3,oneof" json:"acquirer_pattern,omitempty"`
-	// The total weight that can be held at the same time, 0 to 1 000 000, default 1. With 0 nobody is admitted.
+	// The total weight that can be held at the same time, 0 to 1,000,000, default 1. 0 admits nobody.
 	Permits *uint32 `protobuf:"varint,6,opt,name=permits,proto3,oneof" json:"permits,omitempty"`
-	// How long a permit lives without a refresh: 100 ms to the cluster's max_duration, default 1 m. It only limits how
+	// How long a permit lives without a refresh: 100 ms to the cluster's max_duration, default 1 m. It only affects how
 	// long recovery after a crash takes.
 	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3" json:"duration,omitempty"`
-	// A job that holds its permit longer than this must stop, and its refreshes are refused. Absent or 0: no limit.
+	// A job that holds its permit for longer than this must stop, and its refreshes are refused. Absent or 0: no limit.
 	MaxHold *durationpb.Duration `protobuf:"bytes,8,opt,name=max_hold,json=maxHold,proto3" json:"max_hold,omitempty"`
 	// The slot stays occupied for at least this long after a grant, even if the job ends earlier. At most the cluster's
 	// max_duration.
 	MinHold *durationpb.Duration `protobuf:"bytes,9,opt,name=min_hold,json=minHold,proto3" json:"min_hold,omitempty"`
-	// After an unclean loss the slot stays occupied for this much longer. At most the cluster's max_duration.
+	// After an unclean loss, the slot stays occupied for this much longer. At most the cluster's max_duration.
 	LossDelay *durationpb.Duration `protobuf:"bytes,10,opt,name=loss_delay,json=lossDelay,proto3" json:"loss_delay,omitempty"`
 	// What happens to the slot when a permit expires.
 	OnExpiry OnExpiry `protobuf:"varint,11,opt,name=on_expiry,json=onExpiry,proto3,enum=gatekeeper.v1.OnExpiry" json:"on_expiry,omitempty"`
-	// What happens to the firing that a permit has claimed if the permit is lost uncleanly.
+	// What happens to the firing claimed by a permit if the permit is lost uncleanly.
 	FiringOnLoss FiringOnLoss `protobuf:"varint,12,opt,name=firing_on_loss,json=firingOnLoss,proto3,enum=gatekeeper.v1.FiringOnLoss" json:"firing_on_loss,omitempty"`
-	// Whether callers can take over from a holder that they judge dead; see TakeOver.
+	// Whether callers can take over from a holder that they consider dead; see TakeOver.
 	Takeover bool `protobuf:"varint,13,opt,name=takeover,proto3" json:"takeover,omitempty"`
-	// How often a caller is expected to ask. Absent or 0: no expectation.
+	// How often a caller is expected to request a permit. Absent or 0: no expectation.
 	ExpectEvery *durationpb.Duration `protobuf:"bytes,14,opt,name=expect_every,json=expectEvery,proto3" json:"expect_every,omitempty"`
 	// How long a firing is remembered after its due time, default 24 h, at least 1 m.
 	FiringRetention *durationpb.Duration `protobuf:"bytes,15,opt,name=firing_retention,json=firingRetention,proto3" json:"firing_retention,omitempty"`
-	// The maximum number of firings remembered, default 1000, 1 to 100 000.
+	// The maximum number of firings remembered, default 1,000, 1 to 100,000.
 	FiringLimit *uint32 `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3,oneof" json:"firing_limit,omitempty"`
 	// How far ahead of the leader's clock a firing can be due. A firing that is due later is denied as
-	// FIRING_TOO_FAR_AHEAD. Default 10 m, at least 1 s. 0 accepts every due time, for firings named by a business date.
+	// FIRING_TOO_FAR_AHEAD. Default 10 m, at least 1 s. 0 accepts any due time, for firings named by a business date.
 	FiringMaxAhead *durationpb.Duration `protobuf:"bytes,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
-	// How many holders can attempt a firing that is handed over because a holder was lost or stopped before the end of
-	// the job. 0: any number. After the loss of its last attempt a firing ends as spent. At most 1 000. Requires feature
-	// level 4, like the fields below.
+	// The maximum number of holders that can attempt a firing, if earlier ones are lost or stop before the job has
+	// finished. 0: no limit. If the last attempt is lost, the firing ends as spent. At most 1,000. Requires feature level
+	// 4, like the fields below.
 	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// What happens to firings that nobody claimed when they were due, for example because no host was up. Clients ask
-	// for them with CatchUp.
+	// What happens to firings that were not claimed when they were due, for example because no host was up. Clients query
+	// them with CatchUp.
 	Misfire Misfire `protobuf:"varint,19,opt,name=misfire,proto3,enum=gatekeeper.v1.Misfire" json:"misfire,omitempty"`
 	// How long ago a missed firing can have been due. Default 1 h. At most firing_retention, unless misfire is skip.
 	MisfireWindow *durationpb.Duration `protobuf:"bytes,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
@@ -702,11 +703,11 @@ func (x *Definition) GetMisfireWindow() *durationpb.Duration {
 	return nil
 }
 
-// DefinitionRecord is a definition with its state in the cluster.
+// DefinitionRecord is a definition and its state in the cluster.
 type DefinitionRecord struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
-	// The revision of the last edit, and the expected version of the next one.
+	// The revision of the last edit, which the next edit must send as its expected version.
 	Version uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	// The author of the last edit. It is unverified while the cluster runs without authentication.
 	UpdatedBy string                 `protobuf:"bytes,3,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
@@ -717,27 +718,27 @@ type DefinitionRecord struct {
 	// The revision of the last grant, release, expiry or end of cooling; at least that of the edit that created the
 	// definition (feature level 3).
 	PermitRevision uint64 `protobuf:"varint,7,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	// The total weight that occupies slots now, of live, held and cooling permits.
+	// The total weight of the permits that currently occupy slots: live, held and cooling ones.
 	Used uint64 `protobuf:"varint,8,opt,name=used,proto3" json:"used,omitempty"`
-	// Why this definition admits nobody even though it is stored, for example because this server cannot compile a
+	// The reason if this definition is stored but admits nobody, for example because this server cannot compile a
 	// pattern; otherwise empty.
 	Disabled        string `protobuf:"bytes,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedRevision uint64 `protobuf:"varint,10,opt,name=created_revision,json=createdRevision,proto3" json:"created_revision,omitempty"`
-	// The number of permits that occupy those slots.
+	// The number of permits that occupy slots.
 	Holders uint32 `protobuf:"varint,11,opt,name=holders,proto3" json:"holders,omitempty"`
-	// Set while expected work is missed; only in responses from the leader.
+	// Set while expected work is being missed; only in responses from the leader.
 	Missed *Missed `protobuf:"bytes,12,opt,name=missed,proto3" json:"missed,omitempty"`
-	// Temporary edits of the definition, in the order in which they end.
+	// Temporary edits to the definition, ordered by end time.
 	Ends []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
-	// Warnings about this definition, for people to read: for example that its permits do not survive a fail-over.
+	// Human-readable warnings about this definition, for example that its permits do not survive a failover.
 	Warnings []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Callers that are denied, as in ListDenied without cured; only in responses from the leader.
+	// The denied callers, as returned by ListDenied without cured; only in responses from the leader.
 	Denied []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
-	// All states that apply, by number.
+	// All states that apply, ordered by number.
 	States []DefinitionState `protobuf:"varint,16,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
 	// The number of waiters in its queue, excluding idle workers; see Waiter. Only in responses from the leader.
 	Waiters uint32 `protobuf:"varint,17,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// The permit that was granted first among those that occupy slots. The leader includes its remaining time.
+	// The earliest granted permit among those that occupy slots. The leader includes its remaining time.
 	Holder        *Permit `protobuf:"bytes,18,opt,name=holder,proto3" json:"holder,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -899,13 +900,13 @@ func (x *DefinitionRecord) GetHolder() *Permit {
 	return nil
 }
 
-// Missed describes how a semaphore with expect_every misses its work.
+// Missed describes how a semaphore with expect_every is missing its expected work.
 type Missed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  MissedKind             `protobuf:"varint,1,opt,name=kind,proto3,enum=gatekeeper.v1.MissedKind" json:"kind,omitempty"`
 	// When it began, by the leader's clock.
 	Since *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
-	// The last observation, for people to read.
+	// The last observation, in human-readable form.
 	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
 	// With MISSED_KIND_DENIED: the reason.
 	Reason        Reason `protobuf:"varint,4,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
@@ -1038,15 +1039,16 @@ type CreateDefinitionRequest struct {
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
 	Author     string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason     string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Identifies this edit; the same in all of its retries. Optional, at most 128 bytes. A repeat changes nothing and
-	// returns the first outcome, even after others have edited the same definition. A different edit with the same ID
-	// fails with INVALID_ARGUMENT and reason REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons,
-	// firings, undos) for 10 minutes, and the newest 1 000 for longer, within 16 MiB. These limits are settings.
+	// Identifies this edit, and must be the same in all of its retries. Optional, at most 128 bytes. A retry changes
+	// nothing and returns the original outcome, even if others have edited the same definition since. A different edit
+	// with the same ID fails with INVALID_ARGUMENT and reason REQUEST_REUSED. The cluster remembers edits (definitions,
+	// pauses, cordons, firings, undos) for 10 minutes, and the newest 1,000 for longer, up to 16 MiB in total. These
+	// limits are settings.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// With request_id: a revision of the cluster that the caller had seen before it generated the request ID; 0 if it has
-	// seen none. It prevents a repeat from being applied after the edit has been forgotten. Such a repeat fails with
-	// FAILED_PRECONDITION and reason REQUEST_TOO_OLD. The error's metadata has the current "revision", to be sent with a
-	// new request ID.
+	// With request_id: a cluster revision that the caller had seen before it generated the request ID; 0 if it had seen
+	// none. This prevents a retry from being applied after the edit has been forgotten. Such a retry fails with
+	// FAILED_PRECONDITION and reason REQUEST_TOO_OLD. The error's metadata contains the current "revision", to be sent
+	// with a new request ID.
 	RequestRevision uint64 `protobuf:"varint,5,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1117,9 +1119,9 @@ func (x *CreateDefinitionRequest) GetRequestRevision() uint64 {
 	return 0
 }
 
-// CreateDefinitionResponse has the definition as this edit left it. Version, author and time are those of the edit,
-// even in the response to a repeat. The permits, missed work and temporary edits in the record are those at the time
-// of the response.
+// CreateDefinitionResponse contains the definition as this edit left it. Version, author and time are those of the
+// edit, even in the response to a retry. The permits, missed work and temporary edits in the record are those at the
+// time of the response.
 type CreateDefinitionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Record        *DefinitionRecord      `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
@@ -1167,7 +1169,7 @@ func (x *CreateDefinitionResponse) GetRecord() *DefinitionRecord {
 type GetDefinitionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Let this server answer from its own state, which may be older than the leader's.
+	// If true, the receiving server answers from its own applied state, which may be older than the leader's.
 	Stale         bool `protobuf:"varint,2,opt,name=stale,proto3" json:"stale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1220,7 +1222,7 @@ func (x *GetDefinitionRequest) GetStale() bool {
 type GetDefinitionResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Record *DefinitionRecord      `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
-	// The revision as of which this was read.
+	// The revision at which this was read.
 	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1272,9 +1274,9 @@ func (x *GetDefinitionResponse) GetRevision() uint64 {
 
 type ListDefinitionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The maximum page size, 1 to 1000; 0 means 100.
+	// The maximum page size, 1 to 1,000; 0 means 100.
 	PageSize uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page.
+	// The next_page_token of the previous page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only names that match one of these globs; empty means all.
 	Names []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
@@ -1286,14 +1288,14 @@ type ListDefinitionsRequest struct {
 	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
 	// Only definitions in one of these states; empty means all.
 	States []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
-	// Return an error, as a change with the same names and labels would, if they match no definition (NOTHING_CHOSEN),
-	// or if a name that is not a glob has no definition (NO_SUCH_DEFINITION). The error suggests what was probably
-	// meant.
+	// If true, the call fails, as a change with the same names and labels would, if they match no definition
+	// (NOTHING_CHOSEN) or if a name that is not a glob has no definition (NO_SUCH_DEFINITION). The error suggests what
+	// was probably meant.
 	MustMatch bool `protobuf:"varint,8,opt,name=must_match,json=mustMatch,proto3" json:"must_match,omitempty"`
-	// Only definitions that contain each of these words in their name, description or labels (as key=value), ignoring
+	// Only definitions that contain all of these words in their name, description or labels (as key=value), ignoring
 	// case. At most 256 bytes; empty means all.
 	Search string `protobuf:"bytes,9,opt,name=search,proto3" json:"search,omitempty"`
-	// Skip this many of the matching definitions. Not with a page token.
+	// The number of matching definitions to skip. Must be 0 with a page token.
 	Skip          uint32 `protobuf:"varint,10,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1549,10 +1551,10 @@ type SummarizeDefinitionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of matching definitions.
 	Total uint32 `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
-	// The number of matching definitions in each state that occurs, by number of the state. A definition can be in
+	// The number of matching definitions in each state that occurs, ordered by the state's number. A definition can be in
 	// several states.
 	States []*StateCount `protobuf:"bytes,2,rep,name=states,proto3" json:"states,omitempty"`
-	// The 50 most frequent keys, ordered by key.
+	// The 50 most frequent label keys, ordered by key.
 	Labels        []*LabelCount `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
 	Revision      uint64        `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1672,7 +1674,7 @@ func (x *StateCount) GetCount() uint32 {
 type LabelCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// The number of definitions that have the key.
+	// The number of definitions with this key.
 	Count uint32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
 	// The 50 most frequent values, ordered by value.
 	Values        []*LabelValueCount `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
@@ -2051,7 +2053,7 @@ func (x *DeleteDefinitionResponse) GetLivePermits() uint32 {
 	return 0
 }
 
-// Edit is one change of one definition.
+// Edit is one change to one definition.
 type Edit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Change:
@@ -2166,7 +2168,7 @@ type Edit_Delete struct {
 }
 
 type Edit_Declare struct {
-	// Adds a definition unless the name is taken or was ever deleted; in that case it is skipped without an error.
+	// Adds a definition; skipped without an error if the name is taken or was ever deleted.
 	Declare *Definition `protobuf:"bytes,4,opt,name=declare,proto3,oneof"`
 }
 
@@ -2180,17 +2182,17 @@ func (*Edit_Declare) isEdit_Change() {}
 
 type BatchEditRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 10 000 edits, each of a different name.
+	// 1 to 10,000 edits, each for a different name.
 	Edits  []*Edit `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
 	Author string  `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string  `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// How long holders that this excludes can continue, at most 24 h. Absent or 0: their refreshes are refused
+	// How long holders excluded by these edits can continue, at most 24 h. Absent or 0: their refreshes are refused
 	// immediately. When a temporary edit ends, it starts a drain of the same length.
 	Drain *durationpb.Duration `protobuf:"bytes,5,opt,name=drain,proto3" json:"drain,omitempty"`
-	// When the fields replaced by these edits revert to their old values: at a point in time, or after a duration on the
-	// leader's clock. Only for batches of replacements.
+	// When the fields replaced by these edits revert to their old values: at a point in time, or after a duration
+	// measured on the leader's clock. Only for batches that consist of replacements.
 	//
 	// Types that are valid to be assigned to End:
 	//
@@ -2318,9 +2320,9 @@ func (*BatchEditRequest_Lasts) isBatchEditRequest_End() {}
 
 type BatchEditResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change ID: the revision shared by all edits of this batch. 0 if every edit was skipped.
+	// The change ID: the revision shared by all edits in this batch. 0 if every edit was skipped.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Names whose declare was skipped because they exist or were deleted.
+	// The names of declared definitions that were skipped because the name exists or was deleted.
 	Skipped []string `protobuf:"bytes,2,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// The warnings of the definitions that were created or replaced; see DefinitionRecord.warnings.
 	Warnings      []string `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
@@ -2385,7 +2387,7 @@ type ExplainRequest struct {
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing    *Firing                `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// This is a worker's request for its next task. This is also assumed for an identity whose permit carries a task.
+	// True for a worker's request for its next task; also assumed for an identity whose permit carries a task.
 	Worker        bool `protobuf:"varint,5,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2461,24 +2463,24 @@ type ExplainResponse struct {
 	Steps []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
 	// REASON_UNSPECIFIED if the request would be granted or refreshed.
 	Reason Reason `protobuf:"varint,2,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
-	// One sentence for people to read.
+	// A human-readable sentence.
 	Summary  string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// How much longer nothing is granted because the cluster is waiting after a recovery. Until then, a request that
-	// would be granted gets UNAVAILABLE. Absent if the cluster is not waiting.
+	// How much longer the cluster grants nothing because it is waiting after a recovery. Until then, a request that would
+	// be granted gets UNAVAILABLE. Absent if the cluster is not waiting.
 	Recovering *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
-	// If there is no room: the permits that occupy the slots, at most as many as in a denial. Their total number is
+	// If no permit is free: the permits that occupy the slots, at most as many as in a denial. Their total number is
 	// holder_count.
 	Holders     []*Permit `protobuf:"bytes,6,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// Both lists of the semaphore: the callers and workers in its queue, including idle ones, and the jobs with tasks
-	// that are waiting for a worker. At most 10 of each, in order, with the total numbers of waiters and tasks.
+	// The callers and workers in the semaphore's queue, including idle ones, and the jobs with tasks waiting for a
+	// worker: at most 10 of each, in order, with the total number of waiters and of tasks.
 	Waiters     []*Waiter       `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	WaiterCount uint32          `protobuf:"varint,9,opt,name=waiter_count,json=waiterCount,proto3" json:"waiter_count,omitempty"`
 	Tasks       []*WaitingTasks `protobuf:"bytes,10,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	TaskCount   uint64          `protobuf:"varint,11,opt,name=task_count,json=taskCount,proto3" json:"task_count,omitempty"`
-	// Why the tasks are waiting: the first cause that applies, in one or more sentences for people to read. Empty if none
-	// is waiting.
+	// Why the tasks are waiting: the first cause that applies, in one or more human-readable sentences. Empty if none are
+	// waiting.
 	WhyTasksWait  string `protobuf:"bytes,12,opt,name=why_tasks_wait,json=whyTasksWait,proto3" json:"why_tasks_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2605,7 +2607,7 @@ type Step struct {
 	Number uint32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	Name   string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Passed bool   `protobuf:"varint,3,opt,name=passed,proto3" json:"passed,omitempty"`
-	// What was compared, and the result.
+	// What was compared, with the result.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

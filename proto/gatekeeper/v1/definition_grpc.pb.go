@@ -35,26 +35,26 @@ const (
 //
 // DefinitionService edits, reads and explains semaphore definitions.
 //
-// Every edit is all or nothing, names the version that it expects, and is recorded in the journal with its author and
+// Every edit is atomic, specifies the version that it expects, and is recorded in the journal with its author and
 // reason.
 type DefinitionServiceClient interface {
 	// CreateDefinition adds a definition. It fails with ALREADY_EXISTS if the name is taken. A name that was deleted can
 	// be created again.
 	CreateDefinition(ctx context.Context, in *CreateDefinitionRequest, opts ...grpc.CallOption) (*CreateDefinitionResponse, error)
-	// GetDefinition returns one definition. It fails with NOT_FOUND if there is none of that name.
+	// GetDefinition returns one definition. It fails with NOT_FOUND if there is none with that name.
 	GetDefinition(ctx context.Context, in *GetDefinitionRequest, opts ...grpc.CallOption) (*GetDefinitionResponse, error)
 	// ListDefinitions returns definitions ordered by name, one page at a time.
 	ListDefinitions(ctx context.Context, in *ListDefinitionsRequest, opts ...grpc.CallOption) (*ListDefinitionsResponse, error)
-	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. A response may be up to 1
-	// s old, or up to 20 times the time that the counting took if that is longer.
+	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. Responses are cached for
+	// 1 s, or for 20 times as long as the counting took if that is longer.
 	SummarizeDefinitions(ctx context.Context, in *SummarizeDefinitionsRequest, opts ...grpc.CallOption) (*SummarizeDefinitionsResponse, error)
 	// ReplaceDefinition replaces a whole definition. It fails with ABORTED if its version is not the expected one; the
 	// error contains the current version.
 	ReplaceDefinition(ctx context.Context, in *ReplaceDefinitionRequest, opts ...grpc.CallOption) (*ReplaceDefinitionResponse, error)
-	// DeleteDefinition removes a definition. Its holders must stop. Their permits occupy slots until they are released
-	// or expire, even under a new definition of the same name.
+	// DeleteDefinition removes a definition. Its holders must stop. Their permits occupy slots until they are released or
+	// expire, even under a new definition with the same name.
 	DeleteDefinition(ctx context.Context, in *DeleteDefinitionRequest, opts ...grpc.CallOption) (*DeleteDefinitionResponse, error)
-	// BatchEdit applies many edits in one step: all of them or none. The error of a refused batch names the edit that
+	// BatchEdit applies many edits atomically: all of them or none. The error of a refused batch names the edit that
 	// caused it.
 	BatchEdit(ctx context.Context, in *BatchEditRequest, opts ...grpc.CallOption) (*BatchEditResponse, error)
 	// Explain evaluates the decision for a caller without changing anything, and returns each step.
@@ -155,26 +155,26 @@ func (c *definitionServiceClient) Explain(ctx context.Context, in *ExplainReques
 //
 // DefinitionService edits, reads and explains semaphore definitions.
 //
-// Every edit is all or nothing, names the version that it expects, and is recorded in the journal with its author and
+// Every edit is atomic, specifies the version that it expects, and is recorded in the journal with its author and
 // reason.
 type DefinitionServiceServer interface {
 	// CreateDefinition adds a definition. It fails with ALREADY_EXISTS if the name is taken. A name that was deleted can
 	// be created again.
 	CreateDefinition(context.Context, *CreateDefinitionRequest) (*CreateDefinitionResponse, error)
-	// GetDefinition returns one definition. It fails with NOT_FOUND if there is none of that name.
+	// GetDefinition returns one definition. It fails with NOT_FOUND if there is none with that name.
 	GetDefinition(context.Context, *GetDefinitionRequest) (*GetDefinitionResponse, error)
 	// ListDefinitions returns definitions ordered by name, one page at a time.
 	ListDefinitions(context.Context, *ListDefinitionsRequest) (*ListDefinitionsResponse, error)
-	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. A response may be up to 1
-	// s old, or up to 20 times the time that the counting took if that is longer.
+	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. Responses are cached for
+	// 1 s, or for 20 times as long as the counting took if that is longer.
 	SummarizeDefinitions(context.Context, *SummarizeDefinitionsRequest) (*SummarizeDefinitionsResponse, error)
 	// ReplaceDefinition replaces a whole definition. It fails with ABORTED if its version is not the expected one; the
 	// error contains the current version.
 	ReplaceDefinition(context.Context, *ReplaceDefinitionRequest) (*ReplaceDefinitionResponse, error)
-	// DeleteDefinition removes a definition. Its holders must stop. Their permits occupy slots until they are released
-	// or expire, even under a new definition of the same name.
+	// DeleteDefinition removes a definition. Its holders must stop. Their permits occupy slots until they are released or
+	// expire, even under a new definition with the same name.
 	DeleteDefinition(context.Context, *DeleteDefinitionRequest) (*DeleteDefinitionResponse, error)
-	// BatchEdit applies many edits in one step: all of them or none. The error of a refused batch names the edit that
+	// BatchEdit applies many edits atomically: all of them or none. The error of a refused batch names the edit that
 	// caused it.
 	BatchEdit(context.Context, *BatchEditRequest) (*BatchEditResponse, error)
 	// Explain evaluates the decision for a caller without changing anything, and returns each step.

@@ -29,8 +29,8 @@ const (
 	ConfirmationKind_CONFIRMATION_KIND_UNSPECIFIED ConfirmationKind = 0
 	// Holders must stop, or get less time to stop.
 	ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS ConfirmationKind = 1
-	// Callers that the rule admitted, and that asked within the last 7 days, are excluded, and the new rule admits nobody
-	// who asked within the last 7 days.
+	// Callers that were admitted and made requests within the last 7 days are excluded, and the new rule admits no caller
+	// that made a request within the last 7 days.
 	ConfirmationKind_CONFIRMATION_KIND_SHUTS_OUT_CALLERS ConfirmationKind = 2
 	// An existing definition gets 0 permits.
 	ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS ConfirmationKind = 3
@@ -38,8 +38,8 @@ const (
 	ConfirmationKind_CONFIRMATION_KIND_DELETES_MANY ConfirmationKind = 4
 	// More than 20 existing definitions are edited, deleted, paused or resumed.
 	ConfirmationKind_CONFIRMATION_KIND_CHANGES_MANY ConfirmationKind = 5
-	// Firings that ran, or may have run, are forgotten or no longer considered forgotten, so that they can be claimed
-	// again.
+	// Firings that ran, or may have run, can be claimed again, because they are forgotten or no longer denied as
+	// forgotten.
 	ConfirmationKind_CONFIRMATION_KIND_FORGETS_FIRINGS ConfirmationKind = 6
 	// A limit is lowered. Data beyond the limit is permanently lost.
 	ConfirmationKind_CONFIRMATION_KIND_LOWERS_BOUND ConfirmationKind = 7
@@ -96,15 +96,15 @@ func (ConfirmationKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_operator_proto_rawDescGZIP(), []int{0}
 }
 
-// Selector chooses definitions. Names and labels must both match; one of names, labels and all is required. A change
-// that matches no definition fails with NOTHING_CHOSEN, except that resuming all requires no definition.
+// Selector selects definitions. Names and labels must both match; one of names, labels and all is required. A change
+// whose selector matches no definition fails with NOTHING_CHOSEN, except for a resume of all definitions.
 type Selector struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names or globs. A name without *?[ that has no definition fails with NO_SUCH_DEFINITION.
+	// Names or globs. The call fails with NO_SUCH_DEFINITION if a name without *?[ has no definition.
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// As in ListDefinitions.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Every definition.
+	// If true, every definition.
 	All           bool `protobuf:"varint,3,opt,name=all,proto3" json:"all,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -279,14 +279,14 @@ type PreviewResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By semaphore, ordered by name; only semaphores for which something would change.
 	Effects []*Effect `protobuf:"bytes,1,rep,name=effects,proto3" json:"effects,omitempty"`
-	// Warnings about the change as a whole, for people to read.
+	// Human-readable warnings about the change as a whole.
 	Warnings []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// The revision as of which the preview was computed.
+	// The revision at which the preview was computed.
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Why a person must confirm the change; empty if no confirmation is required. gkctl asks, or requires --yes.
+	// Why a person must confirm the change; empty if no confirmation is required. gkctl prompts, or requires --yes.
 	Confirm []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
-	// For a pause or a resume; see PauseRequest.expected. Edits name the versions that they expect, and a cordon chooses
-	// no definitions.
+	// Set for a pause or a resume; see PauseRequest.expected. Edits specify the versions that they expect, and a cordon
+	// does not select definitions.
 	Digest        string `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -361,7 +361,7 @@ func (x *PreviewResponse) GetDigest() string {
 type Confirmation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  ConfirmationKind       `protobuf:"varint,1,opt,name=kind,proto3,enum=gatekeeper.v1.ConfirmationKind" json:"kind,omitempty"`
-	// A sentence without a full stop, for people to read.
+	// A human-readable sentence without a full stop.
 	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -411,7 +411,7 @@ func (x *Confirmation) GetText() string {
 	return ""
 }
 
-// Effect is the effect that a change would have on one semaphore.
+// Effect is the effect that a change would have on a semaphore.
 type Effect struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -422,27 +422,26 @@ type Effect struct {
 	Stopped []*Stopped `protobuf:"bytes,4,rep,name=stopped,proto3" json:"stopped,omitempty"`
 	// The number of live permits that are not affected.
 	Unaffected uint32 `protobuf:"varint,5,opt,name=unaffected,proto3" json:"unaffected,omitempty"`
-	// Known callers that would be admitted and are not now, and the reverse: at most 100 of each, with the total
-	// numbers.
+	// Known callers that are not admitted now but would be, and the reverse: at most 100 of each, with the totals.
 	Admitted      []*Caller `protobuf:"bytes,6,rep,name=admitted,proto3" json:"admitted,omitempty"`
 	ShutOut       []*Caller `protobuf:"bytes,7,rep,name=shut_out,json=shutOut,proto3" json:"shut_out,omitempty"`
 	TotalAdmitted uint32    `protobuf:"varint,8,opt,name=total_admitted,json=totalAdmitted,proto3" json:"total_admitted,omitempty"`
 	TotalShutOut  uint32    `protobuf:"varint,9,opt,name=total_shut_out,json=totalShutOut,proto3" json:"total_shut_out,omitempty"`
-	// Warnings for people to read, for example that no known caller would be admitted, with the nearest known group.
+	// Human-readable warnings, for example that no known caller would be admitted, with the most similar known group.
 	Warnings []string `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// The number of known callers that would be admitted after the change. 0 can also mean that no callers are known.
+	// The number of known callers that would be admitted after the change. It is also 0 if no callers are known.
 	Eligible uint32 `protobuf:"varint,11,opt,name=eligible,proto3" json:"eligible,omitempty"`
-	// Permits that expired and are held for an operator (on_expiry). Their slots stay occupied until each is cleared,
-	// regardless of the change.
+	// Expired permits that are held for an operator (on_expiry). Regardless of the change, their slots stay occupied
+	// until the permits are cleared.
 	Held []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
-	// The number of callers and workers in its queue, the number of workers among them, including idle ones, and the
-	// number of tasks that are waiting for a worker. A change of the definition never removes tasks. A caller that it
-	// excludes stops waiting with a denial; a worker that it excludes asks again.
+	// The number of callers and workers in the queue, the number of workers among them, including idle ones, and the
+	// number of tasks waiting for a worker. A change to the definition never removes tasks. The wait of an excluded
+	// caller ends with a denial; an excluded worker requests a permit again.
 	Waiters        uint32 `protobuf:"varint,13,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	WaitingWorkers uint32 `protobuf:"varint,14,opt,name=waiting_workers,json=waitingWorkers,proto3" json:"waiting_workers,omitempty"`
 	WaitingTasks   uint64 `protobuf:"varint,15,opt,name=waiting_tasks,json=waitingTasks,proto3" json:"waiting_tasks,omitempty"`
-	// Which workers can take the waiting tasks after the change, or that none can: a sentence without a full stop, for
-	// people to read. Empty if no task is waiting.
+	// Which workers can take the waiting tasks after the change, or that none can, as a human-readable sentence without a
+	// full stop. Empty if no task is waiting.
 	TasksRun      string `protobuf:"bytes,16,opt,name=tasks_run,json=tasksRun,proto3" json:"tasks_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -594,9 +593,9 @@ func (x *Effect) GetTasksRun() string {
 type Stopped struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
-	// How long until its slot is free at the latest, unless the leader changes: its drain plus its duration.
+	// The longest it can take until the slot is free, unless the leader changes: the drain plus the permit's duration.
 	FreeWithin *durationpb.Duration `protobuf:"bytes,2,opt,name=free_within,json=freeWithin,proto3" json:"free_within,omitempty"`
-	// Set if it must already stop: how long it could still continue without the change. The change leaves it less time.
+	// Set if the holder must already stop: how long it could continue without the change, which leaves it less time.
 	DrainLeft     *durationpb.Duration `protobuf:"bytes,3,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -653,12 +652,12 @@ func (x *Stopped) GetDrainLeft() *durationpb.Duration {
 	return nil
 }
 
-// Caller is a group and an acquirer that have made requests.
+// Caller identifies, by group and acquirer, a caller that has made requests.
 type Caller struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	// When it was last seen, with a coarse resolution.
+	// When it was last seen, with coarse resolution.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -721,18 +720,18 @@ type MoveRequest struct {
 	// The group to move from, and the group to move to.
 	FromGroup string `protobuf:"bytes,2,opt,name=from_group,json=fromGroup,proto3" json:"from_group,omitempty"`
 	ToGroup   string `protobuf:"bytes,3,opt,name=to_group,json=toGroup,proto3" json:"to_group,omitempty"`
-	// How long holders in the old group can continue, at most 24 h. Absent or 0: their refreshes are refused
-	// immediately.
+	// How long holders in the old group can continue, at most 24 h. Absent or 0: their refreshes are refused immediately.
 	Drain  *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	Author string               `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string               `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	// This and request_revision are as in CreateDefinitionRequest.
 	RequestId       string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,8,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Return what would be done without changing anything.
+	// If true, return what would be done, without changing anything.
 	DryRun bool `protobuf:"varint,9,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The digest returned by a dry run. If the move would not do the same to the same definitions at the same versions,
-	// it fails with ABORTED and reason CHANGED_SINCE, naming what has been edited since. If empty, this is not checked.
+	// The digest returned by a dry run. If the move would no longer make the same changes to the same definitions at the
+	// same versions, it fails with ABORTED and reason CHANGED_SINCE, and the error lists what has been edited since. If
+	// empty, this is not checked.
 	Expected      string `protobuf:"bytes,10,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -838,10 +837,11 @@ func (x *MoveRequest) GetExpected() string {
 	return ""
 }
 
-// MoveResponse describes what a move did or, with dry_run, would do. The response to a repeat has only the change.
+// MoveResponse describes what a move did or, with dry_run, would do. The response to a retry contains only the change
+// ID.
 type MoveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change ID; 0 with dry_run, and if there was nothing to move.
+	// The change ID; 0 for a dry run or if there was nothing to move.
 	Change uint64 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
 	// Ordered by name.
 	Moves   []*Moved  `protobuf:"bytes,2,rep,name=moves,proto3" json:"moves,omitempty"`
@@ -851,18 +851,18 @@ type MoveResponse struct {
 	Warnings []string    `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// As in PreviewResponse.
 	Confirm []*Confirmation `protobuf:"bytes,6,rep,name=confirm,proto3" json:"confirm,omitempty"`
-	// Why the move is probably a mistake, for people to read: no caller in the new group has ever made a request, or a
+	// Human-readable reasons why the move is probably a mistake: no caller in the new group has ever made a request, or a
 	// definition would admit no caller that has ever made a request. gkctl makes such a move only with --force. Empty if
 	// nothing looks wrong.
 	Doubts []string `protobuf:"bytes,7,rep,name=doubts,proto3" json:"doubts,omitempty"`
-	// If there is nothing to move and it was not moved before: which part of the request is probably wrong, for people
-	// to read.
+	// If there is nothing to move, and not because it has already been moved: a human-readable hint about which part of
+	// the request is probably wrong.
 	Mistake string `protobuf:"bytes,8,opt,name=mistake,proto3" json:"mistake,omitempty"`
-	// The number of definitions that the selector chose.
+	// The number of definitions that the selector matched.
 	Chosen uint32 `protobuf:"varint,9,opt,name=chosen,proto3" json:"chosen,omitempty"`
 	// Identifies the names, versions and targets of moves; see MoveRequest.expected.
 	Digest string `protobuf:"bytes,10,opt,name=digest,proto3" json:"digest,omitempty"`
-	// The revision as of which this was computed; the revision of the change if it was made.
+	// The revision at which this was computed; the revision of the change if it was made.
 	Revision      uint64 `protobuf:"varint,11,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -975,11 +975,11 @@ func (x *MoveResponse) GetRevision() uint64 {
 	return 0
 }
 
-// Moved is a definition that is moved.
+// Moved describes the move of one definition.
 type Moved struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// The version that is replaced.
+	// The version that the move replaces.
 	Version uint64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	// Its group pattern after the move.
 	GroupPattern  string `protobuf:"bytes,3,opt,name=group_pattern,json=groupPattern,proto3" json:"group_pattern,omitempty"`
@@ -1049,9 +1049,10 @@ func (x *Moved) GetPermits() uint32 {
 type NotMoved struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// It already admits the new group, or its pattern cannot be rewritten without excluding others.
+	// A human-readable reason: the definition already admits the new group, or its pattern cannot be rewritten without
+	// excluding others.
 	Why string `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
-	// False if it does not need to be moved.
+	// False if the definition does not need to be moved.
 	Problem       bool `protobuf:"varint,3,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1113,28 +1114,28 @@ type PauseRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// When it ends: at a point in time, or after a duration on the leader's clock. If neither is set, it ends when it is
-	// resumed.
+	// When the pause ends: at a point in time, or after a duration measured on the leader's clock. If neither is set, it
+	// lasts until it is resumed.
 	//
 	// Types that are valid to be assigned to End:
 	//
 	//	*PauseRequest_Until
 	//	*PauseRequest_Lasts
 	End isPauseRequest_End `protobuf_oneof:"end"`
-	// Holders must stop too.
+	// If true, holders must stop too.
 	Stop bool `protobuf:"varint,6,opt,name=stop,proto3" json:"stop,omitempty"`
 	// With stop: how long holders can continue. Absent or 0: their refreshes are refused immediately.
 	Drain *durationpb.Duration `protobuf:"bytes,7,opt,name=drain,proto3" json:"drain,omitempty"`
-	// The same in all retries. A repeat does nothing and returns the first outcome, as described in
-	// CreateDefinitionRequest; its selector is not evaluated again. Without an ID, a repeat would replace the pause that
-	// it set.
+	// Must be the same in all retries. A retry does nothing and returns the original outcome, as described in
+	// CreateDefinitionRequest; its selector is not evaluated again. Without an ID, a retry would replace the pause set by
+	// the first attempt.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Keep existing pauses. Without this, the new pause replaces any earlier one, including its end time.
+	// If true, keep existing pauses. Otherwise the new pause replaces any earlier one, including its end time.
 	KeepPaused bool `protobuf:"varint,10,opt,name=keep_paused,json=keepPaused,proto3" json:"keep_paused,omitempty"`
-	// The digest returned by Preview. If the selector does not choose the same definitions at the same versions with the
-	// same pauses, the call fails with ABORTED and reason CHANGED_SINCE. If empty, this is not checked.
+	// The digest returned by Preview. If the selector no longer matches the same definitions at the same versions with
+	// the same pauses, the call fails with ABORTED and reason CHANGED_SINCE. If empty, this is not checked.
 	Expected      string `protobuf:"bytes,11,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1276,9 +1277,9 @@ func (*PauseRequest_Lasts) isPauseRequest_End() {}
 
 type PauseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change ID; 0 if, with keep_paused, everything chosen was already paused.
+	// The change ID; 0 if keep_paused is set and all selected semaphores were already paused.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The semaphores that were paused by this call.
+	// The semaphores paused by this call.
 	Names         []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1333,10 +1334,10 @@ type ResumeRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// As in PauseRequest. A resume that found nothing paused is remembered too, so its repeat does not end a pause that
-	// has been set since.
+	// As in PauseRequest. A resume that found nothing paused is remembered too, so a retry of it does not end a pause
+	// that has been set since.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Only pauses set by this change. 0: all.
+	// End only pauses set by this change. 0: all pauses.
 	Change uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,6,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
@@ -1480,7 +1481,7 @@ func (x *ResumeResponse) GetNames() []string {
 
 type CordonRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ID of the cordon, 1 to 256 bytes; derived from its patterns if empty.
+	// The ID of the cordon, 1 to 256 bytes; if empty, it is derived from the patterns.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// RE2 patterns that must match the whole name; at least one is required. The cordon excludes a caller if either
 	// matches.
@@ -1493,7 +1494,7 @@ type CordonRequest struct {
 	//	*CordonRequest_Until
 	//	*CordonRequest_Lasts
 	End isCordonRequest_End `protobuf_oneof:"end"`
-	// How long the holders that it excludes can continue.
+	// How long the excluded holders can continue.
 	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
 	// As in PauseRequest.
 	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
@@ -1898,11 +1899,10 @@ type ListHistoryRequest struct {
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// Only the entries of this change.
 	Change uint64 `protobuf:"varint,2,opt,name=change,proto3" json:"change,omitempty"`
-	// Only entries in this time range: at or after since, and before before, by the clocks of the leaders that made
-	// them.
+	// Only entries made at or after `since` and earlier than `before`, by the clocks of the leaders that made them.
 	Since  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
 	Before *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	// Also return the end of each permit.
+	// If true, also return entries about the ends of permits.
 	Permits   bool   `protobuf:"varint,5,opt,name=permits,proto3" json:"permits,omitempty"`
 	PageSize  uint32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2012,7 +2012,7 @@ type ListHistoryResponse struct {
 	Entries       []*HistoryEntry        `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// With change: its entries that the journal has forgotten; absent if the change is complete.
+	// With change: which of its entries the journal has forgotten; absent if the change is complete.
 	Missing       *MissingEntries `protobuf:"bytes,4,opt,name=missing,proto3" json:"missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2082,10 +2082,10 @@ type MissingEntries struct {
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
 	// The semaphores whose entries are missing.
 	Semaphores []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
-	// The number of missing entries of cordons.
+	// The number of missing entries about cordons.
 	Cordons uint32 `protobuf:"varint,3,opt,name=cordons,proto3" json:"cordons,omitempty"`
-	// Entries are or may be missing, but the journal does not show which: the change was made below feature level 3, or
-	// was forgotten completely.
+	// True if entries are or may be missing but the journal does not show which ones: the change was made below feature
+	// level 3, or was forgotten completely.
 	Unknown       bool `protobuf:"varint,4,opt,name=unknown,proto3" json:"unknown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2152,9 +2152,9 @@ func (x *MissingEntries) GetUnknown() bool {
 // HistoryEntry is one entry of the journal.
 type HistoryEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change id.
+	// The change ID.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Distinguishes the entries of one revision.
+	// Distinguishes entries with the same revision.
 	Ordinal uint32    `protobuf:"varint,2,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	Kind    EventKind `protobuf:"varint,3,opt,name=kind,proto3,enum=gatekeeper.v1.EventKind" json:"kind,omitempty"`
 	// Empty for cordons and settings.
@@ -2181,7 +2181,7 @@ type HistoryEntry struct {
 	AlsoUndoes []uint64 `protobuf:"varint,19,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
 	// Set for FIRINGS_FORGOTTEN and FIRINGS_REMEMBERED.
 	Firings *FiringsChange `protobuf:"bytes,20,opt,name=firings,proto3" json:"firings,omitempty"`
-	// Set for BINDING_CHANGED: the binding before and after the change; absent if there was none, or is none now.
+	// Set for BINDING_CHANGED: the binding before and after the change; absent where there was none.
 	BindingBefore *Binding `protobuf:"bytes,21,opt,name=binding_before,json=bindingBefore,proto3" json:"binding_before,omitempty"`
 	BindingAfter  *Binding `protobuf:"bytes,22,opt,name=binding_after,json=bindingAfter,proto3" json:"binding_after,omitempty"`
 	// The change that undid this one, unless that change was itself undone.
@@ -2381,12 +2381,12 @@ func (x *HistoryEntry) GetUndoneBy() uint64 {
 	return 0
 }
 
-// FiringsChange is the effect of a change on the memory of a semaphore's firings.
+// FiringsChange is the effect of a change on a semaphore's remembered firings.
 type FiringsChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The firings that were forgotten, or restored.
+	// The firings that were forgotten or restored.
 	Firings []*FiringClaim `protobuf:"bytes,1,rep,name=firings,proto3" json:"firings,omitempty"`
-	// As in ListFiringsResponse: before and after the change.
+	// As in ListFiringsResponse, before and after the change.
 	ForgottenUpToBefore *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=forgotten_up_to_before,json=forgottenUpToBefore,proto3" json:"forgotten_up_to_before,omitempty"`
 	ForgottenUpTo       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=forgotten_up_to,json=forgottenUpTo,proto3" json:"forgotten_up_to,omitempty"`
 	unknownFields       protoimpl.UnknownFields
@@ -2447,9 +2447,9 @@ func (x *FiringsChange) GetForgottenUpTo() *timestamppb.Timestamp {
 type ListFiringsRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// Only firings of this name.
+	// Only firings with this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Only firings that are due after this. Those without a due time are left out.
+	// Only firings due after this time. Those without a due time are omitted.
 	DueAfter      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=due_after,json=dueAfter,proto3" json:"due_after,omitempty"`
 	PageSize      uint32                 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string                 `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2535,8 +2535,8 @@ type ListFiringsResponse struct {
 	Firings       []*FiringClaim         `protobuf:"bytes,1,rep,name=firings,proto3" json:"firings,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The low-water mark: firings due until then that are not remembered are denied as FIRING_FORGOTTEN. Absent if none
-	// were forgotten.
+	// The low-water mark: firings due at or before this time that are not remembered are denied as FIRING_FORGOTTEN.
+	// Absent if none have been forgotten.
 	ForgottenUpTo *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=forgotten_up_to,json=forgottenUpTo,proto3" json:"forgotten_up_to,omitempty"`
 	// The total number of firings that the semaphore remembers, and its firing_limit.
 	Count         uint32 `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"`
@@ -2617,19 +2617,19 @@ func (x *ListFiringsResponse) GetLimit() uint32 {
 	return 0
 }
 
-// ForgetFiringsRequest selects firings by exactly one of firings, after and ahead. At most 1000 firings are forgotten
+// ForgetFiringsRequest selects firings by exactly one of firings, after and ahead. At most 1,000 firings are forgotten
 // in one step.
 type ForgetFiringsRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// These firings. Fails with NOT_FOUND (NO_SUCH_FIRING) if one is not remembered.
+	// Forget these firings. The call fails with NOT_FOUND (NO_SUCH_FIRING) if any of them is not remembered.
 	Firings []*Firing `protobuf:"bytes,2,rep,name=firings,proto3" json:"firings,omitempty"`
-	// All firings that are due after this. The low-water mark is lowered to it if it is higher.
+	// Forget all firings due after this time. If the low-water mark is higher, it is lowered to this time.
 	After *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
-	// All firings that are due further ahead of the leader's clock than firing_max_ahead, or 10 minutes if that is 0.
-	// The low-water mark is lowered to the leader's clock if it is higher.
+	// If true, forget all firings due further ahead of the leader's clock than firing_max_ahead, or than 10 minutes if
+	// that is 0. If the low-water mark is higher than the leader's clock, it is lowered to that.
 	Ahead bool `protobuf:"varint,4,opt,name=ahead,proto3" json:"ahead,omitempty"`
-	// Do not change the low-water mark.
+	// If true, do not change the low-water mark.
 	KeepMark bool   `protobuf:"varint,5,opt,name=keep_mark,json=keepMark,proto3" json:"keep_mark,omitempty"`
 	Author   string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
 	Reason   string `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -2637,9 +2637,9 @@ type ForgetFiringsRequest struct {
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Return what would be done without doing it.
+	// If true, return what would be done, without doing it.
 	DryRun bool `protobuf:"varint,10,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The plan of an earlier response: forget the firings that it listed, or fail with FAILED_PRECONDITION
+	// The plan from an earlier response: forget the firings that it listed, or fail with FAILED_PRECONDITION
 	// (FIRING_CONFLICT) if they have changed. If empty, this is not checked.
 	Plan          string `protobuf:"bytes,11,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2755,11 +2755,11 @@ func (x *ForgetFiringsRequest) GetPlan() string {
 
 type ForgetFiringsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change ID; 0 for a dry run, and if there was nothing to do.
+	// The change ID; 0 for a dry run or if there was nothing to do.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The firings that were forgotten, or would be, with the low-water mark.
+	// The firings that were forgotten or, for a dry run, would be, and the effect on the low-water mark.
 	Change *FiringsChange `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
-	// Identifies the firings to be forgotten. Opaque.
+	// Identifies the firings to forget. Opaque.
 	Plan string `protobuf:"bytes,3,opt,name=plan,proto3" json:"plan,omitempty"`
 	// As in PreviewResponse.
 	Confirm       []*Confirmation `protobuf:"bytes,4,rep,name=confirm,proto3" json:"confirm,omitempty"`
@@ -2830,23 +2830,22 @@ type UndoRequest struct {
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// How long holders that this excludes can continue. It also replaces the drain of a pause or a cordon that is
-	// restored.
+	// How long holders excluded by the undo can continue. It also replaces the drain of a restored pause or cordon.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Return what would be done without doing it.
+	// If true, return what would be done, without doing it.
 	DryRun bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// As in PauseRequest. The response to a repeat has only the revision of the first undo.
+	// As in PauseRequest. The response to a retry contains only the revision of the first undo.
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The plan of an earlier response: do what it described, or fail with FAILED_PRECONDITION if that has changed. If
+	// The plan from an earlier response: do what it described, or fail with FAILED_PRECONDITION if that has changed. If
 	// empty, this is not checked.
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
-	// Other changes to undo in the same step; at most 1000 in total.
+	// Other changes to undo in the same step; at most 1,000 in total.
 	Also []uint64 `protobuf:"varint,8,rep,packed,name=also,proto3" json:"also,omitempty"`
-	// Undo what the journal still knows of the changes. Without this, a change with missing entries fails with
-	// FAILED_PRECONDITION (UNDO_INCOMPLETE), and nothing is done. Requires feature level 3, like also and
+	// If true, undo what the journal still knows about the changes. Otherwise the call fails with FAILED_PRECONDITION
+	// (UNDO_INCOMPLETE) and does nothing if entries of a change are missing. Requires feature level 3, like also and
 	// skip_conflicts.
 	Partial bool `protobuf:"varint,9,opt,name=partial,proto3" json:"partial,omitempty"`
-	// Skip semaphores that have a conflict. Without this, a conflict fails the whole undo.
+	// If true, skip semaphores that have a conflict. Otherwise a conflict fails the whole undo.
 	SkipConflicts bool `protobuf:"varint,10,opt,name=skip_conflicts,json=skipConflicts,proto3" json:"skip_conflicts,omitempty"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,12,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
@@ -2966,19 +2965,19 @@ type UndoResponse struct {
 	// The change ID of the undo; 0 for a dry run.
 	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Effects  []*Effect `protobuf:"bytes,2,rep,name=effects,proto3" json:"effects,omitempty"`
-	// What it does apart from edits of definitions, and what no longer needs to be undone, for people to read.
+	// Human-readable notes about what it does beyond editing definitions, and about what no longer needs to be undone.
 	Notes []string `protobuf:"bytes,3,rep,name=notes,proto3" json:"notes,omitempty"`
-	// The change that had already undone it, in which case nothing is done; 0 if there is none.
+	// The change that had already undone this one, in which case nothing is done; 0 if there is none.
 	UndoneBy uint64 `protobuf:"varint,4,opt,name=undone_by,json=undoneBy,proto3" json:"undone_by,omitempty"`
 	// As in PreviewResponse.
 	Warnings []string `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Nothing is left to undo; the notes explain why.
+	// True if there is nothing left to undo; the notes explain why.
 	Nothing bool `protobuf:"varint,6,opt,name=nothing,proto3" json:"nothing,omitempty"`
-	// Identifies what will be done and everything it expects to find. Opaque.
+	// Identifies what will be done and the state that it expects. Opaque.
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
 	// With partial: what is not undone because the journal has forgotten it.
 	Missing []*MissingEntries `protobuf:"bytes,8,rep,name=missing,proto3" json:"missing,omitempty"`
-	// With skip_conflicts: what was skipped and why, for people to read.
+	// With skip_conflicts: what was skipped and why, in human-readable form.
 	Skipped []string `protobuf:"bytes,9,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// As in PreviewResponse.
 	Confirm       []*Confirmation `protobuf:"bytes,12,rep,name=confirm,proto3" json:"confirm,omitempty"`
@@ -3205,9 +3204,9 @@ type ListDeniedRequest struct {
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// As in ListDefinitions: only defined semaphores with these labels.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Also return callers that would no longer be denied for such a reason.
+	// If true, also return callers that would no longer be denied for such a reason.
 	Cured bool `protobuf:"varint,3,opt,name=cured,proto3" json:"cured,omitempty"`
-	// 1 to 1000; 0 means 100. A page ends with the last caller of a semaphore, so it can contain a few more.
+	// 1 to 1,000; 0 means 100. A page always ends with the last caller of a semaphore, so it can contain a few more.
 	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3281,13 +3280,13 @@ func (x *ListDeniedRequest) GetPageToken() string {
 
 type ListDeniedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By semaphore. Within a semaphore, callers that used to get permits come first, likely standbys last, and otherwise
-	// the most recently denied first.
+	// Ordered by semaphore. Within a semaphore, callers that used to get permits come first and likely standbys last;
+	// otherwise the most recently denied come first.
 	Callers []*DeniedCaller `protobuf:"bytes,1,rep,name=callers,proto3" json:"callers,omitempty"`
-	// On the first page, if names is a single plain name of a definition: callers of an undefined name that looks like a
-	// misspelling of it.
+	// On the first page, if names contains only the plain name of one definition: denied callers of undefined names that
+	// look like misspellings of it.
 	Misspelled []*DeniedCaller `protobuf:"bytes,2,rep,name=misspelled,proto3" json:"misspelled,omitempty"`
-	// When the leader started to record denials, by its clock.
+	// When the leader started recording denials, by its clock.
 	Since *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
 	// Empty on the last page.
 	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`

@@ -40,21 +40,22 @@ const (
 //
 // OperatorService moves, pauses and cordons work, previews the effect of an edit, and shows and undoes past changes.
 //
-// Every change is one log entry and is all or nothing. It is recorded in the journal with its author and reason, and
-// its response has the revision, which is the change ID for an undo. A holder that must stop keeps its slot until it
-// releases its permit, or until its deadline.
+// Every change is atomic: it is a single log entry. It is recorded in the journal with its author and reason, and its
+// response contains the revision, which is the change ID to pass to Undo. A holder that must stop keeps its slot until
+// it releases its permit, or until its deadline.
 type OperatorServiceClient interface {
-	// Preview returns what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
+	// Preview returns what a batch of edits, a pause, a resume or a cordon would do, without changing anything.
 	Preview(ctx context.Context, in *PreviewRequest, opts ...grpc.CallOption) (*PreviewResponse, error)
-	// Move changes the chosen definitions that admit one group so that they admit another group instead, in one step, or
-	// shows what that would do. Other callers that are admitted remain so.
+	// Move changes the selected definitions that admit one group so that they admit another group instead, in one step,
+	// or shows what that would do. Other admitted callers remain admitted.
 	Move(ctx context.Context, in *MoveRequest, opts ...grpc.CallOption) (*MoveResponse, error)
-	// Pause stops all grants; with stop, holders must stop too. Pausing a paused semaphore replaces its pause, and undo
+	// Pause stops all grants; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; Undo
 	// restores the earlier one.
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are skipped.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
-	// Cordon excludes a group or an acquirer from every semaphore for a time. It replaces a cordon with the same ID.
+	// Cordon excludes a group or an acquirer from every semaphore until the cordon ends. It replaces a cordon with the
+	// same ID.
 	Cordon(ctx context.Context, in *CordonRequest, opts ...grpc.CallOption) (*CordonResponse, error)
 	// Uncordon ends a cordon. It fails with NOT_FOUND if there is no cordon with that ID.
 	Uncordon(ctx context.Context, in *UncordonRequest, opts ...grpc.CallOption) (*UncordonResponse, error)
@@ -63,15 +64,15 @@ type OperatorServiceClient interface {
 	// ListHistory returns the journal, newest entry first, one page at a time.
 	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
 	// ListFirings returns the firings that a semaphore remembers, one page at a time: first those without a due time,
-	// then the others by due time. It also returns the firings of a deleted definition, which a new definition of the
+	// then the others by due time. It also returns the firings of a deleted definition, which a new definition with the
 	// same name inherits.
 	ListFirings(ctx context.Context, in *ListFiringsRequest, opts ...grpc.CallOption) (*ListFiringsResponse, error)
-	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. Forgotten firings can
+	// ForgetFirings repairs a semaphore's record of firings after a wrong clock has filled it up. Forgotten firings can
 	// run again, including those that have run. It fails with FAILED_PRECONDITION (FIRING_CONFLICT), naming the holder,
-	// while a permit of such a firing occupies a slot. Requires feature level 3.
+	// while a permit for one of the firings occupies a slot. Requires feature level 3.
 	ForgetFirings(ctx context.Context, in *ForgetFiringsRequest, opts ...grpc.CallOption) (*ForgetFiringsResponse, error)
 	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
-	// exactly, including a pause or a cordon that was replaced, and for a deleted definition its pause and its temporary
+	// exactly, including a pause or a cordon that was replaced and, for a deleted definition, its pause and its temporary
 	// edits. Later changes are kept. If the same field has been set since, or anything else conflicts, the whole undo
 	// fails with FAILED_PRECONDITION, naming the conflict.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
@@ -226,21 +227,22 @@ func (c *operatorServiceClient) ListDenied(ctx context.Context, in *ListDeniedRe
 //
 // OperatorService moves, pauses and cordons work, previews the effect of an edit, and shows and undoes past changes.
 //
-// Every change is one log entry and is all or nothing. It is recorded in the journal with its author and reason, and
-// its response has the revision, which is the change ID for an undo. A holder that must stop keeps its slot until it
-// releases its permit, or until its deadline.
+// Every change is atomic: it is a single log entry. It is recorded in the journal with its author and reason, and its
+// response contains the revision, which is the change ID to pass to Undo. A holder that must stop keeps its slot until
+// it releases its permit, or until its deadline.
 type OperatorServiceServer interface {
-	// Preview returns what a batch of edits, a pause, a resume or a cordon would do, and changes nothing.
+	// Preview returns what a batch of edits, a pause, a resume or a cordon would do, without changing anything.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
-	// Move changes the chosen definitions that admit one group so that they admit another group instead, in one step, or
-	// shows what that would do. Other callers that are admitted remain so.
+	// Move changes the selected definitions that admit one group so that they admit another group instead, in one step,
+	// or shows what that would do. Other admitted callers remain admitted.
 	Move(context.Context, *MoveRequest) (*MoveResponse, error)
-	// Pause stops all grants; with stop, holders must stop too. Pausing a paused semaphore replaces its pause, and undo
+	// Pause stops all grants; with stop, holders must stop too. Pausing a paused semaphore replaces its pause; Undo
 	// restores the earlier one.
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are skipped.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
-	// Cordon excludes a group or an acquirer from every semaphore for a time. It replaces a cordon with the same ID.
+	// Cordon excludes a group or an acquirer from every semaphore until the cordon ends. It replaces a cordon with the
+	// same ID.
 	Cordon(context.Context, *CordonRequest) (*CordonResponse, error)
 	// Uncordon ends a cordon. It fails with NOT_FOUND if there is no cordon with that ID.
 	Uncordon(context.Context, *UncordonRequest) (*UncordonResponse, error)
@@ -249,15 +251,15 @@ type OperatorServiceServer interface {
 	// ListHistory returns the journal, newest entry first, one page at a time.
 	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
 	// ListFirings returns the firings that a semaphore remembers, one page at a time: first those without a due time,
-	// then the others by due time. It also returns the firings of a deleted definition, which a new definition of the
+	// then the others by due time. It also returns the firings of a deleted definition, which a new definition with the
 	// same name inherits.
 	ListFirings(context.Context, *ListFiringsRequest) (*ListFiringsResponse, error)
-	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. Forgotten firings can
+	// ForgetFirings repairs a semaphore's record of firings after a wrong clock has filled it up. Forgotten firings can
 	// run again, including those that have run. It fails with FAILED_PRECONDITION (FIRING_CONFLICT), naming the holder,
-	// while a permit of such a firing occupies a slot. Requires feature level 3.
+	// while a permit for one of the firings occupies a slot. Requires feature level 3.
 	ForgetFirings(context.Context, *ForgetFiringsRequest) (*ForgetFiringsResponse, error)
 	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
-	// exactly, including a pause or a cordon that was replaced, and for a deleted definition its pause and its temporary
+	// exactly, including a pause or a cordon that was replaced and, for a deleted definition, its pause and its temporary
 	// edits. Later changes are kept. If the same field has been set since, or anything else conflicts, the whole undo
 	// fails with FAILED_PRECONDITION, naming the conflict.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)

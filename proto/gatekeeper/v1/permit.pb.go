@@ -101,7 +101,7 @@ type PermitState int32
 
 const (
 	PermitState_PERMIT_STATE_UNSPECIFIED PermitState = 0
-	// A holder has the permit.
+	// An identity holds the permit.
 	PermitState_PERMIT_STATE_LIVE PermitState = 1
 	// It has expired and is held until an operator clears it.
 	PermitState_PERMIT_STATE_HELD PermitState = 2
@@ -152,7 +152,7 @@ func (PermitState) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{1}
 }
 
-// StopCause is the reason why a holder must stop.
+// StopCause says why a holder must stop.
 type StopCause int32
 
 const (
@@ -222,7 +222,7 @@ func (StopCause) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{2}
 }
 
-// Reason is the reason why a request was denied.
+// Reason says why a request was denied.
 type Reason int32
 
 const (
@@ -242,7 +242,7 @@ const (
 	// The firing is due further ahead of the leader's clock than firing_max_ahead allows. The due time, the caller's
 	// clock or the leader's clock is wrong; see Denial.leader_clock.
 	Reason_REASON_FIRING_TOO_FAR_AHEAD Reason = 13
-	// The firing is so old that it is no longer remembered. It is unknown whether it ran. It does not run now.
+	// The firing is so old that it is no longer remembered. Whether it ran is unknown, so it does not run now.
 	Reason_REASON_FIRING_FORGOTTEN Reason = 14
 	// No task is waiting for a worker.
 	Reason_REASON_NO_TASK Reason = 15
@@ -324,9 +324,9 @@ const (
 	FiringState_FIRING_STATE_DONE    FiringState = 2
 	// Its permit was lost. It was cut short and does not run again.
 	FiringState_FIRING_STATE_SPENT FiringState = 3
-	// It is older than the firings that the semaphore remembers. It is unknown whether it ran.
+	// It is older than the firings that the semaphore remembers. Whether it ran is unknown.
 	FiringState_FIRING_STATE_FORGOTTEN FiringState = 4
-	// It ran to its end and failed. Requires feature level 4, like the states below.
+	// It ran to completion and failed. Requires feature level 4, like the states below.
 	FiringState_FIRING_STATE_FAILED FiringState = 5
 	// Its holder stopped the job before it finished, and it does not run again. Below feature level 4 it is SPENT.
 	FiringState_FIRING_STATE_CUT_SHORT FiringState = 6
@@ -396,7 +396,7 @@ const (
 	RefreshStatus_REFRESH_STATUS_REFRESHED   RefreshStatus = 1
 	// Refused: stop the job. The permit can be relied on until its deadline, but no longer.
 	RefreshStatus_REFRESH_STATUS_STOPPING RefreshStatus = 2
-	// There is no such live permit. It was released, expired, superseded or never granted, or it belongs to an identity
+	// There is no such live permit: it was released, expired, superseded or never granted, or it belongs to an identity
 	// other than the one named in the call.
 	RefreshStatus_REFRESH_STATUS_LOST RefreshStatus = 3
 	// The result is unknown at the moment; retry until the local deadline.
@@ -459,7 +459,7 @@ const (
 	// The job was stopped before it finished. As after a loss, firing_on_loss decides what happens to its firing. A
 	// cluster below feature level 2 treats this as RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT ReleaseOutcome = 3
-	// The job ran to its end and failed. Its firing does not run again. A cluster below feature level 4 treats this as
+	// The job ran to completion and failed. Its firing does not run again. A cluster below feature level 4 treats this as
 	// RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_FAILED ReleaseOutcome = 4
 )
@@ -509,28 +509,28 @@ func (ReleaseOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{6}
 }
 
-// Identity identifies a holder. An identity has at most one permit of a semaphore.
+// Identity identifies a holder. An identity holds at most one permit of each semaphore.
 //
-// If an identity that holds a permit asks again:
-//   - The same request_id is a repeat: it gets the same token, as with a refresh. Nothing is written to the log.
-//   - Any other request_id, or none, is a re-acquisition if the weight is equal and neither side has a firing. The
-//     identity keeps its permit under a new token, and the old token is superseded: its holder gets LOST and must
-//     stop. A re-acquisition is written to the log like a grant, so a caller that wants to keep its permit must use
-//     Refresh or repeat its request_id.
-//   - A permit with a firing is never re-acquired. Another request_id with the same firing is denied as
-//     FIRING_CLAIMED.
+// If an identity that holds a permit requests one again:
+//   - The same request_id is a retry: it gets the same token, and the permit is refreshed. Nothing is written to the
+//     log.
+//   - Any other request_id, or none, is a re-acquisition if the weight is the same and neither the request nor the
+//     permit has a firing. The identity keeps its permit under a new token, and the old token is superseded: its holder
+//     gets LOST and must stop. A re-acquisition is written to the log like a grant, so a caller that wants to keep its
+//     permit must use Refresh or repeat its request_id.
+//   - A permit with a firing is never re-acquired. Another request_id with the same firing is denied as FIRING_CLAIMED.
 //   - A different weight or firing is denied as ALREADY_HELD.
 //
-// A superseded holder may not know yet that its permit is lost. While it may still believe that it holds the permit, a
-// release or a cancel of the new token leaves the slot occupied (cooling) for the rest of that time, unless the new
-// acquire named the old token in replaces_token.
+// A superseded holder may not know yet that its permit is lost. For as long as it may still believe that it holds the
+// permit, a release or cancel of the new token leaves the slot occupied (cooling), unless the new acquire named the old
+// token in replaces_token.
 type Identity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The group in which the caller runs; "default" if empty. 1 to 256 bytes.
 	Group string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	// The name of the caller, normally its host name. 1 to 256 bytes.
 	Acquirer string `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	// Distinguishes several acquisitions of one acquirer. Optional, at most 256 bytes.
+	// Distinguishes several acquisitions by one acquirer. Optional, at most 256 bytes.
 	HolderId      string `protobuf:"bytes,3,opt,name=holder_id,json=holderId,proto3" json:"holder_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -642,7 +642,7 @@ func (x *Firing) GetDue() *timestamppb.Timestamp {
 	return nil
 }
 
-// Permit is one grant.
+// Permit describes a granted permit and its holder.
 type Permit struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -658,13 +658,13 @@ type Permit struct {
 	Stop            StopCause `protobuf:"varint,8,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	StopReason      string    `protobuf:"bytes,9,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
 	GrantedRevision uint64    `protobuf:"varint,10,opt,name=granted_revision,json=grantedRevision,proto3" json:"granted_revision,omitempty"`
-	// By the granting leader's clock; for display only.
+	// When it was granted, by the leader's clock at that time; for display only.
 	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	Metadata  map[string]string      `protobuf:"bytes,12,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How long until the leader expires it unless it is refreshed, relative to the response. Only set by the leader in
-	// ListHolders and Verify.
+	// How long until the leader expires the permit unless it is refreshed, relative to the response. Only set by the
+	// leader in ListHolders and Verify.
 	ExpiresIn *durationpb.Duration `protobuf:"bytes,13,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
-	// How long its refreshes will still be granted even though the holder must stop. Only set by the leader.
+	// How long its refreshes will continue to be granted even though the holder must stop. Only set by the leader.
 	DrainLeft *durationpb.Duration `protobuf:"bytes,14,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	// When and how it ended. Only set in responses about the past.
 	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
@@ -820,13 +820,13 @@ type Pause struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Reason string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	Until  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
-	// Holders must stop too.
+	// True if holders must stop too.
 	Stop     bool   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author   string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	// With stop: how long holders can continue; absent once the drain is over.
 	Drain *durationpb.Duration `protobuf:"bytes,6,opt,name=drain,proto3" json:"drain,omitempty"`
-	// The change that first set it. It differs from revision only if an undo has restored it.
+	// The change that first set it; differs from revision only if an undo has restored it.
 	Change        uint64 `protobuf:"varint,7,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -923,7 +923,7 @@ type CordonRecord struct {
 	Revision        uint64                 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Its drain; absent once the drain is over.
 	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
-	// The change that first set it. It differs from revision only if an undo has restored it.
+	// The change that first set it; differs from revision only if an undo has restored it.
 	Change        uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1026,46 +1026,46 @@ type TryAcquireRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	// 1 to 1 000 000; 0 means 1.
+	// 1 to 1,000,000; 0 means 1.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// The same in all retries of one acquisition. At most 128 bytes. Optional, unless there is a firing. Without a
-	// request ID, a retry cannot be distinguished from a new acquisition: if the identity already holds a permit, each
-	// call supersedes the token of the previous call.
+	// Must be the same in all retries of an acquisition. At most 128 bytes. Required with a firing, otherwise optional.
+	// Without a request ID, a retry cannot be distinguished from a new acquisition: if the identity already holds a
+	// permit, each call supersedes the token of the previous call.
 	//
-	// A request ID of an identity and a semaphore never gets a second permit while the cluster remembers that it had
+	// For a given identity and semaphore, a request ID never gets a second permit while the cluster remembers the first
 	// one:
-	//   - The cluster always remembers this while the permit is live.
-	//   - After the permit has ended or the request was cancelled, the cluster remembers it for 10 minutes, and the
-	//     newest 1 000 requests of each existing semaphore for longer. Both limits are settings.
-	//   - Beyond a total size (64 MiB, a setting) the semaphore with the most remembered requests forgets its oldest one.
+	//   - The cluster always remembers it while the permit is live.
+	//   - After the permit has ended or the request was cancelled, the cluster remembers the request for 10 minutes, and
+	//     the newest 1,000 requests of each existing semaphore for longer. Both limits are settings.
+	//   - Beyond a total size (64 MiB, a setting), the semaphore with the most remembered requests forgets its oldest
+	//     one.
 	//
-	// A repeat of a remembered request fails with FAILED_PRECONDITION and reason REQUEST_ENDED, which says how the
-	// request ended. A repeat with another weight or firing fails with INVALID_ARGUMENT and reason REQUEST_REUSED, or is
-	// denied as ALREADY_HELD while the permit is live. A caller that also sends request_revision never gets a second
-	// permit, however late its repeat arrives.
+	// A retry of a remembered request that has ended fails with FAILED_PRECONDITION and reason REQUEST_ENDED, and the
+	// error says how the request ended. A retry with a different weight or firing fails with INVALID_ARGUMENT and reason
+	// REQUEST_REUSED, or is denied as ALREADY_HELD while the permit is live. A caller that also sends request_revision
+	// never gets a second permit, however late its retry arrives.
 	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// If set, the call fails with ABORTED unless this is the semaphore's permit revision (optimistic replace).
 	ExpectedRevision *uint64 `protobuf:"varint,6,opt,name=expected_revision,json=expectedRevision,proto3,oneof" json:"expected_revision,omitempty"`
-	// Shown to people next to the permit: at most 16 entries, with keys of at most 64 and values of at most 256 bytes.
+	// Displayed with the permit: at most 16 entries, with keys of at most 64 bytes and values of at most 256 bytes.
 	Metadata map[string]string `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A token of this identity on which the caller no longer relies. If this call supersedes that token, a later release
 	// frees the slot immediately, because nobody else can still rely on it. 0 if there is none, or if another process may
 	// still rely on it.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
-	// With request_id: a revision of the cluster that the caller had seen, in any response, before it generated the
-	// request ID; or a later one at which it knows that this request had no permit yet (Place.revision). 0 if it has
-	// seen none. All retries can send the same one.
+	// With request_id: a cluster revision that the caller had seen in any response before it generated the request ID, or
+	// a later one at which it knows that this request had no permit yet (Place.revision). 0 if it had seen none. All
+	// retries can send the same revision.
 	//
-	// It makes "never a second permit" unconditional: a request that is not remembered, and is older than one that was
-	// forgotten, fails with FAILED_PRECONDITION and reason REQUEST_TOO_OLD and is not granted. The error's metadata has
-	// the current "revision". After a first attempt, generate a new request ID and send it with that revision. After a
-	// retry, an earlier attempt may have had a permit; if so, that permit has ended. Never send a revision that was
-	// learned after the request ID was generated, except that of Place.
+	// This makes "never a second permit" unconditional: a request that is not remembered, and is older than one that was
+	// forgotten, fails with FAILED_PRECONDITION and reason REQUEST_TOO_OLD and is not granted. The error's metadata
+	// contains the current "revision". If this was the first attempt, generate a new request ID and send it with that
+	// revision. If it was a retry, an earlier attempt may have been granted a permit; if so, that permit has ended. Never
+	// send a revision that was received after the request ID was generated, except the one in Place.
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// The caller's wall clock at the time it sends this attempt. Optional. It does not affect the decision. The leader
-	// compares it with its own clock, reports it in a denial as FIRING_TOO_FAR_AHEAD, and reports hosts with wrong
-	// clocks.
+	// The caller's wall clock when it sends this attempt. Optional; it does not affect the decision. The leader compares
+	// it with its own clock, reports it in FIRING_TOO_FAR_AHEAD denials, and reports hosts with wrong clocks.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1253,16 +1253,16 @@ func (*TryAcquireResponse_Grant) isTryAcquireResponse_Outcome() {}
 
 func (*TryAcquireResponse_Denial) isTryAcquireResponse_Outcome() {}
 
-// Grant is a permit on which the caller can rely: from the send time of this attempt plus waited, for the permit's
-// duration less the margin.
+// Grant is a permit that the caller can rely on for the permit's duration less the margin, counted from the time at
+// which it sent this attempt, plus waited.
 type Grant struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
-	// This request already held the permit, and this response refreshed it.
+	// True if this request already held the permit, and this response refreshed it.
 	Refreshed bool `protobuf:"varint,2,opt,name=refreshed,proto3" json:"refreshed,omitempty"`
-	// How long the call had waited at the leader before its grant was handed to the log.
+	// How long the call had waited at the leader before its grant was submitted to the log.
 	Waited *durationpb.Duration `protobuf:"bytes,3,opt,name=waited,proto3" json:"waited,omitempty"`
-	// The token under which the identity held its permit before. That token is now lost. 0 if it held none.
+	// The token under which the identity held its permit before; that token is now lost. 0 if it held none.
 	SupersededToken uint64 `protobuf:"varint,4,opt,name=superseded_token,json=supersededToken,proto3" json:"superseded_token,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1326,26 +1326,26 @@ func (x *Grant) GetSupersededToken() uint64 {
 	return 0
 }
 
-// Denial is the reason for a denial, and the current holders.
+// Denial contains the reason for a denial and the current holders.
 type Denial struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Reason Reason                 `protobuf:"varint,1,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
-	// One sentence for people to read.
+	// A human-readable sentence.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// The permits that occupy the slots, at most 16.
 	Holders     []*Permit `protobuf:"bytes,3,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,4,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// The number of waiters, all of which are ahead of a TryAcquire. A worker without a waiting task is ahead of nobody
-	// and does not count.
+	// The number of waiters, all of which are ahead of a TryAcquire. A worker for which no task is waiting is ahead of
+	// nobody and does not count.
 	QueueLength uint32 `protobuf:"varint,5,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The earliest time at which a retry can help, relative to the response; absent if waiting alone cannot help.
 	RetryAfter *durationpb.Duration `protobuf:"bytes,6,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
-	// The current or last claim of the firing.
+	// The current or last claim on the firing.
 	Firing         *FiringClaim `protobuf:"bytes,7,opt,name=firing,proto3" json:"firing,omitempty"`
 	Stop           StopCause    `protobuf:"varint,8,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Pause          *Pause       `protobuf:"bytes,9,opt,name=pause,proto3" json:"pause,omitempty"`
 	PermitRevision uint64       `protobuf:"varint,10,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	// Set for FIRING_TOO_FAR_AHEAD: the leader's wall clock, and the caller's at that time if sent_at was set.
+	// Set for FIRING_TOO_FAR_AHEAD: the leader's wall clock and, if sent_at was set, the caller's at the same moment.
 	LeaderClock   *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=leader_clock,json=leaderClock,proto3" json:"leader_clock,omitempty"`
 	CallerClock   *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=caller_clock,json=callerClock,proto3" json:"caller_clock,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1466,31 +1466,33 @@ func (x *Denial) GetCallerClock() *timestamppb.Timestamp {
 	return nil
 }
 
-// DeniedCaller is a group and an acquirer that were denied a permit for a reason that waiting does not cure.
+// DeniedCaller is a caller, identified by group and acquirer, that was denied a permit for a reason that waiting does
+// not cure.
 type DeniedCaller struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name in the request. It may have no definition.
+	// The name in the request, which may have no definition.
 	Semaphore string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	// The holder ID is that of the last request.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	// Of the last request.
+	// The weight and firing of the last request.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
 	// Why the same request would be denied now. If cured is set: why it was last denied.
 	Reason  Reason `protobuf:"varint,5,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
-	// How often the caller was denied for its last reason, and the first and last time by the leader's clock.
+	// How many times the caller was denied for its last reason, and the first and last time, by the leader's clock.
 	Count uint32                 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	First *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=first,proto3" json:"first,omitempty"`
 	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
-	// The same request would no longer be denied for such a reason. The caller has not asked since, or has been admitted.
+	// True if the same request would no longer be denied for such a reason. The caller has not retried since, or has been
+	// admitted.
 	Cured bool `protobuf:"varint,10,opt,name=cured,proto3" json:"cured,omitempty"`
 	// Another identity holds a permit of the semaphore, or has held one since the first of these denials; absent if none
 	// has. The caller may then be a standby, which is denied by design.
 	LetIn *Identity `protobuf:"bytes,11,opt,name=let_in,json=letIn,proto3" json:"let_in,omitempty"`
-	// A one-line summary for people to read.
+	// A human-readable one-line summary.
 	Text string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
-	// The last request was a worker's request for a task.
+	// True if the last request was a worker's request for a task.
 	Worker        bool `protobuf:"varint,13,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1617,7 +1619,7 @@ func (x *DeniedCaller) GetWorker() bool {
 	return false
 }
 
-// FiringClaim is the claim of a firing by the holder that is running it or has run it.
+// FiringClaim is the claim on a firing by the holder that is running it or has run it.
 type FiringClaim struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Firing *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
@@ -1627,7 +1629,7 @@ type FiringClaim struct {
 	// When it was claimed, by the clock of the leader at that time. Only set in lists and in the history; absent for old
 	// claims.
 	ClaimedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
-	// The failure reported by the holder of a failed run.
+	// The failure reported by the holder, if the run failed.
 	Failure string `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"`
 	// How many holders have claimed it and may have started its job; 0 if it was claimed below feature level 4.
 	Attempts      uint32 `protobuf:"varint,7,opt,name=attempts,proto3" json:"attempts,omitempty"`
@@ -1720,22 +1722,23 @@ type AcquireRequest struct {
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	Weight    uint32                 `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing    *Firing                `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// As in TryAcquire, but required: it keeps the place when the call is repeated.
+	// As in TryAcquire, but required: it keeps the caller's place when the call is repeated.
 	RequestId string            `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Metadata  map[string]string `protobuf:"bytes,6,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How long this acquisition has already waited, over all its calls. It is a capped hint that orders the queue after
-	// a fail-over.
+	// How long this acquisition has already waited, across all its calls. This is a hint, which is capped, for ordering
+	// the queue after a failover.
 	WaitedBefore *durationpb.Duration `protobuf:"bytes,7,opt,name=waited_before,json=waitedBefore,proto3" json:"waited_before,omitempty"`
 	// As in TryAcquire.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
-	// As in TryAcquire. A call that is repeated to keep its place sends the revision of the Place that requested the
+	// As in TryAcquire. A call that is repeated to keep its place sends the revision from the Place that requested the
 	// repeat.
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Do not wait while the semaphore is paused: the wait ends with the denial PAUSED, even if the pause starts later.
+	// If true, do not wait while the semaphore is paused: the wait ends with a PAUSED denial, even if the pause starts
+	// later.
 	LeaveOnPause bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
-	// Do not wait while another acquire of the same semaphore, group and acquirer is waiting and neither has a firing.
-	// The call is then denied, as by TryAcquire. So a timetable that starts a run each minute does not pile up runs on
-	// each host while the semaphore is paused or held.
+	// If true, do not wait while another acquire with the same semaphore, group and acquirer is waiting and neither has a
+	// firing. The call is then denied, as by TryAcquire. This keeps a schedule that starts a run every minute from piling
+	// up runs on each host while the semaphore is paused or held.
 	OnePerAcquirer bool `protobuf:"varint,12,opt,name=one_per_acquirer,json=onePerAcquirer,proto3" json:"one_per_acquirer,omitempty"`
 	// As in TryAcquire.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
@@ -1955,13 +1958,13 @@ func (*AcquireResponse_Grant) isAcquireResponse_Progress() {}
 
 func (*AcquireResponse_Denial) isAcquireResponse_Progress() {}
 
-// Place is a position in a queue.
+// Place is the caller's position in a queue.
 type Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 is next. As in queue_length, a worker without a waiting task does not count.
+	// 1 is next. As in Denial.queue_length, a worker for which no task is waiting does not count.
 	Place       uint32 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"`
 	QueueLength uint32 `protobuf:"varint,2,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
-	// The call ends now; repeat it with the same request ID to keep the place.
+	// True if the call ends now; repeat it with the same request ID to keep the place.
 	Repeat bool `protobuf:"varint,3,opt,name=repeat,proto3" json:"repeat,omitempty"`
 	// Set while the semaphore is paused, with the reason and the end time. Nobody in the queue is granted a permit before
 	// the pause ends.
@@ -2042,7 +2045,7 @@ func (x *Place) GetRevision() uint64 {
 type TokenRefresh struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// The duration that the client uses after this request: the duration in the last response for this token.
+	// The duration that the client relies on after this request: the one in the last response for this token.
 	Duration *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
 	// How long ago the job last reported progress; absent if it does not report any.
 	SinceProgress *durationpb.Duration `protobuf:"bytes,3,opt,name=since_progress,json=sinceProgress,proto3" json:"since_progress,omitempty"`
@@ -2106,16 +2109,16 @@ type TokenResult struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Status RefreshStatus          `protobuf:"varint,2,opt,name=status,proto3,enum=gatekeeper.v1.RefreshStatus" json:"status,omitempty"`
-	// The duration to use, counted from the send time of the frame that this answers; only set if refreshed.
+	// The duration to rely on, counted from the time at which the answered frame was sent; only set if refreshed.
 	Duration *durationpb.Duration `protobuf:"bytes,3,opt,name=duration,proto3" json:"duration,omitempty"`
 	// Why the holder must stop, or how the permit ended.
 	Stop    StopCause `protobuf:"varint,4,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Message string    `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
-	// The holder must stop, but its refreshes continue to be granted for this long, relative to the response (a drain).
-	// With REFRESHED in results, and with STOPPING in notices.
+	// Set during a drain: the holder must stop, but its refreshes continue to be granted for this long, relative to the
+	// response. With REFRESHED in results, and with STOPPING in notices.
 	DrainLeft *durationpb.Duration `protobuf:"bytes,6,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
-	// With LOST, if the permit was superseded: the token under which the same identity holds it now. 0 if it ended in
-	// another way, or if the newer permit has also ended.
+	// With LOST, if the permit was superseded: the token under which the same identity holds it now. 0 if the permit
+	// ended in another way, or if the newer one has also ended.
 	SupersededBy  uint64 `protobuf:"varint,7,opt,name=superseded_by,json=supersededBy,proto3" json:"superseded_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2202,7 +2205,7 @@ func (x *TokenResult) GetSupersededBy() uint64 {
 
 type RefreshRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 10 000.
+	// 1 to 10,000.
 	Tokens []*TokenRefresh `protobuf:"bytes,1,rep,name=tokens,proto3" json:"tokens,omitempty"`
 	// If set, tokens that belong to another identity are not refreshed: they get LOST.
 	Identity      *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
@@ -2305,10 +2308,10 @@ type KeepAliveRequest struct {
 	Tokens []*TokenRefresh `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
 	// Tokens for which this stream needs no more notices.
 	Forget []uint64 `protobuf:"varint,3,rep,packed,name=forget,proto3" json:"forget,omitempty"`
-	// More permits to keep alive, whose jobs report no progress. Only use this on a stream that has received `refreshed`;
-	// an older server ignores it.
+	// More permits to keep alive, whose jobs report no progress. Use this only on a stream that has received `refreshed`;
+	// older servers ignore it.
 	Groups []*TokenGroup `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
-	// This client supports KeepAliveResponse.refreshed.
+	// True if this client supports KeepAliveResponse.refreshed.
 	Grouped bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
 	// If set, tokens in this frame that belong to another identity are not refreshed: they get LOST.
 	Identity      *Identity `protobuf:"bytes,6,opt,name=identity,proto3" json:"identity,omitempty"`
@@ -2388,12 +2391,12 @@ func (x *KeepAliveRequest) GetIdentity() *Identity {
 	return nil
 }
 
-// TokenGroup is a set of permits with the same duration. It replaces a TokenRefresh or a TokenResult for each permit,
-// and takes a fraction of the bytes.
+// TokenGroup is a set of permits with the same duration. It replaces a TokenRefresh or TokenResult for each permit, in
+// a fraction of the bytes.
 type TokenGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In a request, the duration that the client uses after this request; in a response, the duration to use, counted
-	// from the send time of the frame.
+	// In a request, the duration that the client relies on after this request; in a response, the duration to rely on,
+	// counted from the time at which the frame was sent.
 	Duration      *durationpb.Duration `protobuf:"bytes,1,opt,name=duration,proto3" json:"duration,omitempty"`
 	Tokens        []uint64             `protobuf:"varint,2,rep,packed,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2446,10 +2449,10 @@ func (x *TokenGroup) GetTokens() []uint64 {
 
 type KeepAliveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The frame that results answer; 0 if there are only notices.
+	// The frame that the results answer; 0 if there are only notices.
 	Frame   uint64         `protobuf:"varint,1,opt,name=frame,proto3" json:"frame,omitempty"`
 	Results []*TokenResult `protobuf:"bytes,2,rep,name=results,proto3" json:"results,omitempty"`
-	// Tokens whose holders must stop, or that are lost, sent without a request. A notice is never REFRESHED.
+	// Unsolicited: tokens that are lost or whose holders must stop. A notice is never REFRESHED.
 	Notices []*TokenResult `protobuf:"bytes,3,rep,name=notices,proto3" json:"notices,omitempty"`
 	// Tokens that were refreshed and have no other result. Only set in response to a frame with `grouped`; these tokens
 	// are not in results.
@@ -2521,12 +2524,12 @@ type ReleaseRequest struct {
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// The outcome of the permit's firing; ignored if there is none.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
-	// If set, it must be the identity to which the token belongs. Otherwise the call fails with INVALID_ARGUMENT and
+	// If set, it must be the identity that the token belongs to. Otherwise the call fails with INVALID_ARGUMENT and
 	// changes nothing.
 	Identity *Identity `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
-	// With RELEASE_OUTCOME_FAILED: the reason, for people to read. At most 256 bytes; a longer text is cut.
+	// With RELEASE_OUTCOME_FAILED: a human-readable reason. At most 256 bytes; longer text is truncated.
 	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
-	// The result of the permit's task, if it has one. Only with DONE and FAILED, and at most max_result bytes.
+	// The result of the permit's task, if it has one. Only with DONE or FAILED, and at most max_result bytes.
 	Result        []byte `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2599,16 +2602,16 @@ func (x *ReleaseRequest) GetResult() []byte {
 
 type ReleaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// True if this call, or the call that it repeats, released the permit. False if the permit had already ended; see
+	// True if this call, or the call that it retries, released the permit. False if the permit had already ended; see
 	// ended.
 	Released bool `protobuf:"varint,1,opt,name=released,proto3" json:"released,omitempty"`
-	// How it ended. EXPIRED also applies if its slot is held for an operator to clear.
+	// How the permit ended. EXPIRED also applies if its slot is held for an operator to clear.
 	Ended PermitEnd `protobuf:"varint,4,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
-	// How it ended, for people to read, if it had already ended.
+	// A human-readable description of how the permit ended, if it had already ended.
 	Message  string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The end of the permit's task that this call reports is recorded, by this call or, if this is a repeat, by the first
-	// call. Meaningless if the permit has no task.
+	// True if the task outcome reported by this call is recorded, by this call or, for a retry, by the first one.
+	// Meaningless if the permit has no task.
 	Recorded      bool `protobuf:"varint,5,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2681,7 +2684,7 @@ func (x *ReleaseResponse) GetRecorded() bool {
 
 type BatchTryAcquireRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 1 024.
+	// 1 to 1,024.
 	Requests      []*TryAcquireRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2769,8 +2772,8 @@ func (x *BatchTryAcquireResponse) GetResults() []*TryAcquireResult {
 	return nil
 }
 
-// TryAcquireResult is the result of one request of a batch. If nothing is set, the batch has not decided it: call
-// TryAcquire.
+// TryAcquireResult is the result of one request of a batch. If nothing is set, the batch did not decide the request:
+// call TryAcquire.
 type TryAcquireResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Result:
@@ -2919,10 +2922,10 @@ type RevokeRequest struct {
 	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// How long its refreshes continue to be granted. Absent or 0: not at all.
+	// How long its refreshes continue to be granted. Absent or 0: they are refused immediately.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Free the slot immediately. The holder may still believe that it holds the permit, so two holders may then run at
-	// the same time, and only the fencing token prevents the older one from writing. Recorded in the journal.
+	// If true, free the slot immediately. The holder may still believe that it holds the permit, so two holders may run
+	// at the same time, and only the fencing token prevents the older one from writing. Recorded in the journal.
 	UnsafeNow     bool `protobuf:"varint,5,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3048,11 +3051,11 @@ func (x *RevokeResponse) GetRevision() uint64 {
 
 type TakeOverRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The token of the permit whose holder is judged dead.
+	// The token of the permit whose holder is considered dead.
 	Token uint64 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// The caller.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	// Why the holder is judged dead, for people to read.
+	// A human-readable reason why the holder is considered dead.
 	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3166,7 +3169,7 @@ type AwaitFiringRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Firing    *Firing                `protobuf:"bytes,2,opt,name=firing,proto3" json:"firing,omitempty"`
-	// The claim to await: the stream ends with TAKEN_OVER when another token has the firing. 0: any claim.
+	// The claim to follow: the stream ends with TAKEN_OVER once the firing is claimed under another token. 0: any claim.
 	Token         uint64 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3225,7 +3228,7 @@ func (x *AwaitFiringRequest) GetToken() uint64 {
 
 type AwaitFiringResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Has no token while nobody has claimed the firing.
+	// Contains no token while the firing is unclaimed.
 	Claim         *FiringClaim `protobuf:"bytes,1,opt,name=claim,proto3" json:"claim,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3275,8 +3278,8 @@ type CatchUpRequest struct {
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// The name of the firings.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Their due times, in ascending order: the newest ones in the schedule that are after since, at most 1 000. Leave it
-	// empty to get since.
+	// The due times of the firings, in ascending order: the newest ones in the schedule after since, at most 1,000. Leave
+	// this empty to get since.
 	Due           []*timestamppb.Timestamp `protobuf:"bytes,4,rep,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3342,11 +3345,11 @@ func (x *CatchUpRequest) GetDue() []*timestamppb.Timestamp {
 
 type CatchUpResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The firings to run now, by their due times, in that order. Firings in due that have been claimed are left out,
+	// The firings to run now, identified and ordered by due time. Firings in due that have been claimed are omitted,
 	// unless they are open again.
 	Run []*timestamppb.Timestamp `protobuf:"bytes,1,rep,name=run,proto3" json:"run,omitempty"`
-	// Firings that were due at or before this time no longer run. Absent if no firing should run, whatever due contains:
-	// misfire is skip, the caller is not admitted, or there is no such definition.
+	// Firings due at or before this time no longer run. Absent if no firing should run, whatever due contains: misfire is
+	// skip, the caller is not admitted, or there is no such definition.
 	Since         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3570,7 +3573,7 @@ func (x *CancelRequest) GetRequestId() string {
 
 type CancelResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A permit of this request was live and has been released.
+	// True if the request had a live permit, which has been released.
 	GaveBack      bool   `protobuf:"varint,1,opt,name=gave_back,json=gaveBack,proto3" json:"gave_back,omitempty"`
 	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3676,17 +3679,17 @@ func (x *VerifyRequest) GetToken() uint64 {
 
 type VerifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The permit is live and belongs to the requested semaphore. A permit whose holder must stop is still valid, because
-	// it keeps its slot until it ends; see permit.stop. A permit that is held for an operator or cooling has no holder
-	// and is not valid.
+	// True if the permit is live and belongs to the requested semaphore. A permit whose holder must stop is still valid,
+	// because it keeps its slot until it ends; see permit.stop. A permit that is held for an operator or cooling has no
+	// holder and is not valid.
 	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
-	// The current state of the permit, even if it is held or cooling. Its stop cause is the reason for which a refresh
-	// would be refused, whether or not its holder has been notified. Absent if the permit has ended or belongs to another
+	// The current state of the permit, even if it is held or cooling. Its stop cause is the reason that a refresh would
+	// be refused, whether or not its holder has been notified. Absent if the permit has ended or belongs to another
 	// semaphore.
 	Permit *Permit `protobuf:"bytes,2,opt,name=permit,proto3" json:"permit,omitempty"`
-	// Why it is not valid, or why its holder must stop, for people to read; may be empty.
+	// A human-readable reason why the permit is not valid or why its holder must stop; may be empty.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// The revision that was read.
+	// The revision at which this was read.
 	Revision      uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3757,11 +3760,12 @@ type ListHoldersRequest struct {
 	PageSize  uint32   `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string   `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	Stale     bool     `protobuf:"varint,4,opt,name=stale,proto3" json:"stale,omitempty"`
-	// Return the holders at that time, by the clocks of the leaders, from the journal, which is bounded.
+	// If set, return the holders at this time, by the leaders' clocks, from the journal. The journal is bounded; see
+	// history_begins.
 	At *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
 	// As in ListDefinitions: only semaphores whose definitions have these labels now.
 	Labels string `protobuf:"bytes,6,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Only permits of this group; empty means all.
+	// Only permits held in this group; empty means all.
 	Group string `protobuf:"bytes,7,opt,name=group,proto3" json:"group,omitempty"`
 	// Only permits in one of these states; empty means all. Not with at.
 	States        []PermitState `protobuf:"varint,8,rep,packed,name=states,proto3,enum=gatekeeper.v1.PermitState" json:"states,omitempty"`
@@ -3860,7 +3864,8 @@ type ListHoldersResponse struct {
 	Permits       []*Permit              `protobuf:"bytes,1,rep,name=permits,proto3" json:"permits,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// With at: the time from which the journal of all chosen semaphores is complete. Before it, holders may be missing.
+	// With at: the time from which the journal of all selected semaphores is complete. Holders before that time may be
+	// missing.
 	HistoryBegins *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3930,7 +3935,7 @@ type ListWaitersRequest struct {
 	// As in ListHoldersRequest.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	Group  string `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
-	// 1 to 1000; 0 means 100. The order is by semaphore and place.
+	// 1 to 1,000; 0 means 100. Waiters are ordered by semaphore and place.
 	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4012,8 +4017,8 @@ type Waiter struct {
 	Place     uint32               `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
 	Waiting   *durationpb.Duration `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	RequestId string               `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// This is one of a worker's slots. Each task that waits for a worker has one slot waiting for it, from the front of
-	// the queue. The other slots are idle: they block nobody, have no place, and do not count in queue lengths.
+	// True for a worker's slot. For each task waiting for a worker, one slot has a place, from the front of the queue.
+	// The other slots are idle: they block nobody, have no place, and do not count in queue lengths.
 	Worker        bool `protobuf:"varint,7,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4098,7 +4103,7 @@ func (x *Waiter) GetWorker() bool {
 	return false
 }
 
-// WaitingTasks are the tasks of a job that are waiting for a worker.
+// WaitingTasks is the number of a job's tasks that are waiting for a worker.
 type WaitingTasks struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -4171,8 +4176,8 @@ type ListWaitersResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Waiters       []*Waiter              `protobuf:"bytes,1,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// The second list: jobs with waiting tasks, by semaphore and in the order in which their tasks are handed out. At
-	// most 1000, on the first page only, and only for requests without a group.
+	// Jobs with waiting tasks, ordered by semaphore and then in the order in which the tasks are handed out. At most
+	// 1,000, on the first page only, and only for requests without a group.
 	Tasks         []*WaitingTasks `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

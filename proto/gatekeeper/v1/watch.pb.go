@@ -28,16 +28,16 @@ type WatchRequest struct {
 	FromRevision uint64 `protobuf:"varint,1,opt,name=from_revision,json=fromRevision,proto3" json:"from_revision,omitempty"`
 	// Only semaphores whose names match one of these globs; empty means all.
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
-	// Also send permit events. Without it only edits, pauses and cordons are sent.
+	// If true, also send permit events. Otherwise only edits, pauses and cordons are sent.
 	Permits bool `protobuf:"varint,3,opt,name=permits,proto3" json:"permits,omitempty"`
 	// As in ListDefinitions: only semaphores with these labels, before or after the event.
 	Labels string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Also report waiters and the deadlines of permits, immediately and then at this interval: 1 s to 1 min. Never if
-	// absent. A report covers at most 1 000 semaphores, by name; use names or labels to choose among more.
+	// If set, also report waiters and permit deadlines, immediately and then at this interval, 1 s to 1 min. A report
+	// covers at most 1,000 semaphores, in order of name; if there are more, use names or labels to select some.
 	LiveEvery *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
-	// Instead of events, send the current records of the affected semaphores, for pages that show the current state.
-	// Records are collected for a tenth of a second, or for a second if changes keep coming. An event that affects many
-	// semaphores, such as a cordon, is sent as missed. With live_every, the records of semaphores whose denials have
+	// If true, send the current records of the affected semaphores instead of events, for pages that show the current
+	// state. Changes are collected for a tenth of a second, or for a second if they keep coming. An event that affects
+	// many semaphores, such as a cordon, is sent as missed. With live_every, the records of semaphores whose denials have
 	// changed are also sent; with from_revision, so are those of semaphores that had denials before.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -121,15 +121,15 @@ type WatchResponse struct {
 	Events []*Event               `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
 	// All events up to this revision have been sent; resume from the next one.
 	Revision uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The requested revisions are no longer available here. Read everything again, then resume from revision + 1.
+	// True if this server no longer has the requested revisions. Read everything again, then resume from revision + 1.
 	Missed bool `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
-	// With live_every, from the leader only. The message then has no events, and its revision is that of the previous
+	// With live_every; sent only by the leader. The message then has no events, and its revision is that of the previous
 	// message.
 	Live *Live `protobuf:"bytes,4,opt,name=live,proto3" json:"live,omitempty"`
-	// With records, the semaphores that have changed, in their state when the message is sent. Semaphores with more than
-	// 1 000 permits are left out.
+	// With records: the semaphores that have changed, in their current state when the message is sent. Semaphores with
+	// more than 1,000 permits are omitted.
 	Records []*DefinitionRecord `protobuf:"bytes,5,rep,name=records,proto3" json:"records,omitempty"`
-	// With records, the names of changed semaphores that have no definition.
+	// With records: the names of changed semaphores that have no definition.
 	Undefined     []string `protobuf:"bytes,6,rep,name=undefined,proto3" json:"undefined,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -207,12 +207,12 @@ func (x *WatchResponse) GetUndefined() []string {
 	return nil
 }
 
-// Live is the part of the state of the watched semaphores that only the leader has, in memory.
+// Live is the part of the watched semaphores' state that exists only in the leader's memory.
 type Live struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By name. A semaphore that is not listed has no permits and no waiters.
+	// Ordered by name. A semaphore that is not listed has no permits and no waiters.
 	Semaphores []*LiveSemaphore `protobuf:"bytes,1,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
-	// There are more semaphores with permits or waiters than a report covers.
+	// True if there are more semaphores with permits or waiters than a report covers.
 	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -266,7 +266,7 @@ type LiveSemaphore struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Waiters   uint32                 `protobuf:"varint,2,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// The deadlines of the permits that occupy its slots, by token; at most 1 000.
+	// The deadlines of the permits that occupy its slots, by token; at most 1,000.
 	Deadlines     []*Deadline `protobuf:"bytes,3,rep,name=deadlines,proto3" json:"deadlines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -385,16 +385,16 @@ type Event struct {
 	Semaphore  string                 `protobuf:"bytes,3,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Definition *DefinitionRecord      `protobuf:"bytes,4,opt,name=definition,proto3" json:"definition,omitempty"`
 	Permit     *Permit                `protobuf:"bytes,5,opt,name=permit,proto3" json:"permit,omitempty"`
-	// The reason given by its author, or a description of a change that the cluster made itself; for people to read.
+	// The reason given by the author, or a description of a change that the cluster made itself; human-readable.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author string `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
 	// Set for cordons.
 	Cordon *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
-	// Set for DRAINED and REVERTED: the change whose drain or time has ended.
+	// Set for DRAINED and REVERTED: the change whose drain, or whose temporary edit, has ended.
 	Change uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
-	// How the holder's permit ended; set for every kind that ends one. If the slot is held or cooling, it remains
-	// occupied after that: HELD comes with EXPIRED, COOLING with any end, and the later CLEARED or COOLING_ENDED has
-	// none.
+	// How the holder's permit ended; set for every kind of event that ends one. If the slot is held or cooling, it
+	// remains occupied after that: HELD comes with EXPIRED, COOLING with any end, and the later CLEARED or COOLING_ENDED
+	// with none.
 	Ended         PermitEnd `protobuf:"varint,10,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

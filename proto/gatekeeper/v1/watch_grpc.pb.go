@@ -28,7 +28,7 @@ const (
 //
 // WatchService streams changes as they happen.
 type WatchServiceClient interface {
-	// Watch streams changes of definitions and permits, starting at a revision, in the order of their revisions.
+	// Watch streams changes to definitions and permits, starting at a revision, in revision order.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 }
 
@@ -65,7 +65,7 @@ type WatchService_WatchClient = grpc.ServerStreamingClient[WatchResponse]
 //
 // WatchService streams changes as they happen.
 type WatchServiceServer interface {
-	// Watch streams changes of definitions and permits, starting at a revision, in the order of their revisions.
+	// Watch streams changes to definitions and permits, starting at a revision, in revision order.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	mustEmbedUnimplementedWatchServiceServer()
 }

@@ -33,7 +33,7 @@ const (
 	JobState_JOB_STATE_OPEN JobState = 2
 	// All of its tasks have ended.
 	JobState_JOB_STATE_ENDED JobState = 3
-	// It hands out no more tasks. It is over when none is held.
+	// Its tasks are no longer handed out. It is over when no task is held.
 	JobState_JOB_STATE_CANCELLED JobState = 4
 )
 
@@ -141,13 +141,13 @@ type TaskState int32
 const (
 	TaskState_TASK_STATE_UNSPECIFIED TaskState = 0
 	TaskState_TASK_STATE_WAITING     TaskState = 1
-	// A worker has it.
+	// A worker holds it.
 	TaskState_TASK_STATE_HELD TaskState = 2
 	// Its result is recorded.
 	TaskState_TASK_STATE_DONE TaskState = 3
 	// Its worker reported an error, or all of its workers were lost.
 	TaskState_TASK_STATE_FAILED TaskState = 4
-	// It failed and was given up.
+	// It failed and was abandoned.
 	TaskState_TASK_STATE_DROPPED TaskState = 5
 	// Its job was cancelled before the task ended.
 	TaskState_TASK_STATE_CANCELLED TaskState = 6
@@ -202,7 +202,7 @@ func (TaskState) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_work_proto_rawDescGZIP(), []int{2}
 }
 
-// JobSpec is a job as its submitter describes it.
+// JobSpec is a job as specified by its submitter.
 type JobSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The ID of the job in the cluster, 1 to 256 bytes.
@@ -210,23 +210,23 @@ type JobSpec struct {
 	// The semaphore whose workers execute the job.
 	Semaphore string            `protobuf:"bytes,2,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Labels    map[string]string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The submitter, for people to read.
+	// The submitter, in human-readable form.
 	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	// Jobs of a semaphore are handed out by priority, higher first, then in the order of their submission.
+	// A semaphore's jobs are handed out by priority, highest first, and then in submission order.
 	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
-	// How many workers a task is handed to before it has failed. 0 means 3. A worker that returns a task unfinished does
-	// not count.
+	// The number of workers a task is handed to before it counts as failed. 0 means 3. Workers that return the task
+	// unfinished are not counted.
 	MaxAttempts uint32 `protobuf:"varint,6,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
 	// The maximum size of a task's result in bytes. This much is reserved when the job is submitted, or 256 bytes if that
-	// is more, because a failure can be that long. Absent means 1 KiB.
+	// is more, because a failure message can be that long. Absent means 1 KiB.
 	MaxResult *uint32 `protobuf:"varint,7,opt,name=max_result,json=maxResult,proto3,oneof" json:"max_result,omitempty"`
-	// Hand a task out again if its worker reported an error, while it has attempts left. Otherwise the error is its
-	// outcome.
+	// If true, a task whose worker reports an error is handed out again while it has attempts left. Otherwise the error
+	// is the task's outcome.
 	RetryFailed bool `protobuf:"varint,8,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
-	// How long the job can take from its submission; after that it is cancelled. Absent or 0: no limit. A change of
-	// leader restarts the full time. max_hold of the semaphore limits a single attempt.
+	// How long the job can take, counted from its submission; after that it is cancelled. Absent or 0: no limit. A change
+	// of leader restarts the timeout. The semaphore's max_hold limits a single attempt.
 	Timeout *durationpb.Duration `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// How long the job is kept after its end. Absent or 0 means 24 hours.
+	// How long the job is kept once it is over. Absent or 0 means 24 hours.
 	Retention *durationpb.Duration `protobuf:"bytes,10,opt,name=retention,proto3" json:"retention,omitempty"`
 	// The token of a live permit of another semaphore. When that permit has ended, the job is cancelled. 0: the job
 	// outlives its submitter.
@@ -355,7 +355,7 @@ type Job struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Spec  *JobSpec               `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	State JobState               `protobuf:"varint,2,opt,name=state,proto3,enum=gatekeeper.v1.JobState" json:"state,omitempty"`
-	// The job does not change any more, unless failed tasks are retried.
+	// True if the job will not change any more, unless failed tasks are retried.
 	Over bool `protobuf:"varint,3,opt,name=over,proto3" json:"over,omitempty"`
 	// The revision of its last change.
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -367,7 +367,7 @@ type Job struct {
 	CancelCause  CancelCause `protobuf:"varint,8,opt,name=cancel_cause,json=cancelCause,proto3,enum=gatekeeper.v1.CancelCause" json:"cancel_cause,omitempty"`
 	CancelAuthor string      `protobuf:"bytes,9,opt,name=cancel_author,json=cancelAuthor,proto3" json:"cancel_author,omitempty"`
 	CancelReason string      `protobuf:"bytes,10,opt,name=cancel_reason,json=cancelReason,proto3" json:"cancel_reason,omitempty"`
-	// The number of its tasks, and of the tasks in each state.
+	// The number of its tasks, in total and in each state.
 	Tasks     uint32 `protobuf:"varint,11,opt,name=tasks,proto3" json:"tasks,omitempty"`
 	Waiting   uint32 `protobuf:"varint,12,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	Held      uint32 `protobuf:"varint,13,opt,name=held,proto3" json:"held,omitempty"`
@@ -375,9 +375,9 @@ type Job struct {
 	Failed    uint32 `protobuf:"varint,15,opt,name=failed,proto3" json:"failed,omitempty"`
 	Dropped   uint32 `protobuf:"varint,16,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	Cancelled uint32 `protobuf:"varint,17,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
-	// The bytes that it stores and has reserved.
+	// The bytes that it stores and reserves.
 	Bytes uint64 `protobuf:"varint,18,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// Cause, author and reason of its cancellation, for people to read, such as "by ann: wrong bucket".
+	// The cause, author and reason of its cancellation in human-readable form, such as "by ann: wrong bucket".
 	CancelText    string `protobuf:"bytes,19,opt,name=cancel_text,json=cancelText,proto3" json:"cancel_text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -550,7 +550,7 @@ type Task struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Index uint32                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	State TaskState              `protobuf:"varint,2,opt,name=state,proto3,enum=gatekeeper.v1.TaskState" json:"state,omitempty"`
-	// The number of workers it was handed to, excluding those that returned it unfinished.
+	// The number of workers it was handed to, not counting those that returned it unfinished.
 	Attempts uint32 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// The token of the permit that holds it, or last held it; 0 if none has held it yet.
 	Token uint64 `protobuf:"varint,4,opt,name=token,proto3" json:"token,omitempty"`
@@ -567,10 +567,10 @@ type Task struct {
 	Failure string `protobuf:"bytes,9,opt,name=failure,proto3" json:"failure,omitempty"`
 	// The last progress report of its worker; only in responses from the leader.
 	Progress *Progress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
-	// The permit with that token: its current state, or how it ended, for as long as the journal has it. Only in
+	// The permit with that token: its current state or, for as long as the journal remembers it, how it ended. Only in
 	// responses to ListTasks.
 	Permit *Permit `protobuf:"bytes,11,opt,name=permit,proto3" json:"permit,omitempty"`
-	// How often a worker returned it unfinished; not counted in attempts.
+	// The number of times a worker returned it unfinished; not counted in attempts.
 	Returns       uint32 `protobuf:"varint,12,opt,name=returns,proto3" json:"returns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -749,9 +749,9 @@ type SubmitJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only in the first message.
 	Job *JobSpec `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// Payloads, at most 64 KiB each unless the settings say otherwise.
+	// The payloads of the tasks; by default at most 64 KiB each (see Settings.max_task_bytes).
 	Tasks [][]byte `protobuf:"bytes,2,rep,name=tasks,proto3" json:"tasks,omitempty"`
-	// This message has the last tasks.
+	// True if this message contains the last tasks.
 	Last          bool `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -811,7 +811,7 @@ func (x *SubmitJobRequest) GetLast() bool {
 type SubmitJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// The job had been submitted before.
+	// True if the job had already been submitted.
 	Repeated      bool `protobuf:"varint,2,opt,name=repeated,proto3" json:"repeated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -953,7 +953,7 @@ type ListJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty means all semaphores.
 	Semaphore string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// Selects by label, as in ListDefinitions: "team=billing,tier!=test".
+	// A label selector, as in ListDefinitions: "team=billing,tier!=test".
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	// Empty means all states.
 	States []JobState `protobuf:"varint,3,rep,packed,name=states,proto3,enum=gatekeeper.v1.JobState" json:"states,omitempty"`
@@ -1089,7 +1089,7 @@ type ListTasksRequest struct {
 	States   []TaskState `protobuf:"varint,2,rep,packed,name=states,proto3,enum=gatekeeper.v1.TaskState" json:"states,omitempty"`
 	Payloads bool        `protobuf:"varint,3,opt,name=payloads,proto3" json:"payloads,omitempty"`
 	Results  bool        `protobuf:"varint,4,opt,name=results,proto3" json:"results,omitempty"`
-	// The first index.
+	// The index of the first task to return.
 	From uint32 `protobuf:"varint,5,opt,name=from,proto3" json:"from,omitempty"`
 	// As in ListDefinitions.
 	PageSize      uint32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -1173,7 +1173,7 @@ type ListTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Tasks []*Task                `protobuf:"bytes,1,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	Job   *Job                   `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
-	// The first index of the next page; 0 if there is none.
+	// The index of the first task on the next page; 0 if there are no more.
 	Next          uint32 `protobuf:"varint,3,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1233,9 +1233,9 @@ func (x *ListTasksResponse) GetNext() uint32 {
 type FollowJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Only tasks that have changed after this revision; 0: all that were ever handed out.
+	// Only tasks that have changed after this revision; 0: all that have ever been handed out.
 	AfterRevision uint64 `protobuf:"varint,2,opt,name=after_revision,json=afterRevision,proto3" json:"after_revision,omitempty"`
-	// Send the results of tasks that have ended.
+	// If true, include the results of tasks that have ended.
 	Results       bool `protobuf:"varint,3,opt,name=results,proto3" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1294,7 +1294,7 @@ func (x *FollowJobRequest) GetResults() bool {
 
 type FollowJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The caller has received every change up to this revision. 0: more of the same changes follow.
+	// With this message, the caller has received every change up to this revision. 0 if more of these changes follow.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	// The current state of the job; absent if only more of its tasks follow.
 	Job *Job `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
@@ -1427,7 +1427,7 @@ func (x *CancelJobRequest) GetSubmittedRevision() uint64 {
 type CancelJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// It was already over or cancelled.
+	// True if it was already over or cancelled.
 	Repeated      bool `protobuf:"varint,2,opt,name=repeated,proto3" json:"repeated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1482,8 +1482,8 @@ type RetryTasksRequest struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Empty means all failed tasks.
 	Indexes []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
-	// Only tasks that had failed by this revision, which is that of a Job that the caller has seen. A repeat then
-	// changes nothing more, however late it arrives. 0: tasks that have failed when the call is executed.
+	// Only tasks that had failed by this revision, which the caller takes from a Job. A retry then changes nothing more,
+	// however late it arrives. 0: all tasks that have failed by the time the call is executed.
 	AsOf          uint64 `protobuf:"varint,3,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1543,7 +1543,7 @@ func (x *RetryTasksRequest) GetAsOf() uint64 {
 type RetryTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// The number of tasks that this call hands out again; 0 for a repeat.
+	// The number of tasks that this call hands out again; 0 for a retry.
 	Tasks         uint32 `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1658,7 +1658,7 @@ func (x *DropTasksRequest) GetAsOf() uint64 {
 type DropTasksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Job   *Job                   `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// The number of tasks that this call drops; 0 for a repeat.
+	// The number of tasks that this call drops; 0 for a retry.
 	Tasks         uint32 `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1711,7 +1711,7 @@ func (x *DropTasksResponse) GetTasks() uint32 {
 type DeleteJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Only the job with this Job.submitted_revision; 0: the job that has the ID.
+	// Only the job with this Job.submitted_revision; 0: whichever job has the ID.
 	SubmittedRevision uint64 `protobuf:"varint,2,opt,name=submitted_revision,json=submittedRevision,proto3" json:"submitted_revision,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -1805,8 +1805,8 @@ func (x *DeleteJobResponse) GetRevision() uint64 {
 	return 0
 }
 
-// WorkRequest is one frame of a worker. A frame with only its number shows that the worker is alive. Send a frame at
-// least every 10 s, because the time for which a worker can rely on its permits is measured from its frames.
+// WorkRequest is one frame from a worker. A frame that contains only its number shows that the worker is alive. Send a
+// frame at least every 10 s, because the time for which a worker can rely on its permits is measured from its frames.
 type WorkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -1936,8 +1936,8 @@ type WorkRequest_Take struct {
 }
 
 type WorkRequest_Drain struct {
-	// Requests that no more tasks are handed out. The stream ends after the caller has closed its side and all ends
-	// that it sent are answered.
+	// Requests that no more tasks be handed out. The stream ends once the caller has closed its side and every TaskEnd
+	// that it sent has been answered.
 	Drain *WorkDrain `protobuf:"bytes,5,opt,name=drain,proto3,oneof"`
 }
 
@@ -1951,14 +1951,14 @@ func (*WorkRequest_Take) isWorkRequest_Kind() {}
 
 func (*WorkRequest_Drain) isWorkRequest_Kind() {}
 
-// WorkOffer is a worker's offer, with the number of tasks it can take.
+// WorkOffer announces a worker and the number of tasks it can take.
 type WorkOffer struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	// Each task is held under this identity. A suffix generated for the task is appended to the holder ID, which can be
 	// at most 200 bytes long.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	// How many tasks the worker can take now, 0 to 1 000. Each task uses up one; take asks for more.
+	// The number of tasks that the worker can take now, 0 to 1,000. Each task uses up one slot; take requests more.
 	Slots uint32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
 	// The weight of each permit; 0 means 1.
 	Weight uint32 `protobuf:"varint,4,opt,name=weight,proto3" json:"weight,omitempty"`
@@ -2035,7 +2035,7 @@ func (x *WorkOffer) GetMetadata() map[string]string {
 
 type WorkTake struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of additional tasks, 1 to 1 000.
+	// The number of additional tasks, 1 to 1,000.
 	Slots         uint32 `protobuf:"varint,1,opt,name=slots,proto3" json:"slots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2118,15 +2118,16 @@ type TaskEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The token of the task's permit.
 	Token uint64 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// UNSPECIFIED and DONE: result is the result. FAILED: the task ended with an error, described by failure. NOT_RUN
-	// and CUT_SHORT: the task is returned and the attempt does not count; failure can give the reason.
+	// UNSPECIFIED or DONE: the task succeeded with this result. FAILED: the task ended with an error, described by
+	// failure. NOT_RUN or CUT_SHORT: the task is returned unfinished, and the attempt does not count; failure can state
+	// the reason.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
-	// At most max_result bytes. With FAILED it is kept if it fits, together with the failure, into max_result, or into
-	// 256 bytes if that is more.
+	// At most max_result bytes. With FAILED, it is kept if it fits, together with the failure, into max_result bytes, or
+	// into 256 bytes if that is more.
 	Result []byte `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
-	// At most 256 bytes; a longer text is cut.
+	// At most 256 bytes; longer text is truncated.
 	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
-	// Take another task in its place.
+	// If true, the worker takes another task in its place.
 	Next          bool `protobuf:"varint,5,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2341,7 +2342,7 @@ type WorkResponse_Ended struct {
 
 type WorkResponse_Denial struct {
 	// The semaphore does not admit this worker, or is paused. The request is evaluated again when something changes.
-	// This message is sent once for each reason, and for each pause.
+	// This message is sent once per reason, and once per pause.
 	Denial *Denial `protobuf:"bytes,3,opt,name=denial,proto3,oneof"`
 }
 
@@ -2353,8 +2354,8 @@ func (*WorkResponse_Denial) isWorkResponse_Kind() {}
 
 type TaskGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its permit. The caller can rely on it from the time at which it sent the frame with the number below plus
-	// grant.waited, for the permit's duration less the margin.
+	// The task's permit. The caller can rely on it for the permit's duration less the margin, counted from the time at
+	// which the caller sent the frame numbered below, plus grant.waited.
 	Grant         *Grant   `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
 	Frame         uint64   `protobuf:"varint,2,opt,name=frame,proto3" json:"frame,omitempty"`
 	Task          *Task    `protobuf:"bytes,3,opt,name=task,proto3" json:"task,omitempty"`
@@ -2424,17 +2425,17 @@ func (x *TaskGrant) GetJob() *JobSpec {
 type TaskEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// The report is recorded, by this end or, for a repeat, by the first one: as the end of the task or, if the job has
-	// retry_failed, as Task.failure of a task that waits for its next attempt. For NOT_RUN and CUT_SHORT nothing is
-	// recorded. After another worker has received the task, two exceptions apply: a caller that sends two different ends
-	// for one token can get true for the second one, and the repeat of an end that arrived after the permit had expired
-	// can get false.
+	// True if the report is recorded, by this TaskEnd or, for a retry, by the first one: as the outcome of the task or,
+	// if the job has retry_failed, as Task.failure of a task waiting for its next attempt. NOT_RUN and CUT_SHORT are not
+	// recorded. There are two exceptions once another worker has received the task: a caller that sends two different
+	// TaskEnds for one token can get true for the second one, and a retry of a TaskEnd that arrived after the permit had
+	// expired can get false.
 	Recorded bool `protobuf:"varint,2,opt,name=recorded,proto3" json:"recorded,omitempty"`
-	// Why it is not recorded, for people to read: another worker has the task, its job is over or was deleted, or see
-	// refused.
+	// A human-readable reason why the report is not recorded: another worker has the task, the job is over or was
+	// deleted, or the TaskEnd was refused.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// The end was refused, for example because its result is too large. Nothing happened, and the caller still holds the
-	// permit: send another end.
+	// True if the TaskEnd was refused, for example because its result is too large. Nothing has changed, and the caller
+	// still holds the permit: send another TaskEnd.
 	Refused       bool `protobuf:"varint,4,opt,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2546,8 +2547,8 @@ func (x *ListWorkersRequest) GetSemaphore() string {
 type ListWorkersResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Workers []*Worker              `protobuf:"bytes,1,rep,name=workers,proto3" json:"workers,omitempty"`
-	// Workers without a stream to the leader that still hold tasks: they were lost, or will reconnect. Each has away
-	// set.
+	// Workers that still hold tasks but have no stream to the leader: they were lost, or will reconnect. Each of them has
+	// away set.
 	Away          []*Worker `protobuf:"bytes,2,rep,name=away,proto3" json:"away,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2597,21 +2598,22 @@ func (x *ListWorkersResponse) GetAway() []*Worker {
 	return nil
 }
 
-// Worker is a stream that offers to work, or a worker without a stream that still holds tasks.
+// Worker is a worker with a Work stream, or one without a stream that still holds tasks.
 type Worker struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Identity  *Identity              `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	// How many more tasks it would take.
+	// The number of additional tasks that it would take.
 	Free     uint32 `protobuf:"varint,3,opt,name=free,proto3" json:"free,omitempty"`
 	Draining bool   `protobuf:"varint,4,opt,name=draining,proto3" json:"draining,omitempty"`
 	// The tasks that it holds.
 	Tasks []*HeldTask `protobuf:"bytes,5,rep,name=tasks,proto3" json:"tasks,omitempty"`
-	// The reason if the semaphore does not admit it.
+	// The reason if the semaphore does not admit this worker.
 	Denied Reason `protobuf:"varint,6,opt,name=denied,proto3,enum=gatekeeper.v1.Reason" json:"denied,omitempty"`
-	// It is free and tasks are waiting, but no permit is available.
+	// True if the worker is free and tasks are waiting, but no permit is available.
 	Waiting bool `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	// It has no stream to the leader. Nobody else gets its tasks before their permits have ended.
+	// True if the worker has no stream to the leader. Its tasks are not handed to other workers until their permits have
+	// ended.
 	Away          bool `protobuf:"varint,8,opt,name=away,proto3" json:"away,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2714,7 +2716,7 @@ type HeldTask struct {
 	// When it was handed to the worker, by the leader's clock; for display only.
 	GrantedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	// The state of its permit. HELD: the worker was lost, and an operator must clear the slot before another worker gets
-	// the task. COOLING: the worker was lost, and another worker gets the task when expires_in has passed.
+	// the task. COOLING: the worker was lost, and another worker gets the task once expires_in has elapsed.
 	State PermitState `protobuf:"varint,7,opt,name=state,proto3,enum=gatekeeper.v1.PermitState" json:"state,omitempty"`
 	// As in Permit.
 	ExpiresIn     *durationpb.Duration `protobuf:"bytes,8,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`

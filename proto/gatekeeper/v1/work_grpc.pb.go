@@ -38,44 +38,45 @@ const (
 //
 // WorkService distributes tasks to workers.
 //
-// A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary
-// queue, and its grant carries a task. It holds the task by its permit, keeps it by refreshing the permit, and ends it
-// by releasing the permit with a result. If the semaphore admits nobody, no task is handed out.
+// A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary queue,
+// and its grant carries a task. The worker holds the task for as long as it refreshes that permit, and ends the task by
+// releasing the permit with a result. If the semaphore admits nobody, no task is handed out.
 //
 // A task is executed at least once, and its result is recorded exactly once. Requires feature level 4.
 type WorkServiceClient interface {
-	// SubmitJob stores a job. The first message has the job, every message can have tasks, in their order, and the last
-	// one is marked as such. Workers get the tasks after all of the job is committed; a stream that ends earlier stores
-	// nothing. If a job with the ID exists, it is returned if the content is the same; otherwise the call fails with
-	// ALREADY_EXISTS and reason JOB_DIFFERS. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job
-	// would exceed.
+	// SubmitJob stores a job. The first message contains the job, every message can contain tasks, in order, and the last
+	// message is marked as such. Workers get the tasks once the whole job is committed; if the stream ends before that,
+	// nothing is stored. If a job with this ID exists, it is returned if its content is the same; otherwise the call
+	// fails with ALREADY_EXISTS and reason JOB_DIFFERS. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that
+	// the job would exceed.
 	SubmitJob(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SubmitJobRequest, SubmitJobResponse], error)
 	// GetJob returns a job and the number of its tasks in each state.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*GetJobResponse, error)
-	// ListJobs returns jobs in the order of their submission.
+	// ListJobs returns jobs in submission order.
 	ListJobs(ctx context.Context, in *ListJobsRequest, opts ...grpc.CallOption) (*ListJobsResponse, error)
-	// ListTasks returns the tasks of a job ordered by index.
+	// ListTasks returns the tasks of a job, ordered by index.
 	ListTasks(ctx context.Context, in *ListTasksRequest, opts ...grpc.CallOption) (*ListTasksResponse, error)
-	// FollowJob streams a job: its current state with the tasks that have changed after a revision, then each change,
-	// until the job is over. A caller that sends the revision of the last message it has seen gets only what it has
-	// missed.
+	// FollowJob streams a job: its current state and the tasks that have changed after a given revision, then each
+	// change, until the job is over. A caller that sends the revision of the last message it received gets only what it
+	// has missed.
 	FollowJob(ctx context.Context, in *FollowJobRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowJobResponse], error)
-	// CancelJob stops handing out tasks of a job and orders the workers of held tasks to stop. Cancelling a job that is
-	// over changes nothing.
+	// CancelJob stops handing out a job's tasks and orders the workers that hold tasks of the job to stop. Cancelling a
+	// job that is over changes nothing.
 	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
-	// RetryTasks hands failed tasks out again. With as_of a repeat is harmless; without it, a repeat also retries tasks
-	// that have failed since.
+	// RetryTasks hands failed tasks out again. With as_of, the call can safely be repeated; without it, a repeated call
+	// also retries tasks that have failed since.
 	RetryTasks(ctx context.Context, in *RetryTasksRequest, opts ...grpc.CallOption) (*RetryTasksResponse, error)
-	// DropTasks gives up failed tasks. With as_of a repeat is harmless; without it, a repeat may drop tasks that have
-	// failed since.
+	// DropTasks abandons failed tasks. With as_of, the call can safely be repeated; without it, a repeated call may drop
+	// tasks that have failed since.
 	DropTasks(ctx context.Context, in *DropTasksRequest, opts ...grpc.CallOption) (*DropTasksResponse, error)
-	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB. With submitted_revision a
-	// repeat is harmless; without it, a repeat removes a later job with the same ID if that job is over.
+	// DeleteJob removes a job that is over, including its results. A repeated call fails with NO_SUCH_JOB. With
+	// submitted_revision, the call can safely be repeated; without it, a repeated call removes a later job with the same
+	// ID if that job is over.
 	DeleteJob(ctx context.Context, in *DeleteJobRequest, opts ...grpc.CallOption) (*DeleteJobResponse, error)
-	// Work delivers tasks to a worker and takes their results. The permits of its tasks are kept alive by KeepAlive or
+	// Work delivers tasks to a worker and receives their results. The permits of the tasks are kept alive by KeepAlive or
 	// Refresh, like any others. A broken stream does not end any permit.
 	Work(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkRequest, WorkResponse], error)
-	// ListWorkers returns the workers that offer to work or hold tasks. Only the leader knows them.
+	// ListWorkers returns the workers that are available for tasks or hold some. Only the leader knows them.
 	ListWorkers(ctx context.Context, in *ListWorkersRequest, opts ...grpc.CallOption) (*ListWorkersResponse, error)
 }
 
@@ -218,44 +219,45 @@ func (c *workServiceClient) ListWorkers(ctx context.Context, in *ListWorkersRequ
 //
 // WorkService distributes tasks to workers.
 //
-// A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary
-// queue, and its grant carries a task. It holds the task by its permit, keeps it by refreshing the permit, and ends it
-// by releasing the permit with a result. If the semaphore admits nobody, no task is handed out.
+// A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary queue,
+// and its grant carries a task. The worker holds the task for as long as it refreshes that permit, and ends the task by
+// releasing the permit with a result. If the semaphore admits nobody, no task is handed out.
 //
 // A task is executed at least once, and its result is recorded exactly once. Requires feature level 4.
 type WorkServiceServer interface {
-	// SubmitJob stores a job. The first message has the job, every message can have tasks, in their order, and the last
-	// one is marked as such. Workers get the tasks after all of the job is committed; a stream that ends earlier stores
-	// nothing. If a job with the ID exists, it is returned if the content is the same; otherwise the call fails with
-	// ALREADY_EXISTS and reason JOB_DIFFERS. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that the job
-	// would exceed.
+	// SubmitJob stores a job. The first message contains the job, every message can contain tasks, in order, and the last
+	// message is marked as such. Workers get the tasks once the whole job is committed; if the stream ends before that,
+	// nothing is stored. If a job with this ID exists, it is returned if its content is the same; otherwise the call
+	// fails with ALREADY_EXISTS and reason JOB_DIFFERS. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that
+	// the job would exceed.
 	SubmitJob(grpc.ClientStreamingServer[SubmitJobRequest, SubmitJobResponse]) error
 	// GetJob returns a job and the number of its tasks in each state.
 	GetJob(context.Context, *GetJobRequest) (*GetJobResponse, error)
-	// ListJobs returns jobs in the order of their submission.
+	// ListJobs returns jobs in submission order.
 	ListJobs(context.Context, *ListJobsRequest) (*ListJobsResponse, error)
-	// ListTasks returns the tasks of a job ordered by index.
+	// ListTasks returns the tasks of a job, ordered by index.
 	ListTasks(context.Context, *ListTasksRequest) (*ListTasksResponse, error)
-	// FollowJob streams a job: its current state with the tasks that have changed after a revision, then each change,
-	// until the job is over. A caller that sends the revision of the last message it has seen gets only what it has
-	// missed.
+	// FollowJob streams a job: its current state and the tasks that have changed after a given revision, then each
+	// change, until the job is over. A caller that sends the revision of the last message it received gets only what it
+	// has missed.
 	FollowJob(*FollowJobRequest, grpc.ServerStreamingServer[FollowJobResponse]) error
-	// CancelJob stops handing out tasks of a job and orders the workers of held tasks to stop. Cancelling a job that is
-	// over changes nothing.
+	// CancelJob stops handing out a job's tasks and orders the workers that hold tasks of the job to stop. Cancelling a
+	// job that is over changes nothing.
 	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
-	// RetryTasks hands failed tasks out again. With as_of a repeat is harmless; without it, a repeat also retries tasks
-	// that have failed since.
+	// RetryTasks hands failed tasks out again. With as_of, the call can safely be repeated; without it, a repeated call
+	// also retries tasks that have failed since.
 	RetryTasks(context.Context, *RetryTasksRequest) (*RetryTasksResponse, error)
-	// DropTasks gives up failed tasks. With as_of a repeat is harmless; without it, a repeat may drop tasks that have
-	// failed since.
+	// DropTasks abandons failed tasks. With as_of, the call can safely be repeated; without it, a repeated call may drop
+	// tasks that have failed since.
 	DropTasks(context.Context, *DropTasksRequest) (*DropTasksResponse, error)
-	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB. With submitted_revision a
-	// repeat is harmless; without it, a repeat removes a later job with the same ID if that job is over.
+	// DeleteJob removes a job that is over, including its results. A repeated call fails with NO_SUCH_JOB. With
+	// submitted_revision, the call can safely be repeated; without it, a repeated call removes a later job with the same
+	// ID if that job is over.
 	DeleteJob(context.Context, *DeleteJobRequest) (*DeleteJobResponse, error)
-	// Work delivers tasks to a worker and takes their results. The permits of its tasks are kept alive by KeepAlive or
+	// Work delivers tasks to a worker and receives their results. The permits of the tasks are kept alive by KeepAlive or
 	// Refresh, like any others. A broken stream does not end any permit.
 	Work(grpc.BidiStreamingServer[WorkRequest, WorkResponse]) error
-	// ListWorkers returns the workers that offer to work or hold tasks. Only the leader knows them.
+	// ListWorkers returns the workers that are available for tasks or hold some. Only the leader knows them.
 	ListWorkers(context.Context, *ListWorkersRequest) (*ListWorkersResponse, error)
 	mustEmbedUnimplementedWorkServiceServer()
 }

@@ -24,10 +24,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Entry is a log entry. Its commands are applied in order, and each sees the effects of those before it.
+// Entry is a log entry. Its commands are applied in order, and each one sees the effects of the ones before it.
 type Entry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version of the commands. A server stops at an entry with a newer version.
+	// The version of the commands. A server stops when it reaches an entry with a newer version.
 	FeatureLevel  uint32     `protobuf:"varint,1,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
 	Commands      []*Command `protobuf:"bytes,2,rep,name=commands,proto3" json:"commands,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -885,13 +885,13 @@ type Definition struct {
 	ExpectEvery     int64    `protobuf:"varint,14,opt,name=expect_every,json=expectEvery,proto3" json:"expect_every,omitempty"`
 	FiringRetention int64    `protobuf:"varint,15,opt,name=firing_retention,json=firingRetention,proto3" json:"firing_retention,omitempty"`
 	FiringLimit     uint32   `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3" json:"firing_limit,omitempty"`
-	// How far ahead of the leader's clock a firing may be due; 0: 10 minutes; -1: no bound. Feature level 3.
+	// How far ahead of the leader's clock a firing may be due; 0: 10 minutes; -1: no limit. Feature level 3.
 	FiringMaxAhead int64 `protobuf:"varint,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
 	// The maximum number of attempts per firing; 0: no limit. Feature level 4.
 	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
 	// What happens to firings that were not claimed when they were due: 0 skip, 1 once, 2 each. Feature level 4.
 	Misfire uint32 `protobuf:"varint,19,opt,name=misfire,proto3" json:"misfire,omitempty"`
-	// The maximum age of a missed firing that may run; 0: an hour. Feature level 4.
+	// The maximum age at which a missed firing may still run; 0: one hour. Feature level 4.
 	MisfireWindow int64 `protobuf:"varint,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1081,11 +1081,11 @@ type Grant struct {
 	At                int64                  `protobuf:"fixed64,10,opt,name=at,proto3" json:"at,omitempty"`
 	// The identity's live token that this grant supersedes; 0: the identity holds no permit. Feature level 3.
 	Supersedes uint64 `protobuf:"varint,11,opt,name=supersedes,proto3" json:"supersedes,omitempty"`
-	// The caller named that token in replaces_token, so nobody relies on it. Feature level 3.
+	// The caller named that token in replaces_token, so nobody relies on it any more. Feature level 3.
 	Replaces bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
 	// A cluster revision at which this request had no permit; 0: unknown. Feature level 3.
 	RequestRevision uint64 `protobuf:"varint,13,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// The caller is a worker that requests a permit with a task; there is no firing. Feature level 4.
+	// The caller is a worker requesting a permit with a task; there is no firing. Feature level 4.
 	Worker        bool `protobuf:"varint,14,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1223,7 +1223,8 @@ type Extend struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Token    uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Duration int64                  `protobuf:"varint,2,opt,name=duration,proto3" json:"duration,omitempty"`
-	// The term of the leader that proposed the command. A shorter duration is applied only in an entry of that term.
+	// The term of the leader that proposed the command. A shorter duration is applied only if the entry is from that
+	// term.
 	Term          uint64 `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1281,15 +1282,16 @@ func (x *Extend) GetTerm() uint64 {
 }
 
 type Release struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	NotRun        bool                   `protobuf:"varint,2,opt,name=not_run,json=notRun,proto3" json:"not_run,omitempty"` // at most one of this and cut_short
-	Cooling       int64                  `protobuf:"varint,3,opt,name=cooling,proto3" json:"cooling,omitempty"`
-	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
-	CutShort      bool                   `protobuf:"varint,5,opt,name=cut_short,json=cutShort,proto3" json:"cut_short,omitempty"` // feature level 2
-	Failed        bool                   `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`                     // excludes the other two; feature level 4
-	Failure       string                 `protobuf:"bytes,7,opt,name=failure,proto3" json:"failure,omitempty"`                    // of a failed job; feature level 4
-	Result        []byte                 `protobuf:"bytes,8,opt,name=result,proto3" json:"result,omitempty"`                      // of the permit's task; feature level 4
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
+	NotRun bool                   `protobuf:"varint,2,opt,name=not_run,json=notRun,proto3" json:"not_run,omitempty"` // excludes cut_short
+	// How long the slot then stays occupied, in nanoseconds.
+	Cooling       int64  `protobuf:"varint,3,opt,name=cooling,proto3" json:"cooling,omitempty"`
+	At            int64  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
+	CutShort      bool   `protobuf:"varint,5,opt,name=cut_short,json=cutShort,proto3" json:"cut_short,omitempty"` // feature level 2
+	Failed        bool   `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`                     // excludes not_run and cut_short; feature level 4
+	Failure       string `protobuf:"bytes,7,opt,name=failure,proto3" json:"failure,omitempty"`                    // reported for a failed job; feature level 4
+	Result        []byte `protobuf:"bytes,8,opt,name=result,proto3" json:"result,omitempty"`                      // of the permit's task; feature level 4
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1635,8 +1637,8 @@ type Revoke struct {
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	At     int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
-	// How long the holder's refreshes are still granted, in nanoseconds; 0: they are refused immediately. Feature level
-	// 2.
+	// How long the holder's refreshes continue to be granted, in nanoseconds; 0: they are refused immediately. Feature
+	// level 2.
 	Drain int64 `protobuf:"varint,5,opt,name=drain,proto3" json:"drain,omitempty"`
 	// Free the slot immediately, even though the holder may still rely on its permit. Feature level 2.
 	UnsafeNow     bool `protobuf:"varint,6,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
@@ -1716,7 +1718,7 @@ func (x *Revoke) GetUnsafeNow() bool {
 	return false
 }
 
-// TakeOver requires the holder of a live permit to stop, because a caller considers it dead.
+// TakeOver orders the holder of a live permit to stop because a caller considers it dead.
 type TakeOver struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -1792,7 +1794,7 @@ type Cancel struct {
 	RequestId string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in Release. Feature level 3.
 	Cooling int64 `protobuf:"varint,4,opt,name=cooling,proto3" json:"cooling,omitempty"`
-	// The live permit of the request for which the leader computed cooling; 0: there was none. Feature level 3.
+	// The request's live permit, for which the leader computed cooling; 0 if there was none. Feature level 3.
 	Token         uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1870,7 +1872,7 @@ type EditBatch struct {
 	Reason    string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	RequestId string                 `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	At        int64                  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
-	// How long holders that are excluded may continue, in nanoseconds; 0: not at all. Feature level 2.
+	// How long excluded holders may continue, in nanoseconds; 0: not at all. Feature level 2.
 	Drain int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
 	// When the replaced fields revert to their old values, in Unix nanoseconds; 0: never. Feature level 2.
 	Until int64 `protobuf:"fixed64,7,opt,name=until,proto3" json:"until,omitempty"`
@@ -2049,14 +2051,14 @@ type Cordon struct {
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	GroupPattern    string                 `protobuf:"bytes,2,opt,name=group_pattern,json=groupPattern,proto3" json:"group_pattern,omitempty"`
 	AcquirerPattern string                 `protobuf:"bytes,3,opt,name=acquirer_pattern,json=acquirerPattern,proto3" json:"acquirer_pattern,omitempty"`
-	// Unix nanoseconds; 0: no end.
+	// Unix nanoseconds; 0: never.
 	Until  int64  `protobuf:"fixed64,4,opt,name=until,proto3" json:"until,omitempty"`
 	Author string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	At     int64  `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
 	// As in EditBatch. Feature level 2.
 	Drain int64 `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Remembered like that of an EditBatch. Feature level 2.
+	// Remembered like the request_id of an EditBatch. Feature level 2.
 	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in EditBatch. Feature level 3.
 	Asked           uint64 `protobuf:"fixed64,10,opt,name=asked,proto3" json:"asked,omitempty"`
@@ -2299,7 +2301,7 @@ type Pause struct {
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Leave definitions that are already paused unchanged. Feature level 3.
 	Keep bool `protobuf:"varint,11,opt,name=keep,proto3" json:"keep,omitempty"`
-	// One for each name, in the same order; empty: nothing is expected. Feature level 3.
+	// One for each name, in the same order; empty: no expectations. Feature level 3.
 	Expected      []*Expected `protobuf:"bytes,12,rep,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2419,7 +2421,7 @@ func (x *Pause) GetExpected() []*Expected {
 	return nil
 }
 
-// Expected is the state that a pause or a resume expects of a definition.
+// Expected is the state that a pause or resume expects a definition to be in.
 type Expected struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Version uint64                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
@@ -2597,9 +2599,9 @@ type Forget struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Term      uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
-	// Firings due at or before this time are dropped, in Unix nanoseconds; 0: none is dropped because of its due time.
+	// Firings due at or before this time are dropped, in Unix nanoseconds; 0: none are dropped because of their due time.
 	UpTo int64 `protobuf:"fixed64,3,opt,name=up_to,json=upTo,proto3" json:"up_to,omitempty"`
-	// The names of firings without a due time to drop.
+	// The names of firings to drop that have no due time.
 	Names []string `protobuf:"bytes,4,rep,name=names,proto3" json:"names,omitempty"`
 	// Individual firings to drop. They do not raise the mark, so they can be claimed again. Feature level 3.
 	Firings       []*Firing `protobuf:"bytes,5,rep,name=firings,proto3" json:"firings,omitempty"`
@@ -2672,13 +2674,13 @@ func (x *Forget) GetFirings() []*Firing {
 	return nil
 }
 
-// ForgetFirings is an operator's repair of the firings that a semaphore remembers. It forgets all named firings or
-// none.
+// ForgetFirings is an operator's repair of a semaphore's remembered firings. It forgets either all of the listed
+// firings or none.
 type ForgetFirings struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Firings   []*ExpectedClaim       `protobuf:"bytes,2,rep,name=firings,proto3" json:"firings,omitempty"`
-	// The low-water mark is lowered to this value if it is higher, in Unix nanoseconds; 0: it is not changed.
+	// The time to which a higher low-water mark is lowered, in Unix nanoseconds; 0: the mark is not changed.
 	LowerTo   int64  `protobuf:"fixed64,3,opt,name=lower_to,json=lowerTo,proto3" json:"lower_to,omitempty"`
 	Author    string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason    string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -2784,7 +2786,7 @@ func (x *ForgetFirings) GetRequestRevision() uint64 {
 	return 0
 }
 
-// ExpectedClaim is a remembered firing and the token that is expected to have claimed it.
+// ExpectedClaim is a remembered firing and the token expected to have claimed it.
 type ExpectedClaim struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Firing        *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
@@ -3009,7 +3011,8 @@ func (x *Settings) GetWork() *WorkLimits {
 	return nil
 }
 
-// WorkLimits limits the storage used by jobs, in bytes. 0 means the default: 64 KiB, 64 MiB, 128 MiB and 256 MiB.
+// WorkLimits holds the limits on storage used by jobs, in bytes. 0 means the default: 64 KiB, 64 MiB, 128 MiB and 256
+// MiB.
 type WorkLimits struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	TaskBytes      uint64                 `protobuf:"varint,1,opt,name=task_bytes,json=taskBytes,proto3" json:"task_bytes,omitempty"`
@@ -3078,14 +3081,14 @@ func (x *WorkLimits) GetClusterBytes() uint64 {
 	return 0
 }
 
-// RequestBounds limits the remembered requests. 0 means the default: 10 minutes, 1 000, 64 MiB and 16 MiB.
+// RequestBounds holds the limits on remembered requests. 0 means the default: 10 minutes, 1,000, 64 MiB and 16 MiB.
 type RequestBounds struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The minimum time to remember a request, unless the memory is full, in nanoseconds.
+	// The minimum time for which a request is remembered, in nanoseconds, unless the memory is full.
 	Lifetime int64 `protobuf:"varint,1,opt,name=lifetime,proto3" json:"lifetime,omitempty"`
-	// How many requests of each semaphore, and how many edits, are remembered for longer.
+	// How many requests per semaphore, and how many edits, are remembered for longer.
 	Kept uint32 `protobuf:"varint,2,opt,name=kept,proto3" json:"kept,omitempty"`
-	// Limits of the estimated size of all remembered requests and of all remembered edits, in bytes.
+	// Limits on the estimated total size of the remembered requests and of the remembered edits, in bytes.
 	RequestBytes  uint64 `protobuf:"varint,3,opt,name=request_bytes,json=requestBytes,proto3" json:"request_bytes,omitempty"`
 	EditBytes     uint64 `protobuf:"varint,4,opt,name=edit_bytes,json=editBytes,proto3" json:"edit_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3238,8 +3241,8 @@ func (x *RaiseFeatureLevel) GetLevel() uint32 {
 	return 0
 }
 
-// EndDrain ends the drains of one change. After that, holders that the change excluded are refused. The leader proposes
-// the command when its timer expires. Exactly one of names, cordon and token is set.
+// EndDrain ends the drains of one change. From then on, the holders that the change excluded are refused. The leader
+// proposes the command when its timer expires. Exactly one of names, cordon and token is set.
 type EndDrain struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change that started the drain.
@@ -3332,7 +3335,7 @@ func (x *EndDrain) GetAt() int64 {
 type Revert struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The semaphores of the change that ends.
+	// The semaphores whose temporary change ends.
 	Names         []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
 	Term          uint64   `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
 	At            int64    `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
@@ -3455,7 +3458,7 @@ type Sighting struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	// When the caller was last seen, in Unix nanoseconds, with a coarse resolution.
+	// When the caller was last seen, in Unix nanoseconds, with coarse resolution.
 	At            int64 `protobuf:"fixed64,3,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3512,14 +3515,14 @@ func (x *Sighting) GetAt() int64 {
 	return 0
 }
 
-// NoteMissed records in the journal that a semaphore misses its expected work, or that the work has resumed.
+// NoteMissed records in the journal that a semaphore's expected work was missed, or that it has resumed.
 type NoteMissed struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Term      uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
 	// A frozen value of fsm.Missed; 0: resumed.
 	Missed uint32 `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
-	// A description for people.
+	// A human-readable description.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	At            int64  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3644,7 +3647,7 @@ func (x *EndQuarantine) GetAt() int64 {
 	return 0
 }
 
-// Undo undoes a change completely, or does nothing if any expectation is not met.
+// Undo undoes a change completely, or does nothing if any of its expectations is not met.
 type Undo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change to undo.
@@ -3805,7 +3808,7 @@ type UndoEdit struct {
 	Change *Change `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
 	// For a create: the pause that is restored with the definition.
 	Pause *StoredPause `protobuf:"bytes,2,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Temporary edits whose end is scheduled again, and the revisions of temporary edits that no longer end.
+	// Temporary edits whose end is scheduled again, and the revisions of temporary edits whose end is cancelled.
 	EndsBack      []*StoredRevert `protobuf:"bytes,3,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
 	EndsGone      []uint64        `protobuf:"varint,4,rep,packed,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4040,15 +4043,15 @@ func (x *UndoCordon) GetCordon() *StoredCordon {
 	return nil
 }
 
-// UndoFirings restores remembered firings and the low-water mark of a semaphore, or forgets the firings again.
+// UndoFirings restores a semaphore's remembered firings and its low-water mark, or forgets the firings again.
 type UndoFirings struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// Firings to remember again. Each is expected to be unclaimed.
+	// Firings to remember again. Each one is expected to be unclaimed.
 	Back []*StoredClaim `protobuf:"bytes,2,rep,name=back,proto3" json:"back,omitempty"`
 	// Firings to forget again.
 	Forget []*ExpectedClaim `protobuf:"bytes,3,rep,name=forget,proto3" json:"forget,omitempty"`
-	// The new and the expected low-water mark, in Unix nanoseconds. If low_water is 0, the mark is not changed.
+	// The new and expected low-water marks, in Unix nanoseconds. If low_water is 0, the mark is not changed.
 	LowWater         int64 `protobuf:"fixed64,4,opt,name=low_water,json=lowWater,proto3" json:"low_water,omitempty"`
 	ExpectedLowWater int64 `protobuf:"fixed64,5,opt,name=expected_low_water,json=expectedLowWater,proto3" json:"expected_low_water,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -4350,9 +4353,9 @@ func (x *RevokeToken) GetAt() int64 {
 type Trim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Term  uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
-	// Requests remembered at or before this revision are forgotten, except the newest of each semaphore.
+	// Requests remembered at or before this revision are forgotten, except the newest ones of each semaphore.
 	UpTo uint64 `protobuf:"varint,2,opt,name=up_to,json=upTo,proto3" json:"up_to,omitempty"`
-	// The semaphores; the empty name stands for the edits.
+	// The semaphores; an empty name stands for the edits.
 	Names         []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4409,8 +4412,8 @@ func (x *Trim) GetNames() []string {
 	return nil
 }
 
-// Record is a length-prefixed part of a snapshot. The header is first and the trailer is last. The other records are in
-// the order of their field numbers, and each kind is sorted by key.
+// Record is a length-prefixed part of a snapshot. The header comes first and the trailer last. The other records are
+// ordered by field number, and within each kind by key.
 type Record struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -4717,19 +4720,19 @@ type Header struct {
 	Settings       *Settings `protobuf:"bytes,9,opt,name=settings,proto3" json:"settings,omitempty"`
 	// The largest value that max_duration has ever had, in nanoseconds.
 	LargestDuration int64 `protobuf:"varint,10,opt,name=largest_duration,json=largestDuration,proto3" json:"largest_duration,omitempty"`
-	// How long after a promotion nothing is granted, in nanoseconds, until EndQuarantine; 0: no recovery is in progress.
+	// How long nothing is granted after a promotion, in nanoseconds, until EndQuarantine; 0: no recovery is in progress.
 	// Feature level 2.
 	Quarantine int64 `protobuf:"varint,11,opt,name=quarantine,proto3" json:"quarantine,omitempty"`
-	// The time of the last recovery that lost permits, in Unix nanoseconds; 0: none did. The journal is incomplete for
-	// holders before that time. Feature level 2.
+	// The time of the last recovery that lost permits, in Unix nanoseconds; 0: none has. For holders before that time,
+	// the journal is incomplete. Feature level 2.
 	HistoryBegins int64 `protobuf:"fixed64,12,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
 	// The newest revision of a forgotten edit; 0: none. Feature level 3.
 	EditsForgotten uint64 `protobuf:"varint,13,opt,name=edits_forgotten,json=editsForgotten,proto3" json:"edits_forgotten,omitempty"`
-	// The newest revision of a forgotten request of a semaphore about which nothing is stored; 0: none. Feature level 3.
+	// The newest revision of a forgotten request for a semaphore with no other stored data; 0: none. Feature level 3.
 	NamesForgotten uint64 `protobuf:"varint,14,opt,name=names_forgotten,json=namesForgotten,proto3" json:"names_forgotten,omitempty"`
-	// The newest revision of a forgotten journal entry without a count of entries; 0: none. Feature level 3.
+	// The newest revision of a forgotten journal entry that has no entry count; 0: none. Feature level 3.
 	ChangesForgotten uint64 `protobuf:"varint,15,opt,name=changes_forgotten,json=changesForgotten,proto3" json:"changes_forgotten,omitempty"`
-	// The revision of the last change of bindings and tokens; 0: there was none. Feature level 4.
+	// The revision of the last change to bindings or tokens; 0: none. Feature level 4.
 	AccessRevision uint64 `protobuf:"varint,16,opt,name=access_revision,json=accessRevision,proto3" json:"access_revision,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -4886,7 +4889,7 @@ type StoredDefinition struct {
 	UpdatedAt       int64                  `protobuf:"fixed64,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Pause           *StoredPause           `protobuf:"bytes,7,opt,name=pause,proto3" json:"pause,omitempty"`
-	// The time since which the definition has had its misfire policy; 0 if the policy is skip. Feature level 4.
+	// When the definition got its misfire policy; 0 if the policy is skip. Feature level 4.
 	MisfiresFrom  int64 `protobuf:"fixed64,8,opt,name=misfires_from,json=misfiresFrom,proto3" json:"misfires_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5329,13 +5332,13 @@ func (x *StoredPause) GetChange() uint64 {
 	return 0
 }
 
-// StoredSemaphore is the state of a semaphore that survives edits of the definition, and its deletion while permits are
-// live.
+// StoredSemaphore is the state of a semaphore that survives edits to its definition and, while permits are live, the
+// deletion of the definition.
 type StoredSemaphore struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Name           string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	PermitRevision uint64                 `protobuf:"varint,2,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	// Firings due at or before this time are refused, in Unix nanoseconds; 0 if none was forgotten.
+	// Firings due at or before this time are refused, in Unix nanoseconds; 0 if none were forgotten.
 	LowWater int64 `protobuf:"fixed64,3,opt,name=low_water,json=lowWater,proto3" json:"low_water,omitempty"`
 	// Unfinished drains of edits, by revision. Feature level 2.
 	Drains []*StoredDrain `protobuf:"bytes,4,rep,name=drains,proto3" json:"drains,omitempty"`
@@ -5343,8 +5346,7 @@ type StoredSemaphore struct {
 	Reverts []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
 	// The newest revision of a forgotten request; 0: none. Feature level 3.
 	RequestsForgotten uint64 `protobuf:"varint,6,opt,name=requests_forgotten,json=requestsForgotten,proto3" json:"requests_forgotten,omitempty"`
-	// The latest end time among the permit ends that the journal has forgotten, in Unix nanoseconds; 0: none. Feature
-	// level 3.
+	// The latest end time of a permit whose end the journal has forgotten, in Unix nanoseconds; 0: none. Feature level 3.
 	EndsForgotten int64 `protobuf:"fixed64,9,opt,name=ends_forgotten,json=endsForgotten,proto3" json:"ends_forgotten,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5579,7 +5581,7 @@ type StoredPermit struct {
 	GrantedAt       int64    `protobuf:"fixed64,12,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	RequestId       string   `protobuf:"bytes,13,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Metadata        []*Label `protobuf:"bytes,14,rep,name=metadata,proto3" json:"metadata,omitempty"`
-	// For cooling permits: how the permit ended, with the outcomes of StoredRequest.
+	// For cooling permits: how the permit ended, as an outcome in StoredRequest.
 	Ended uint32 `protobuf:"varint,15,opt,name=ended,proto3" json:"ended,omitempty"`
 	// For a revoked permit: the full duration of its drain, in nanoseconds; 0 if there is none or it has ended. Feature
 	// level 2.
@@ -5800,11 +5802,12 @@ type StoredClaim struct {
 	// 1 claimed, 2 done, 3 spent. Feature level 4: 5 failed, 6 cut short, 8 open.
 	State    uint32 `protobuf:"varint,5,opt,name=state,proto3" json:"state,omitempty"`
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// When it was claimed, according to the leader's clock.
+	// When it was claimed, by the leader's clock.
 	At int64 `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
-	// The reported failure of a failed run. Feature level 4.
+	// The failure reported for a failed run. Feature level 4.
 	Failure string `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
-	// How many holders have claimed the firing and may have started its job; 0: it was claimed below feature level 4.
+	// The number of holders that have claimed the firing and may have started its job; 0 if it was claimed below feature
+	// level 4.
 	Attempts      uint32 `protobuf:"varint,9,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6025,16 +6028,16 @@ type StoredRequest struct {
 	Token   uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
 	// When it was remembered. The oldest requests are forgotten first.
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// For edits: the skipped names.
+	// For an edit: the skipped names.
 	Skipped []string `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
-	// For edits, the kind: 0 an edit of definitions; feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end of a
+	// For an edit: its kind: 0 an edit of definitions; feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end of a
 	// cordon, 5 an undo; feature level 3: 6 a ForgetFirings.
 	Edit uint32 `protobuf:"varint,8,opt,name=edit,proto3" json:"edit,omitempty"`
 	// A hash of the request; 0: unknown. This and the following fields: feature level 3.
 	Asked uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
-	// For an edit: it changed nothing.
+	// For an edit: whether it changed nothing.
 	Nothing bool `protobuf:"varint,10,opt,name=nothing,proto3" json:"nothing,omitempty"`
-	// For a pause or a resume: the semaphores that it paused or resumed.
+	// For a pause or resume: the semaphores that it paused or resumed.
 	Names []string `protobuf:"bytes,11,rep,name=names,proto3" json:"names,omitempty"`
 	// For an edit of one definition: the resulting definition.
 	Definition *StoredDefinition `protobuf:"bytes,12,opt,name=definition,proto3" json:"definition,omitempty"`
@@ -6291,7 +6294,7 @@ type JournalEntry struct {
 	Before *Definition   `protobuf:"bytes,7,opt,name=before,proto3" json:"before,omitempty"`
 	After  *Definition   `protobuf:"bytes,8,opt,name=after,proto3" json:"after,omitempty"`
 	Permit *StoredPermit `protobuf:"bytes,9,opt,name=permit,proto3" json:"permit,omitempty"`
-	// The index among the entries of one revision, from 0.
+	// The index of the entry among those of its revision, from 0.
 	Ordinal uint32 `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	// The cordon or pause that the entry set or ended. With a created or deleted definition, the pause that was created
 	// or deleted with it (feature level 2).
@@ -6311,12 +6314,12 @@ type JournalEntry struct {
 	EndsBack []*StoredRevert `protobuf:"bytes,19,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
 	// The change that this one undid.
 	Undoes uint64 `protobuf:"varint,20,opt,name=undoes,proto3" json:"undoes,omitempty"`
-	// The firings that were forgotten or are remembered again. Feature level 3.
+	// The firings that were forgotten or restored. Feature level 3.
 	Firings *FiringsChange `protobuf:"bytes,21,opt,name=firings,proto3" json:"firings,omitempty"`
-	// How many entries the change made, including those that the journal has forgotten; 0: unknown. This and the
-	// following fields: feature level 3.
+	// The number of entries that the change made, including those that the journal has forgotten; 0: unknown. This and
+	// the following fields: feature level 3.
 	Entries uint32 `protobuf:"varint,22,opt,name=entries,proto3" json:"entries,omitempty"`
-	// Data of the whole change. Only the first remaining entry of the change has it.
+	// Data about the whole change, present only in its first remaining entry.
 	Change *JournalChange `protobuf:"bytes,23,opt,name=change,proto3" json:"change,omitempty"`
 	// The binding before and after a change of bindings. Feature level 4.
 	BindingBefore *StoredBinding `protobuf:"bytes,24,opt,name=binding_before,json=bindingBefore,proto3" json:"binding_before,omitempty"`
@@ -6530,10 +6533,10 @@ func (x *JournalEntry) GetBindingAfter() *StoredBinding {
 	return nil
 }
 
-// FiringsChange is the effect of a change on the firings that a semaphore remembers.
+// FiringsChange is the effect of a change on a semaphore's remembered firings.
 type FiringsChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The firings that were forgotten or are remembered again.
+	// The firings that were forgotten or restored.
 	Claims []*StoredClaim `protobuf:"bytes,1,rep,name=claims,proto3" json:"claims,omitempty"`
 	// The low-water mark in Unix nanoseconds; 0: none.
 	LowWaterBefore int64 `protobuf:"fixed64,2,opt,name=low_water_before,json=lowWaterBefore,proto3" json:"low_water_before,omitempty"`
@@ -6596,11 +6599,11 @@ func (x *FiringsChange) GetLowWaterAfter() int64 {
 // JournalChange holds data common to all entries of a change.
 type JournalChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The semaphores of the entries by ordinal, if there are several. An empty name stands for a cordon.
+	// The semaphores of the entries, by ordinal, if there are several. An empty name stands for a cordon.
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
-	// The changes that it undid in addition to `undoes`.
+	// The other changes that it undid, in addition to `undoes`.
 	AlsoUndoes []uint64 `protobuf:"varint,2,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
-	// It undid them only partly.
+	// Whether it undid them only in part.
 	Partial       bool `protobuf:"varint,3,opt,name=partial,proto3" json:"partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6659,9 +6662,9 @@ func (x *JournalChange) GetPartial() bool {
 
 type Trailer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Records between header and trailer.
+	// The number of records between the header and the trailer.
 	Records uint64 `protobuf:"varint,1,opt,name=records,proto3" json:"records,omitempty"`
-	// SHA-256 of all bytes before this record's length prefix.
+	// The SHA-256 of all bytes before this record's length prefix.
 	Checksum      []byte `protobuf:"bytes,2,opt,name=checksum,proto3" json:"checksum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -7001,7 +7004,7 @@ func (x *SubmitTasks) GetAt() int64 {
 type CancelJob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
-	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`   // of a leader's command; 0: a caller requested it
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`   // of the leader that proposed it; 0: a caller requested it
 	Cause         uint32                 `protobuf:"varint,3,opt,name=cause,proto3" json:"cause,omitempty"` // 1 requested, 2 timeout, 3 submitter gone
 	Author        string                 `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -7089,7 +7092,7 @@ type ChangeTasks struct {
 	Indexes       []uint32               `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"` // empty: all failed tasks
 	Drop          bool                   `protobuf:"varint,3,opt,name=drop,proto3" json:"drop,omitempty"`
 	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
-	AsOf          uint64                 `protobuf:"varint,5,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"` // only tasks that had failed at this revision; 0: all
+	AsOf          uint64                 `protobuf:"varint,5,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"` // only tasks that had failed by this revision; 0: all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -7235,7 +7238,7 @@ type StoredJob struct {
 	CancelReason  string                 `protobuf:"bytes,12,opt,name=cancel_reason,json=cancelReason,proto3" json:"cancel_reason,omitempty"`
 	Payload       uint64                 `protobuf:"varint,13,opt,name=payload,proto3" json:"payload,omitempty"`
 	Tasks         uint32                 `protobuf:"varint,14,opt,name=tasks,proto3" json:"tasks,omitempty"`
-	Fresh         uint32                 `protobuf:"varint,15,opt,name=fresh,proto3" json:"fresh,omitempty"` // the first task that was never granted
+	Fresh         uint32                 `protobuf:"varint,15,opt,name=fresh,proto3" json:"fresh,omitempty"` // the first task that has never been granted
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

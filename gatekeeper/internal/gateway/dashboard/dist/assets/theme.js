@@ -3,5 +3,5 @@ try {
   const theme = localStorage.getItem('theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // Without storage, the theme of the system is used.
+  // Without storage, the system theme is used.
 }

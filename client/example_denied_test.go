@@ -159,8 +159,7 @@ func ExampleWithOneWaiter() {
 	fmt.Println(run(ctx))
 	cancel()
 	runs.Wait()
-	// Output: The semaphore "nightly-export" is paused (the disks are being replaced). Another acquire by "app1" in
-	// group "default" is already waiting.
+	// Output: The semaphore "nightly-export" is paused (the disks are being replaced). Another acquire by "app1" in group "default" is already waiting.
 }
 
 // WithExpectedRevision acquires optimistically: the permit is granted only if no permit has been acquired, released or

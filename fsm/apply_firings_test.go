@@ -235,7 +235,7 @@ func TestRestore_InconsistentForgottenFirings_IsRefused(t *testing.T) {
 		`"repaired", with token 0`:                     func(e *logv1.JournalEntry) { e.Firings.Claims[0].Token = 0 },
 		`has firing "f" of "repaired"`:                 func(e *logv1.JournalEntry) { e.Firings.Claims[0].State = uint32(semaphore.ClaimHeld) },
 		"a firing that was forgotten has":              func(e *logv1.JournalEntry) { e.Firings.Claims[0].Revision = 1 << 40 },
-		"there is no firing":                           func(e *logv1.JournalEntry) { e.Firings.Claims[0].Firing = nil },
+		"a firing is missing":                          func(e *logv1.JournalEntry) { e.Firings.Claims[0].Firing = nil },
 	} {
 		records := readRecords(t, file)
 		for _, r := range records {

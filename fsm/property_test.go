@@ -469,7 +469,7 @@ func checkModel(t *testing.T, jobs bool) {
 func same(t *rapid.T, what string, got, want any) {
 	t.Helper()
 	if diff := difference(want, got, cmpopts.IgnoreFields(fsm.InvalidResult{}, "Why"),
-		cmpopts.IgnoreFields(work.LimitError{}, "Of", "Needed", "Max")); diff != "" {
+		cmpopts.IgnoreFields(work.LimitError{}, "Quantity", "Needed", "Max")); diff != "" {
 		t.Fatalf("%s (-model +machine):\n%s", what, diff)
 	}
 }

@@ -264,7 +264,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"does not hold the claim", drop(func(r *logv1.Record) bool { return r.GetClaim().GetState() == uint32(semaphore.ClaimHeld) })},
 		{"which does not exist", drop(func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Held) })},
 		{"does not match its permit", edit(func(r []*logv1.Record) { live(r).Firing = nil })},
-		{"there is no firing", edit(func(r []*logv1.Record) { claim(r).Firing = nil })},
+		{"a firing is missing", edit(func(r []*logv1.Record) { claim(r).Firing = nil })},
 		{"claim of", edit(func(r []*logv1.Record) { claim(r).Token = 0 })},
 		{"claim of", edit(func(r []*logv1.Record) { claim(r).Token = header(r).LastToken + 1 })},
 		{"a claim has revision", edit(func(r []*logv1.Record) { claim(r).Revision = 0 })},
@@ -376,8 +376,8 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"a pause has a drain but does not stop", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause().GetDrain() > 0 }).GetDefinition().Pause.Stop = false
 		})},
-		{"no holder that must stop", edit(func(r []*logv1.Record) { live(r).Stop, live(r).StopDrain = 0, 1 })},
-		{"no holder that must stop", edit(func(r []*logv1.Record) { p := permit(semaphore.Held)(r); p.Stop, p.StopDrain = 1, 1 })},
+		{"holder is not required to stop", edit(func(r []*logv1.Record) { live(r).Stop, live(r).StopDrain = 0, 1 })},
+		{"holder is not required to stop", edit(func(r []*logv1.Record) { p := permit(semaphore.Held)(r); p.Stop, p.StopDrain = 1, 1 })},
 		{"has a drain", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).Drain = 1 })},
 		{"has an end", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).Until = 1 })},
 		{"has an unexpected or missing kind of missed work", edit(func(r []*logv1.Record) { entryOf(r, fsm.MissedEvent).Missed = 0 })},

@@ -40,6 +40,7 @@ type leaderTasks struct {
 var _ consensus.Leading = (*leaderTasks)(nil)
 
 func (l *leaderTasks) Promote(term uint64, done <-chan struct{}) {
+	l.raiseNow(done) // so that even the first call can use everything that a new single server supports
 	l.keeper.Promote(term, done)
 	ctx, cancel := context.WithCancel(context.Background())
 	l.wg.Go(func() { <-done; cancel() })
@@ -92,25 +93,33 @@ const raiseInterval = 200 * time.Millisecond
 func (l *leaderTasks) raise(done <-chan struct{}) {
 	tick := time.NewTicker(raiseInterval)
 	defer tick.Stop()
-	var proposed atomic.Bool // whether a proposal is in flight
-	for {
-		level := l.state().FeatureLevel()
-		if level >= fsm.SupportedLevel {
-			return
-		}
-		if next := l.level(); next > level && !proposed.Swap(true) {
-			l.propose(fsm.RaiseFeatureLevel{Level: next}, func(o batcher.Outcome) {
-				proposed.Store(false)
-				if r, ok := o.Result.(fsm.RevisionResult); ok && r.Applied {
-					l.log.Info("every server supports a newer feature level, which is now in force", slog.Uint64("level", uint64(next)))
-				}
-			})
-		}
+	for l.state().FeatureLevel() < fsm.SupportedLevel {
 		select {
 		case <-tick.C:
+			l.raiseNow(done)
 		case <-done:
 			return
 		}
+	}
+}
+
+// raiseNow raises the feature level to the newest one that every member supports at this moment, and waits for the
+// outcome.
+func (l *leaderTasks) raiseNow(done <-chan struct{}) {
+	level := l.level()
+	if level <= l.state().FeatureLevel() {
+		return
+	}
+	settled := make(chan struct{})
+	l.propose(fsm.RaiseFeatureLevel{Level: level}, func(o batcher.Outcome) {
+		if r, ok := o.Result.(fsm.RevisionResult); ok && r.Applied {
+			l.log.Info("every server supports a newer feature level, which is now in force", slog.Uint64("level", uint64(level)))
+		}
+		close(settled)
+	})
+	select {
+	case <-settled:
+	case <-done:
 	}
 }
 

@@ -311,3 +311,19 @@ func TestClose_WithEndedContext_StillCloses(t *testing.T) {
 		t.Errorf("refresh = %v, want REFRESHED", r)
 	}
 }
+
+// A new cluster begins at feature level 1. Even so, the first call is not refused because of it.
+func TestServer_New_FirstCallCanUseTheNewestFeatures(t *testing.T) {
+	t.Parallel()
+	for range 10 { // the first call could arrive before the level was raised
+		cfg, _ := testConfig(t, "")
+		s := open(t, cfg)
+		_, err := withRetry(t, newCaller(t, s).CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
+			Definition: &gatekeeperv1.Definition{Name: "job", MaxAttempts: 3}, Author: "test", RequestId: "create job", // needs level 4
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeServer(t, s)
+	}
+}

@@ -288,7 +288,7 @@ func TestBeliefs_LowerTokenAfterHigherOne_IsCaughtOnlyForAnotherIdentity(t *test
 	s.wantNoViolations()
 	s.advance(2 * time.Second)
 	s.believe("x", 1, s.at, s.at+time.Second)
-	s.wantViolation(IncreasingTokens, "x began to hold token 1", "token 2")
+	s.wantViolation(IncreasingTokens, "x started holding token 1", "token 2")
 }
 
 func TestRequests_TwoWithSameToken_AreCaught(t *testing.T) {

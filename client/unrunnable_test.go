@@ -197,7 +197,7 @@ func TestLoggedDenials_ManySemaphores_IsBounded(t *testing.T) {
 		}
 	}
 	if len(u.logged) > maxLoggedDenials {
-		t.Errorf("%d denials are recorded, want at most maxUnrunnable", len(u.logged))
+		t.Errorf("%d denials are recorded, want at most maxLoggedDenials", len(u.logged))
 	}
 }
 

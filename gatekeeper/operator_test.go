@@ -218,7 +218,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 		"drain too long":            {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
 		"pause ends in the past":    {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
 		"pause lasts 0":             {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
-		"no patterns":               {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be given"},
+		"no patterns":               {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be set unless"},
 		"broken pattern":            {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
 		"cordon ends in the past":   {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
 		"undo of change 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},

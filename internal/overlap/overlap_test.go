@@ -86,6 +86,6 @@ func TestDecreasingTokens_OnlyForSemaphoresWithOnePermit(t *testing.T) {
 	}
 	got := DecreasingTokens(beliefs, map[string]uint32{"one": 1, "three": 3})
 	if len(got) != 1 || got[0].Token != 6 {
-		t.Errorf("FallingTokens() = %v, want the belief with token 6", got)
+		t.Errorf("DecreasingTokens() = %v, want the belief with token 6", got)
 	}
 }

@@ -39,7 +39,7 @@ func TestFirings_RealSchedule_AreSortedAndDistinct(t *testing.T) {
 		seen[key{f.job.Name, f.due}] = true
 		groups[f.job.Cluster]++
 		if d := schedule.runTime(f); d < 50*time.Millisecond || d > 2*time.Second {
-			t.Errorf("running(%s) = %v, want from 50 ms to 2 s", f.job.Name, d)
+			t.Errorf("runTime(%s) = %v, want from 50 ms to 2 s", f.job.Name, d)
 		}
 	}
 	if len(groups) != 7 {

@@ -34,7 +34,7 @@ func TestSampleJobs_FiftyRealJobs_AreDueEveryFewSecondsAndRunBriefly(t *testing.
 func TestSampleJobs_BadCount_IsAnError(t *testing.T) {
 	for _, n := range []int{0, 100000} {
 		if _, _, err := sampleJobs(n); err == nil || !strings.Contains(err.Error(), group) {
-			t.Errorf("timetableOf(%d) = %v, want an error that names the group", n, err)
+			t.Errorf("sampleJobs(%d) = %v, want an error that names the group", n, err)
 		}
 	}
 }

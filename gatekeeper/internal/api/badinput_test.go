@@ -189,7 +189,7 @@ func badPermitCalls() []badCall {
 		{"revoke by an author of 257 bytes", unary(permits, client.Revoke, &gatekeeperv1.RevokeRequest{Token: 1, Author: long(257)}), "author", "not 257"},
 		{"clear with a reason of 1025 bytes", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: long(1025)}), "reason", "at most 1024 bytes, not 1025"},
 		{"clear with an escape sequence", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: "\x1b[2J"}), "reason", "no control characters"},
-		{"cancel without a request id", unary(permits, client.Cancel, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: testIdentity()}), "request_id", "must name"},
+		{"cancel without a request id", unary(permits, client.Cancel, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: testIdentity()}), "request_id", "must identify"},
 		{"verify of token 0", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "s"}), "token", "token of a permit"},
 		{"verify with a glob", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1}), "semaphore", "none of *?[]"},
 		{"page of 1001", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageSize: 1001}), "page_size", "1 to 1000"},

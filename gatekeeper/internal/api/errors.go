@@ -209,7 +209,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"preview.FiringConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *preview.FiringConflictError) map[string]string {
 		return map[string]string{"semaphore": e.Semaphore, "conflicts": strings.Join(e.Conflicts, "\n")}
 	}), nil},
-	{"selector.NothingChosenError", codes.NotFound, reasonNothingChosen, as(func(e *selector.NoMatchError) map[string]string {
+	{"selector.NoMatchError", codes.NotFound, reasonNothingChosen, as(func(e *selector.NoMatchError) map[string]string {
 		return withMeant(map[string]string{}, e.Suggestion)
 	}), nil},
 	{"selector.NoDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *selector.NoDefinitionError) map[string]string {

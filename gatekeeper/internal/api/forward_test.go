@@ -459,7 +459,7 @@ func TestForwardsHeader_OnlyCallersOwnHeaders(t *testing.T) {
 		":authority": false, "content-type": false, "user-agent": false, "grpc-timeout": false, "te": false,
 	} {
 		if forwardsHeader(key) != expected {
-			t.Errorf("passedOn(%s) = %v", key, !expected)
+			t.Errorf("forwardsHeader(%s) = %v", key, !expected)
 		}
 	}
 }

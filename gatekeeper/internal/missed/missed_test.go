@@ -189,7 +189,7 @@ func TestMissed_ProposalFails_IsRetriedAndNotedOnce(t *testing.T) {
 				w.Sleep(61 * time.Minute)
 				w.wantNotes()
 				if r, _ := w.Of("job"); r.Kind != fsm.NoRequests {
-					t.Fatalf("Of() = %+v, want NobodyAsked", r)
+					t.Fatalf("Of() = %+v, want NoRequests", r)
 				}
 				w.SetOutcome(nil)
 				w.Sleep(10 * time.Second)

@@ -210,7 +210,7 @@ func TestVerify_NewKey_IsFetchedAndOldOnesAreKept(t *testing.T) {
 		t.Errorf("Verify() with an unknown key while the issuer is down = %v, want an UnavailableError with the issuer's status", err)
 	}
 	if v.LastError() == nil {
-		t.Error("Trouble() = nil while the issuer is down")
+		t.Error("LastError() = nil while the issuer is down")
 	}
 	i.SetDown(false)
 	mustRefuse(t, v, oidctest.NewKey("k3").Sign(claims))

@@ -177,7 +177,7 @@ func TestQueue_RandomOperations_MatchTheModel(t *testing.T) {
 				w := m.find(k)
 				if w == nil && exclusive && !firing && !worker && m.acquirerWaits(k) {
 					if impl != nil || replaced != nil {
-						t.Fatalf("JoinAlone(%v) added a second waiter for the acquirer", k)
+						t.Fatalf("JoinExclusive(%v) added a second waiter for the acquirer", k)
 					}
 					return
 				}

@@ -262,8 +262,8 @@ func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "free pages") {
-		t.Errorf("open = %v, want ErrDamaged for the free pages", err)
+	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "has a freelist") {
+		t.Errorf("open = %v, want ErrDamaged for the freelist", err)
 	}
 }
 
@@ -398,7 +398,7 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 	dir, _ := withoutLastBatch(t)
 	for _, asRecover := range []bool{true, false} {
 		if _, err := openReader(dir, asRecover); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 102 in term 9 was acknowledged") {
-			t.Errorf("look() = %v, want ErrDamaged for the acknowledged entry", err)
+			t.Errorf("openReader() = %v, want ErrDamaged for the acknowledged entry", err)
 		}
 	}
 }

@@ -35,6 +35,17 @@ type call struct {
 	within time.Duration
 }
 
+// mayFollowSuccess reports whether a call can be refused with err after an earlier attempt was carried out: because the
+// servers have since forgotten the request, or because the permit has since ended.
+func (how call) mayFollowSuccess(err error) bool {
+	if how.named {
+		_, tooOld := tooOldSince(err)
+		return tooOld
+	}
+	_, ended := errors.AsType[*NoSuchPermitError](err)
+	return ended
+}
+
 // do makes attempts until one succeeds, a server returns a final refusal, a retry is not safe, certificate errors keep
 // the Client from reaching any server, or ctx ends. try makes one attempt. It must read anything that depends on the
 // time of the attempt, such as the clock, each time it is called.
@@ -73,8 +84,8 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		}
 		if v.final {
 			err = typed(ctx, err)
-			if _, tooOld := tooOldSince(err); tooOld && how.named && failure.Unknown {
-				failure.add(address, err) // the servers may have forgotten an earlier attempt
+			if failure.Unknown && how.mayFollowSuccess(err) {
+				failure.add(address, err)
 				return failure
 			}
 			return err

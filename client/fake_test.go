@@ -122,6 +122,7 @@ type server struct {
 	batch      func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error)
 	list       func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error)
 	pause      func(context.Context, *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error)
+	takeOver   func(context.Context, *gatekeeperv1.TakeOverRequest) (*gatekeeperv1.TakeOverResponse, error)
 	watch      func(*gatekeeperv1.WatchRequest, gatekeeperv1.WatchService_WatchServer) error
 	holders    func(*gatekeeperv1.ListHoldersRequest) *gatekeeperv1.ListHoldersResponse
 	status     func() *gatekeeperv1.GetStatusResponse
@@ -304,6 +305,10 @@ func serve[Q, A any](ctx context.Context, s *server, name string, q Q, hook *fun
 
 func (s *server) Pause(ctx context.Context, q *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {
 	return serve(ctx, s, "Pause", q, &s.pause)
+}
+
+func (s *server) TakeOver(ctx context.Context, q *gatekeeperv1.TakeOverRequest) (*gatekeeperv1.TakeOverResponse, error) {
+	return serve(ctx, s, "TakeOver", q, &s.takeOver)
 }
 
 func (s *server) TryAcquire(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {

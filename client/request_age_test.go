@@ -157,3 +157,26 @@ func TestPause_RetryIsTooOld_OutcomeIsUnknown(t *testing.T) {
 		}
 	})
 }
+
+// The first attempt may have been applied before the permit ended. The refusal of the retry must not look as if the
+// permit had never been taken over.
+func TestTakeOver_PermitEndsBeforeTheRetry_OutcomeIsUnknown(t *testing.T) {
+	withServer(t, func(t *testing.T, c *Client, a *server) {
+		requests, lost := 0, true
+		a.takeOver = func(context.Context, *gatekeeperv1.TakeOverRequest) (*gatekeeperv1.TakeOverResponse, error) {
+			if requests++; requests == 1 && lost {
+				return nil, status.Error(codes.Unavailable, "the connection broke")
+			}
+			return nil, refused(codes.NotFound, reasonNoSuchPermit, "token", "7")
+		}
+		_, err := c.Semaphore("a").TakeOver(t.Context(), 7, "")
+		if !errors.As(err, new(*NoSuchPermitError)) || !errors.Is(err, ErrOutcomeUnknown) || requests != 2 {
+			t.Errorf("sent %d requests, error = %v; want 2, a *NoSuchPermitError and an unknown outcome", requests, err)
+		}
+		requests, lost = 0, false
+		_, err = c.Semaphore("a").TakeOver(t.Context(), 7, "")
+		if !errors.As(err, new(*NoSuchPermitError)) || errors.Is(err, ErrOutcomeUnknown) || requests != 1 {
+			t.Errorf("sent %d requests, error = %v; want 1 and a *NoSuchPermitError", requests, err)
+		}
+	})
+}

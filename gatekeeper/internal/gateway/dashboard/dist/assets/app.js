@@ -247,8 +247,8 @@ var J,lo,vs,Ue,pn,Nt,co,It,uo,mn,dn,ys,mt=Symbol.for("pv"),At={},Lt=[],ws=/^m(i|
     onDone=${n}
   >
     ${l&&a`<div class="note" role="alert">
-      <p>${l.updated_by||"Somebody"} saved this binding at ${A(l.updated_at)}, while you
-      were editing it. It is now:</p>
+      <p>${l.updated_by||"Somebody"} saved this binding at ${A(l.updated_at)},
+      while you were editing it. It is now:</p>
       <ul>${qn(l).map(b=>a`<li>${b}</li>`)}</ul>
       <p class="row">
         <button type="button" onClick=${()=>h(!0)}>Keep my values</button>

@@ -137,8 +137,8 @@ export function BindingDialog({ binding, onClose, onDone }) {
   >
     ${theirs &&
     html`<div class="note" role="alert">
-      <p>${theirs.updated_by || 'Somebody'} saved this binding at ${dateTime(theirs.updated_at)}, while you
-      were editing it. It is now:</p>
+      <p>${theirs.updated_by || 'Somebody'} saved this binding at ${dateTime(theirs.updated_at)},
+      while you were editing it. It is now:</p>
       <ul>${describe(theirs).map((t) => html`<li>${t}</li>`)}</ul>
       <p class="row">
         <button type="button" onClick=${() => rebase(true)}>Keep my values</button>

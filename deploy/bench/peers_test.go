@@ -63,8 +63,8 @@ func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	if want := 2 * (2 + 2 + 2 + 1 + 2); len(got.Ratios) < want {
 		t.Errorf("got %d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
 	}
-	if len(got.Failover) != 4 {
-		t.Fatalf("got results for %d clusters, want 4:\n%s", len(got.Failover), text)
+	if len(got.Failover) != 5 {
+		t.Fatalf("got results for %d clusters, want 5:\n%s", len(got.Failover), text)
 	}
 	for _, f := range got.Failover {
 		if len(f.First) != 1 || f.First[0] <= 0 {

@@ -78,7 +78,7 @@ func (r *Runner) acquirePermit(ctx context.Context, opts []AcquireOption) (*Perm
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, err // the limit was reached; the last denial has the reason
+			return nil, err // the limit was reached; the last denial gives the reason
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (r *Runner) acquireOnce(ctx context.Context, opts []AcquireOption) (*Permit
 	return r.sem.TryAcquire(ctx, opts...)
 }
 
-// queue waits in the queue, at most until the wait limit if one is set.
+// queue waits in the queue, no longer than the wait limit if one is set.
 func (r *Runner) queue(ctx, limited context.Context, opts []AcquireOption) (*Permit, error) {
 	if r.oneWaiter {
 		opts = append(slices.Clip(opts), acquireOption(func(a *acquisition) { a.onePerAcquirer = true }))

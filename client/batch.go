@@ -28,18 +28,18 @@ const (
 	maxBatchBytes = 1 << 20
 	// maxBatched is the maximum size of a request in a batch. A larger request would delay the others.
 	maxBatched = 16 << 10
-	// maxDenied is how many semaphores are remembered as denied.
+	// maxDenied is how many semaphores are recorded as denied.
 	maxDenied = 10_000
-	// batchCooldown is how long batches are turned off after one has failed. unsupportedCooldown applies if the server does not
-	// support batches.
+	// batchCooldown is how long batches stay off after one has failed; unsupportedCooldown applies if the server does
+	// not support batches.
 	batchCooldown       = time.Second
 	unsupportedCooldown = time.Minute
 )
 
 // coalescer sends requests for permits in batches. The answer to a batch contains only denials and errors, and a batch
 // changes nothing on the servers. All other requests, and those in a failed batch, are sent again individually as
-// TryAcquire calls. To avoid this second call for grants, only requests for semaphores whose last answer was a denial
-// are sent in batches. One batch is in flight at a time, while the next one is collected.
+// TryAcquire calls. Because a grant costs this second call, a request is batched only if its semaphore's last answer
+// was a denial. One batch is in flight at a time, while the next one is collected.
 type coalescer struct {
 	conn    *grpc.ClientConn
 	timeout time.Duration   // for one batch

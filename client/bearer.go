@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// WithBearerToken sends a bearer token with each call. It requires TLS. source returns the token. It is called for each
-// call, possibly concurrently, so a source that fetches tokens must cache them. If source fails, the call fails with an
-// *UnauthenticatedError.
+// WithBearerToken sends a bearer token with each call. It requires TLS. source is called for each call, possibly
+// concurrently, and returns the token. A source that fetches tokens must cache them. If source fails, the call fails
+// with an *UnauthenticatedError.
 //
 // By default, the token is read from the file named in GK_BEARER_TOKEN_FILE, as with WithBearerTokenFile, or else from
 // GK_BEARER_TOKEN. With a nil source, no token is sent even if the variables are set.
@@ -24,10 +24,10 @@ func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 	return dialOption(func(s *settings) error { s.bearer, s.bearerSet = source, true; return nil })
 }
 
-// WithBearerTokenFile is like WithBearerToken, with the token in a file. White space around the token is ignored. The
-// file is read again whenever it changes, so that a token, such as a service account token that Kubernetes projects
-// into a pod, can be renewed while a Client is in use. Replace the file atomically, by renaming. While the file is
-// unusable, the last token is sent. If it is unusable at the start, Dial returns an error.
+// WithBearerTokenFile is like WithBearerToken, but reads the token from a file. White space around the token is
+// ignored. The file is read again whenever it changes, so that a token, such as a service account token that Kubernetes
+// projects into a pod, can be renewed while a Client is in use. Replace the file atomically, by renaming. While the
+// file is unusable, the last token is sent. Dial returns an error if it is already unusable.
 func WithBearerTokenFile(path string) Option {
 	return dialOption(func(s *settings) error {
 		f := &bearerFile{path: path}

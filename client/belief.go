@@ -44,9 +44,9 @@ func drainEnd(base, left time.Duration) time.Duration {
 // maxElection is an upper bound on how long the servers take to elect a leader.
 const maxElection = 5 * time.Second
 
-// afterDeadline returns how long after a permit's local deadline a server may still hold the permit if the leader has
-// changed once, because a new leader restarts the permit's full duration. The margin and the server's grace period lie
-// between the two deadlines.
+// afterDeadline returns how long a server may hold a permit after its local deadline if the leader has changed once,
+// because a new leader restarts the permit's full duration. The margin and the server's grace period lie between the
+// two deadlines.
 func afterDeadline(duration time.Duration) time.Duration {
 	return duration + 2*margin(duration) + maxElection
 }

@@ -164,7 +164,7 @@ func markUnsent(p *peer.Peer, err error) error {
 type verdict struct {
 	// final is set if the server's decision is final, or the call cannot be made.
 	final bool
-	// notDone is set if the call was certainly not carried out.
+	// notDone is set if the call was definitely not carried out.
 	notDone bool
 	// foreign is set if the server belongs to another cluster.
 	foreign bool
@@ -237,8 +237,8 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 
 // how returns how a method may be called and retried. Clear and changes to the cluster are not idempotent: if the first
 // attempt was carried out, the retry is refused, which would look like a failure. Pause, Cordon and Uncordon are not
-// idempotent without a request id: a repeated pause or cordon would replace the first one, which an undo would then
-// restore, and a repeated Uncordon would find no cordon.
+// idempotent without a request id: a repeated pause or cordon would replace the first one, so undoing it would only
+// restore that one, and a repeated Uncordon would find no cordon.
 func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {

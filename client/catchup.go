@@ -33,7 +33,7 @@ func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) er
 		return err
 	}
 	if r.denial == nil {
-		// Processes that catch up at the same time take turns, which keeps the order.
+		// Processes that catch up at the same time take turns, which preserves the order.
 		waiting := *r
 		WithDenialPolicy(DenialWait)(&waiting)
 		r = &waiting

@@ -21,7 +21,7 @@ import (
 // CertificateError reports that a connection failed because of a certificate: the client rejected the server's, or the
 // server rejected the client's. errors.As finds it in the *UnavailableError of a call, or of Members.
 //
-// An endpoint with a certificate error is treated like one that is unreachable: the other endpoints are tried. If all
+// An endpoint with a certificate error is treated like an unreachable one: the other endpoints are tried. If all
 // endpoints fail this way and the Client has never reached a server, its configuration is probably wrong, so a call
 // fails after one round instead of retrying until its context ends. A Client that has reached a server before retries
 // as in any outage, because certificates expire and are renewed.
@@ -30,8 +30,8 @@ type CertificateError struct {
 	// ByServer is set if the server rejected the client's certificate, or requires one that the client did not send.
 	// Otherwise the client rejected the server's certificate.
 	ByServer bool
-	// Err is the error of package tls: a *tls.CertificateVerificationError, which wraps a more precise error of package
-	// x509, or the server's alert if ByServer is set.
+	// Err is the error from package tls: a *tls.CertificateVerificationError, which wraps a more precise error from
+	// package x509, or the server's alert if ByServer is set.
 	Err error
 }
 
@@ -63,8 +63,8 @@ func (e *CertificateError) plain() string {
 // alertCertificateRequired is the alert sent to a client without a certificate (RFC 8446, 6.2).
 const alertCertificateRequired tls.AlertError = 116
 
-// alert returns the alert that the peer sent when it rejected a certificate. In the errors of a connection, package tls
-// identifies an alert only by its text, which is the same as that of AlertError.
+// alert returns the alert that the peer sent when it rejected a certificate. Package tls identifies an alert in a
+// connection's errors only by its text, which is also AlertError's.
 func alert(err error) (tls.AlertError, bool) {
 	op, ok := errors.AsType[*net.OpError](err)
 	if !ok || op.Op != "remote error" || op.Err == nil {

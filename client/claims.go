@@ -35,7 +35,7 @@ type claim struct {
 	// again.
 	ended uint64
 	// leftover equals ended while a server may still hold that permit, which this process no longer relies on. It is 0
-	// if there is no such permit.
+	// otherwise.
 	leftover uint64
 
 	// unanswered is the number of releases and cancellations in progress for this identity. settled is closed
@@ -51,13 +51,13 @@ type claim struct {
 // supersession is the loss of a permit to another process with the same identity.
 type supersession struct {
 	by uint64 // the token of the other process
-	// until is the clock reading before which a Runner does not acquire again. rest is the time between attempts.
+	// until is the clock reading before which a Runner does not acquire again. interval is the time between attempts.
 	until, interval time.Duration
 }
 
 // InUseError reports that this Client is already acquiring or holding a permit of the same semaphore under the same
-// group, acquirer and holder id. Release that permit first, or use another holder id, because a holder id identifies
-// one holder.
+// group, acquirer and holder id. Release that permit first, or use a different holder id, because a holder id
+// identifies one holder.
 type InUseError struct {
 	Semaphore, Group, Acquirer, HolderID string
 	// Token is the held permit's token. It is 0 while the permit is being acquired.
@@ -88,7 +88,7 @@ func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 		defer timer.Stop()
 		select {
 		case <-settled:
-		case <-timer.C: // the servers can handle it
+		case <-timer.C: // the servers tolerate an overlap
 		case <-r.ctx.Done():
 		case <-ctx.Done():
 			r.exit(a)

@@ -18,7 +18,7 @@ import (
 )
 
 // clusterHeader carries a cluster id: in a response, the id of the server's cluster; in a request, the id that the
-// client expects. A server of another cluster refuses the call and does nothing.
+// client expects. A server in another cluster refuses the call and does nothing.
 const clusterHeader = "gatekeeper-cluster"
 
 const (
@@ -59,7 +59,7 @@ func (e *WrongClusterError) Error() string {
 func (e *WrongClusterError) Is(target error) bool { return target == ErrWrongCluster }
 
 // WithCluster binds the Client to a cluster. id is the cluster id shown by `gkctl status`, or its part before the dot,
-// called the seed. Servers of other clusters then refuse the Client's calls. GK_CLUSTER has the same effect. Without
+// called the seed. Servers in other clusters then refuse the Client's calls. GK_CLUSTER has the same effect. Without
 // either, the first response binds the Client.
 func WithCluster(id string) Option {
 	return dialOption(func(s *settings) error {

@@ -44,7 +44,7 @@ type DeniedError struct {
 	Reason          Reason
 	// Message is a single sentence for display.
 	Message string
-	// Holders are the permits that occupy the slots: at most 16 of HolderCount.
+	// Holders lists the permits that occupy the slots, at most 16 of HolderCount.
 	Holders     []*gatekeeperv1.Permit
 	HolderCount int
 	// QueueLength is the number of waiters.
@@ -104,8 +104,8 @@ func (d *DeniedError) canQueue() bool {
 	return d.Reason == ReasonNoFreePermit || d.Reason == ReasonPaused
 }
 
-// firingIsOver reports whether the firing will not run, or run again: it has ended, is no longer remembered, or is open
-// but has no attempts left.
+// firingIsOver reports whether the firing will never run, or never again: it has ended, is no longer remembered, or is
+// open but has no attempts left.
 func (d *DeniedError) firingIsOver() bool {
 	open := d.Reason == ReasonFiringClaimed && d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || firingEnded(d.Firing) || open

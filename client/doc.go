@@ -23,7 +23,7 @@
 //
 // where send is the local time before the attempt was passed to the transport, and waited is how long, by the leader's
 // clock, the call was in the queue before its grant was proposed to the log. The leader starts counting no earlier than
-// that, extends its own deadline by a grace period, and a new leader restarts every permit with its full duration. So
+// that and extends its own deadline by a grace period. A new leader restarts every permit with its full duration. So
 // this deadline passes before the slot can be granted to another holder. A late answer makes no difference, because the
 // client counts from the send time.
 //
@@ -38,8 +38,8 @@
 //     deadline and no longer. The status LOST ends belief immediately.
 //   - Belief ends before a release is sent, and a permit that was lost or released is never valid again.
 //   - Time is CLOCK_BOOTTIME where available, which advances while the machine is suspended. No lock service can
-//     protect a machine that is resumed from a memory snapshot, or a process that is paused between a check and a
-//     write: pass Token with each write, and make the resource reject any token older than the newest it has seen.
+//     protect against a machine resumed from a memory snapshot, or a process paused between a check and a write: pass
+//     Token with each write, and make the resource reject any token older than the newest it has seen.
 //
 // # Jobs
 //
@@ -54,14 +54,14 @@
 // attempt. A call that is safe to repeat is retried on all endpoints, with jittered backoff, until the context ends.
 // Any call is safe to repeat if the server reports that it did nothing. If the outcome is unknown, a call is retried
 // only if making it twice has the same effect as making it once. This is true for reads, refreshes, releases and
-// cancellations, and for acquisitions and edits with a request id. If certificate errors keep a Client from every
-// endpoint, and it has never reached a server, the call gives up after one round; see CertificateError. The Client
+// cancellations, and for acquisitions and edits with a request id. If certificate errors keep a Client from reaching
+// any endpoint, and it has never reached a server, a call gives up after one round; see CertificateError. The Client
 // classifies errors from servers by google.rpc.ErrorInfo, never by their text. The exception is a failed TLS handshake,
 // whose error carries only text.
 //
 // Goroutines that are denied the same semaphores at the same time request them in batches; see batch.go. A batch makes
-// denials cheaper and changes nothing else. It never grants a permit. Requests that it does not answer are sent again
-// one by one, and so are all requests to servers that do not support batches. WithCallsAlone turns batches off.
+// denials cheaper and changes nothing else. It never grants a permit. Requests that it does not answer are then sent
+// one by one, as are all requests to servers that do not support batches. WithCallsAlone turns batches off.
 //
 // # Errors
 //

@@ -194,8 +194,8 @@ type NoSuchCordonError struct {
 // ChangedSinceError says that a change would no longer have the effect that its dry run or preview showed. Nothing was
 // changed.
 type ChangedSinceError struct {
-	// Semaphores lists those for which the effect differs; the message says how. It is empty if the change is not about
-	// semaphores.
+	// Semaphores lists those on which the effect would differ; the message says how. It is empty if the change is not
+	// about semaphores.
 	Semaphores []string
 	*StatusError
 }

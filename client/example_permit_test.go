@@ -142,7 +142,7 @@ func ExampleSemaphore_WatchFiring() {
 	// Output: it may be claimed
 }
 
-// A host judges the holder of a firing dead, takes over, and runs the firing as soon as possible. Here the holder is
+// A host declares the holder of a firing dead, takes over, and runs the firing as soon as possible. Here the holder is
 // alive, so it must stop first.
 func ExampleSemaphore_WatchFiring_takeOver() {
 	clients, end := connect("app1", "app2")
@@ -313,7 +313,7 @@ func ExampleStopError() {
 	case errors.Is(cause, client.ErrPaused), errors.Is(cause, client.ErrCordoned):
 		fmt.Println("no holder may run it now")
 	case errors.Is(cause, client.ErrTakenOver):
-		fmt.Println("another host judged this process dead")
+		fmt.Println("another host declared this process dead")
 	case errors.Is(cause, client.ErrStopped):
 		fmt.Println("stopped, for another reason")
 	case errors.Is(cause, client.ErrSuperseded):

@@ -128,7 +128,8 @@ func ExampleRunner_RunDue_cutShort() {
 	// the disk is full: the job was cut short
 }
 
-// Two schedules that share a semaphore need different firing names. Then the same due time identifies two firings.
+// Two schedules that share a semaphore need different firing names. That way, the same due time yields two distinct
+// firings.
 func ExampleWithFiringName() {
 	clients, end := connect("app1")
 	defer end()

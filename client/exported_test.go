@@ -40,8 +40,8 @@ func TestPublicPackages_ExportWhatIsListed(t *testing.T) {
 	}
 }
 
-// exportedDecls returns the name of a package, and all its exported declarations, sorted, without comments, function bodies
-// or variable values.
+// exportedDecls returns the name of a package, and all its exported declarations, sorted, without comments, function
+// bodies or variable values.
 func exportedDecls(t *testing.T, dir string) (pkgName, text string) {
 	t.Helper()
 	pkg := must(build.ImportDir(dir, 0))(t)

@@ -130,8 +130,8 @@ type server struct {
 	tryBatch   batchHook
 	// older makes the server behave like one that does not support groups of tokens
 	older bool
-	// keepAlive answers a frame, whose groups have been replaced by single tokens. If the answer is nil, none is sent. The
-	// default refreshes every token.
+	// keepAlive answers a frame, whose groups have been replaced by single tokens. If the answer is nil, none is sent.
+	// The default refreshes every token.
 	keepAlive func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
 }
 

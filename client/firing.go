@@ -17,8 +17,8 @@ import (
 // still be claimed.
 //
 // A broken stream is reopened, on another member if necessary, until ctx ends, so a state may be yielded twice. An
-// error is the last element, and only occurs if a server refuses the request. Servers below feature level 4 refuse it
-// with codes.Unimplemented.
+// error is yielded last, and only if a server refuses the request. Servers below feature level 4 refuse it with
+// codes.Unimplemented.
 func (s *Semaphore) WatchFiring(ctx context.Context, name string, due time.Time, token uint64) iter.Seq2[*gatekeeperv1.FiringClaim, error] {
 	req := &gatekeeperv1.AwaitFiringRequest{Semaphore: s.name, Firing: &gatekeeperv1.Firing{Name: name}, Token: token}
 	if !due.IsZero() {
@@ -51,7 +51,7 @@ func firingEnded(c *gatekeeperv1.FiringClaim) bool {
 	return true
 }
 
-// awaitClaim waits until the firing of a denial can be claimed or has ended. The wait is bounded by maxWait. If the
+// awaitClaim waits until the firing in a denial can be claimed or has ended. The wait is bounded by maxWait. If the
 // servers refuse the call, for example because they do not support it, awaitClaim sleeps for the duration poll. It
 // returns false if ctx has ended.
 func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, maxWait, poll time.Duration) bool {

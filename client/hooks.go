@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Hooks are functions that are called during the runs of a job. Each may be nil. They are called on the run's
-// goroutines, and the run waits for them, so they must return quickly and must not end the run. They receive the run's
-// context for its values; it may have ended.
+// Hooks are functions called during a job's runs. Each may be nil. They are called on the run's goroutines, and the run
+// waits for them, so they must return quickly and must not end the run. They receive the run's context for its values;
+// it may have ended.
 type Hooks struct {
 	// Granted is called before the job starts with this permit.
 	Granted func(context.Context, *Permit)
@@ -21,7 +21,7 @@ type Hooks struct {
 	Lost func(context.Context, Loss)
 	// Overrun is called when the job is still running even though its context has ended.
 	Overrun func(context.Context, Overrun)
-	// Finished is called when the run is over and its permit has been released.
+	// Finished is called when the run has ended and its permit has been released.
 	Finished func(context.Context, Report)
 }
 
@@ -42,8 +42,8 @@ type Loss struct {
 }
 
 // Overrun describes a job that continues after its context has ended. It is reported when the stop time has passed, or
-// when the drain is over if that is later, and again when the permit has ended. After that, another holder may run at
-// the same time.
+// when the drain ends if that is later, and again when the permit has ended. After that, another holder may run at the
+// same time.
 type Overrun struct {
 	Permit *Permit // nil for an unguarded run
 	// Cause is the reason the context ended.

@@ -17,8 +17,8 @@ const (
 
 	// maxRetry bounds the wait before a denied run is retried.
 	maxRetry = 15 * time.Second
-	// maxClaimedRetry replaces maxRetry for a run whose firing another holder has claimed. A claim ends sooner than a
-	// condition that a person must change, and the run blocks its scheduler until it learns that the claim has ended.
+	// maxClaimedRetry replaces maxRetry for a run whose firing another holder has claimed. A claim usually ends sooner
+	// than a condition that a person must fix, and the run blocks its scheduler until it learns of that.
 	maxClaimedRetry = 3 * time.Second
 )
 
@@ -28,8 +28,8 @@ type JobOption func(*Runner)
 // WithDenialPolicy sets what a run does when it is denied a permit. The default is DenialSkip, or DenialWait in Loop.
 func WithDenialPolicy(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
 
-// WithOutagePolicy sets what a run does when no server has answered for the WithOutageLimit. The default is OutageSkip.
-// A run that is already in the queue waits for the servers under every policy.
+// WithOutagePolicy sets what a run does when no server has answered within the WithOutageLimit. The default is
+// OutageSkip. A run that is already in the queue waits for the servers under every policy.
 func WithOutagePolicy(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
 
 // WithOutageLimit sets how long a run tries to reach a server before its OutagePolicy decides. OutageWait has no limit.
@@ -123,9 +123,9 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 //
 // If the job returns nil, the firing is done. If it returns an error, the firing has failed. Neither is run again. The
 // job was cut short if it returns ErrCutShort, or if it returns any error after its context was ended by its permit or
-// by ctx. Then firing_on_loss decides, as after a loss. With free, another host may claim the firing now, but a host
-// that was already denied it retries only under DenialRunLate. A job that returns nil has finished, even if its context
-// had ended.
+// by ctx. Then firing_on_loss decides, as after a loss. If that is free, another host may claim the firing now, but a
+// host already denied it retries only under DenialRunLate. A job that returns nil has finished, even if its context had
+// ended.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*DeniedError](err); ok && d.runsElsewhere() {
@@ -134,8 +134,8 @@ func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	return err
 }
 
-// Fire calls RunDue for schedulers that do not take an error. It logs the error instead, at level Error if it came from
-// the job.
+// Fire calls RunDue for schedulers that do not accept an error. It logs the error instead, at level Error if it came
+// from the job.
 func (r *Runner) Fire(ctx context.Context, due time.Time) {
 	r.logFailure(due, r.RunDue(ctx, due))
 }
@@ -224,7 +224,7 @@ func retryWait(err error, n int) time.Duration {
 	d, denied := errors.AsType[*DeniedError](err)
 	switch {
 	case denied && d.Reason == ReasonFiringClaimed:
-		// RetryAfter is when the claim ends at the latest, unless its holder refreshes. The firing may be done earlier.
+		// The claim ends after RetryAfter at the latest, unless its holder refreshes. The firing may be done earlier.
 		if d.Retry {
 			ends := max(d.RetryAfter, minBackoff)
 			wait = min(wait, ends+rand.N(ends/20))

@@ -96,7 +96,7 @@ func (r *renewer) untilDue() time.Duration {
 	return r.serveAlarm.set(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
 }
 
-// stream serves one stream until it fails or is idle. answered reports whether a frame was answered on it.
+// stream serves one stream until it fails or is idle. answered reports whether any frame was answered.
 func (r *renewer) stream(address string, round int) (answered bool, err error) {
 	conn, err := r.client.router.dial(address)
 	if err != nil {
@@ -258,8 +258,8 @@ func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	return f
 }
 
-// refreshEntries returns the part of a frame that requests refreshes and states which duration the client now uses for each
-// permit. Permits with the same duration share a group if the server supports groups.
+// refreshEntries returns the part of a frame that requests refreshes and states the duration now used for each permit.
+// Permits with the same duration share a group if the server supports groups.
 func refreshEntries(permits []*Permit, now time.Duration, grouped bool) (tokens []*gatekeeperv1.TokenRefresh, groups []*gatekeeperv1.TokenGroup) {
 	byDuration := make(map[time.Duration]*gatekeeperv1.TokenGroup)
 	for _, p := range permits {
@@ -307,7 +307,7 @@ func (r *renewer) handleAnswer(f *frame, answer *gatekeeperv1.KeepAliveResponse)
 	}
 }
 
-// handleResult processes the result for a permit, or nil if the answer has none. The caller holds mu.
+// handleResult processes the result for a permit. res is nil if the answer has none. The caller holds mu.
 func (r *renewer) handleResult(p *Permit, sent, now time.Duration, res *gatekeeperv1.TokenResult) {
 	switch duration := res.GetDuration().AsDuration(); res.GetStatus() {
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
@@ -359,7 +359,7 @@ func (p *Permit) answer(sent time.Duration) {
 }
 
 // handleNotices processes notices. A notice to stop ends the permit's context, but refreshes continue, because they are
-// granted until the drain is over. The notice was sent at an unknown time after the latest answer for the permit: an
+// granted until the drain ends. The notice was sent at an unknown time after the latest answer for the permit: an
 // answer sent after the order to stop would have contained that order.
 func (r *renewer) handleNotices(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {

@@ -70,7 +70,7 @@ type MoveRequest struct {
 	Drain time.Duration
 	// DryRun reports what the move would do, without changing anything.
 	DryRun bool
-	// Expected is the Digest of the answer to a dry run. The move fails with a *ChangedSinceError if its effect would
+	// Expected is the Digest from a dry run's answer. The move fails with a *ChangedSinceError if its effect would
 	// differ now. If it is empty, the move is not compared with a dry run.
 	Expected string
 	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// Defaults of settings, and the environment variables that replace them.
+// Defaults of settings, and the environment variables that override them.
 const (
 	DefaultPort     = "7420"
 	DefaultEndpoint = "127.0.0.1:" + DefaultPort // or GK_ENDPOINTS, separated by commas
@@ -195,17 +195,17 @@ func WithGRPC(opts ...grpc.DialOption) Option {
 }
 
 // WithCallsAlone makes each TryAcquire a separate gRPC call. Without it, goroutines that are denied the same semaphores
-// at the same time send their requests in batches. Batches cost the client and the servers much less and change nothing
-// else, except that a unary interceptor set by WithGRPC sees BatchTryAcquire, without its requests, instead of each
+// at the same time send their requests in batches. Batches cost the client and the servers much less. The only other
+// difference is that a unary interceptor set by WithGRPC sees BatchTryAcquire, without its requests, and not each
 // TryAcquire.
 func WithCallsAlone() Option {
 	return dialOption(func(s *settings) error { s.unbatched = true; return nil })
 }
 
 // TLS names the PEM files for TLS connections. They are reread for each handshake, so that certificates and authorities
-// can be renewed while a Client is running. If a file cannot be used at that time, its last usable content is used.
+// can be renewed while a Client is running. If a file cannot be used at that time, its last usable contents are used.
 type TLS struct {
-	// CAFile contains the authorities that verify servers. If it is empty, the system's are used.
+	// CAFile contains the authorities trusted to sign server certificates. If empty, the system's are used.
 	CAFile string
 	// CertFile and KeyFile are the client's certificate and key. Set both or neither.
 	CertFile, KeyFile string

@@ -39,7 +39,7 @@ type Permit struct {
 	refused  error         // why a refresh was refused; no refresh is sent after that
 	inFlight bool          // the frame in flight contains it
 	stopping bool          // the context has ended
-	drain    time.Duration // the time until which refreshes are granted even though the holder must stop; 0: no known drain
+	drain    time.Duration // refreshes are granted until then even though the holder must stop; 0: no known drain
 	named    uint64        // the last stream on which its token was named
 	waiters  []refreshWaiter
 	at       [schedules]time.Duration
@@ -79,7 +79,7 @@ func (p *Permit) Acquirer() string { return p.identity.GetAcquirer() }
 func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
 
 // Context returns a context that ends when the job must stop: when the holder is ordered to stop, even if a drain lets
-// it continue; when no refresh gets through and the local deadline is no further away than the stop time; and when the
+// it continue; when no refresh gets through and only the stop time is left until the local deadline; and when the
 // permit is lost or released. context.Cause returns the reason; see ErrStopped. If the order to stop is withdrawn, the
 // context is not restored, and the permit is kept alive until it is released. The context carries the values of the
 // context that was passed to the acquisition, but not its deadline or cancellation.
@@ -98,12 +98,12 @@ func (p *Permit) Held() bool {
 	return !p.ended && k.clock.Now() < p.belief.deadline
 }
 
-// SafeUntil returns the local deadline: no other holder is granted this permit's slots before it. Each refresh extends
-// it. The result is the zero time if the permit has ended.
+// SafeUntil returns the local deadline: no other holder is granted this permit's slots before then. Each refresh
+// extends it. The result is the zero time if the permit has ended.
 //
 // The result is based on the wall clock at the time of the call. It is correct right after the machine was suspended,
-// but becomes wrong if the wall clock is set later, so call SafeUntil each time instead of storing the result. For
-// exact checks use Held or Ensure, which read a clock that cannot be set.
+// but becomes wrong if the wall clock is later adjusted, so call SafeUntil each time instead of storing the result. For
+// exact checks use Held or Ensure, which read a clock that cannot be adjusted.
 func (p *Permit) SafeUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -114,10 +114,10 @@ func (p *Permit) SafeUntil() time.Time {
 	return k.wallTime(p.belief.deadline)
 }
 
-// DrainUntil returns a lower bound for the time until which a holder that must stop is still granted refreshes, so that
-// it can finish its work: the end of the drain according to the last answer. It is the zero time if there is no drain,
-// or if the drain is over. DrainUntil only shows what the servers intend, and another order to stop can cut the drain
-// short. SafeUntil still reports how long the permit can be counted on.
+// DrainUntil returns a lower bound on when the drain ends, according to the last answer. Until then, a holder that must
+// stop is still granted refreshes, so that it can finish its work. The result is the zero time if there is no drain, or
+// if it has ended. It only shows what the servers intend: another order to stop can cut the drain short. SafeUntil
+// still reports how long the permit can be counted on.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -139,9 +139,9 @@ func (p *Permit) Duration() time.Duration {
 	return p.belief.duration
 }
 
-// Refresh refreshes the permit now, and returns nil when a refresh that was sent after the call has been answered. It
-// is not needed to keep the permit alive. The error is that of ctx, a *StopError if refreshes are refused, or the
-// reason the permit ended: ErrLost, ErrReleased or ErrClosed.
+// Refresh refreshes the permit now, and returns nil when a refresh sent since the call has been answered. It is not
+// needed to keep the permit alive. The error is that of ctx, a *StopError if refreshes are refused, or the reason the
+// permit ended: ErrLost, ErrReleased or ErrClosed.
 func (p *Permit) Refresh(ctx context.Context) error {
 	w, err := p.renewer.requestRefresh(p)
 	if err != nil {
@@ -157,9 +157,9 @@ func (p *Permit) Refresh(ctx context.Context) error {
 }
 
 // Ensure returns nil if the permit can be counted on for at least d from now, and refreshes it first if necessary. Call
-// it before a step that takes up to d and must not be cut short or overlap with another holder's. Pass the context of
-// the step, which in a job is the job's context, so that a job that must stop starts no further step. The error is that
-// of ctx, a *TooShortError if even a fresh permit does not last that long, or an error from Refresh.
+// it before a step that takes up to d and must not be cut short or overlap with another holder's. Pass the step's
+// context (in a job, the job's context), so that a job that must stop does not start another step. The error is that of
+// ctx, a *TooShortError if even a fresh permit does not last that long, or an error from Refresh.
 func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -232,8 +232,8 @@ func (p *Permit) Release(ctx context.Context) error {
 }
 
 // ReleaseFailed releases the permit of a job that finished with an error: its firing has failed and does not run again.
-// cause is stored with the firing for operators, cut to 256 bytes; it may be nil. Servers below feature level 4 treat
-// the firing as done.
+// cause is stored with the firing for operators, truncated to 256 bytes; it may be nil. Servers below feature level 4
+// treat the firing as done.
 func (p *Permit) ReleaseFailed(ctx context.Context, cause error) error {
 	text := ""
 	if cause != nil {

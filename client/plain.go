@@ -53,8 +53,8 @@ const (
 	plainNoCertificate  = "the server requires a client certificate: configure one with its key"
 )
 
-// plainTable maps parts of error texts to plain messages. The first entry that occurs in a text wins, so the outermost
-// errors of a chain come first.
+// plainTable maps substrings of error messages to plain messages. The first entry found in a message wins, so the
+// outermost errors of a chain come first.
 var plainTable = []struct{ part, text string }{ //nolint:gochecknoglobals // a table that never changes
 	{"looked like an HTTP/1.1 header", plainNotGRPC},
 	{"missing selected ALPN property", plainNotGRPC},
@@ -80,7 +80,7 @@ var plainTable = []struct{ part, text string }{ //nolint:gochecknoglobals // a t
 	{"context canceled", "cancelled"},
 }
 
-// plainMessage replaces a text from gRPC, TLS or the system with a plain message. It returns unknown texts unchanged,
+// plainMessage replaces a message from gRPC, TLS or the system with a plain one. It returns unknown messages unchanged,
 // apart from the prefixes that gRPC adds.
 func plainMessage(text string) string {
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {

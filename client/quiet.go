@@ -14,7 +14,7 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 	return quiet{bounded, ctx}, cancel
 }
 
-// quiet is a context that reports the deadline of outer instead of its own, earlier one.
+// quiet is a context that reports the deadline of outer instead of an earlier one.
 type quiet struct {
 	context.Context //nolint:containedctx // it is one
 	outer           context.Context

@@ -38,7 +38,7 @@ type renewer struct {
 	events  schedule
 	refresh schedule
 	claims  claims
-	// superseded lists permits lost to other processes that have not been logged yet.
+	// superseded lists permits whose loss to another process has not been logged yet.
 	superseded []superseded
 	// streams is the number of streams that have been opened.
 	streams uint64
@@ -207,7 +207,7 @@ func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
 
-// stopWithDrain ends the permit's context even though refreshes are granted until the end of its drain. Belief continues. The
+// stopWithDrain ends the permit's context, although refreshes are granted until its drain ends. Belief continues. The
 // caller holds mu.
 func (r *renewer) stopWithDrain(p *Permit, res *gatekeeperv1.TokenResult) {
 	_ = r.stopFor(p, &StopError{ // the context's cause is the same error

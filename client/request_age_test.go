@@ -113,7 +113,7 @@ func TestPause_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 			requests = append(requests, q)
 			switch len(requests) {
 			case 2:
-				return nil, notLeader("nowhere", 1) // certainly not applied
+				return nil, notLeader("nowhere", 1) // definitely not applied
 			case 3:
 				return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
 			}

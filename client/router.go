@@ -23,7 +23,7 @@ const (
 	pingTimeout = 5 * time.Second
 	// connectTimeout bounds one attempt to connect, including TLS.
 	connectTimeout = 3 * time.Second
-	// maxMessage bounds the messages that are received. No page or answer from a server is larger.
+	// maxMessage bounds the size of received messages. No page or answer from a server is larger.
 	maxMessage = 64 << 20
 	// hintCooldown is how long an address from a hint is avoided after it could not be reached. Behind a load balancer,
 	// such an address may be reachable only from inside the network.
@@ -166,7 +166,7 @@ func (r *router) leaderHeaderOptions(address string) []grpc.DialOption {
 	}
 }
 
-// failed records that an address did not serve a call, so that other calls try another one. If many calls fail
+// failed records that an address did not serve a call, so that other calls try a different one. If many calls fail
 // together, only the first moves the target.
 func (r *router) failed(address string) {
 	r.mu.Lock()
@@ -196,7 +196,7 @@ func (r *router) follow(from string, hint leaderHint) bool {
 }
 
 // forget makes the router accept hints from any term again. It is called after a round in which all endpoints failed:
-// the cluster may have been restored or recreated, and its terms restarted.
+// the cluster may have been restored or recreated, so its terms may have restarted.
 func (r *router) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -84,7 +84,7 @@ func WithFiring(name string, due time.Time) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.firing = f })
 }
 
-// WithMetadata attaches metadata about the holder, for display. Entries of later options are merged.
+// WithMetadata attaches metadata about the holder, for display. Entries from several options are merged.
 func WithMetadata(metadata map[string]string) AcquireOption {
 	return acquireOption(func(a *acquisition) {
 		all := maps.Clone(a.metadata)
@@ -113,9 +113,9 @@ func WithHolderID(id string) AcquireOption {
 }
 
 // WithRequestID names the acquisition, for an application that retries it after an unknown outcome or a crash. If
-// WithHolderID is also given, the retry gets the same permit. By default, each acquisition has a new id. Once a permit
-// is released, its request is never granted a permit again. The Client does not cancel such a request when it gives up:
-// if the application does not retry it, a permit that was granted to it expires.
+// WithHolderID is also given, the retry gets the same permit. By default, each acquisition has a new id. After its
+// permit is released, a request is never granted another permit. When the Client gives up, it does not cancel such a
+// request: a permit granted to it expires unless the application retries.
 func WithRequestID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.requestID = id })
 }
@@ -181,7 +181,7 @@ func (s *Semaphore) request(opts []AcquireOption) *acquisition {
 	return &a
 }
 
-// renewRequestID generates a new request id for the acquisition. revision is the newest revision that the Client had seen before.
+// renewRequestID generates a new request id for the acquisition. revision is the newest revision the Client had seen.
 func (a *acquisition) renewRequestID(revision uint64) {
 	a.requestID, a.revision = NewRequestID(), revision
 }
@@ -225,8 +225,8 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, op
 	return nil, s.client.timedOut(ctx, a, timeout)
 }
 
-// StopTimeError means that a permit is too short for the time that its job needs to stop. The servers are asked to
-// release the permit. If that request does not get through, the permit expires.
+// StopTimeError means that a permit's duration is too short for the time its job needs to stop. The servers are asked
+// to release the permit. If that request does not get through, the permit expires.
 type StopTimeError struct{ StopTime, Duration time.Duration }
 
 func (e *StopTimeError) Error() string {

@@ -16,7 +16,7 @@ var (
 	// ErrRevoked means that an operator revoked the permit.
 	ErrRevoked = errors.New("the permit was revoked")
 	// ErrMoved means that the definition was deleted or, after an edit, no longer admits the holder, or that the drain
-	// of a move is over.
+	// of a move has ended.
 	ErrMoved = errors.New("the holder is no longer admitted")
 	// ErrTakenOver means that another acquirer took over, because it presumed the holder dead.
 	ErrTakenOver = errors.New("the permit was taken over")
@@ -29,7 +29,7 @@ var (
 	// ErrTaskCancelled means that the job to which the permit's task belongs was cancelled.
 	ErrTaskCancelled = errors.New("the task's job was cancelled")
 
-	// ErrExpiring means that no refresh got through, and that the local deadline is no further away than the stop time.
+	// ErrExpiring means that no refresh got through, and only the stop time was left until the local deadline.
 	ErrExpiring = errors.New("no refresh got through")
 	// ErrStalled means that Progress was not called within the stall limit.
 	ErrStalled = errors.New("the job is making no progress")
@@ -144,7 +144,7 @@ func (e *TooShortError) Error() string {
 // EndedError is the error that a release returns if the permit had already ended.
 type EndedError struct {
 	Token uint64
-	// Ended is how the permit ended; unspecified if the cluster does not remember it or never granted the permit.
+	// Ended is how the permit ended; unspecified if the cluster has no record of the permit.
 	Ended gatekeeperv1.PermitEnd
 	// Message describes how the permit ended, for display.
 	Message string

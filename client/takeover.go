@@ -16,8 +16,8 @@ import (
 // holder is then lost, its firing may be claimed again, even if firing_on_loss is spent.
 //
 // If the holder must already stop for another cause, that cause is kept, and the call succeeds. Calling TakeOver again
-// has no further effect. The error is a *NoSuchPermitError if no live permit has this token, and wraps
-// ErrOutcomeUnknown too if the permit may have ended after an earlier attempt was carried out. It is a *StatusError with
+// has no further effect. The error is a *NoSuchPermitError if no live permit has this token, and also wraps
+// ErrOutcomeUnknown if the permit may have ended after an earlier attempt was carried out. It is a *StatusError with
 // the code FailedPrecondition and the reason REFUSED if the definition does not allow takeovers or does not admit the
 // caller, or with the reason FEATURE_LEVEL below feature level 4. Otherwise it is an error that any call can return.
 func (s *Semaphore) TakeOver(ctx context.Context, token uint64, reason string) (*gatekeeperv1.Permit, error) {

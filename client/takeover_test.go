@@ -27,8 +27,8 @@ func TestTakeOver_HolderJudgedDead_StopsAndTheNextInTheQueueIsGranted(t *testing
 	}
 	next := srv.Dial(t, "app2").Semaphore("report")
 	for range 2 { // a second call has no further effect
-		p, err := next.TakeOver(ctx, hung.Token(), "it does not respond")
-		if err != nil || p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER || p.GetStopReason() != "it does not respond" {
+		p, err := next.TakeOver(ctx, hung.Token(), "it is not responding")
+		if err != nil || p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER || p.GetStopReason() != "it is not responding" {
 			t.Fatalf("TakeOver() = %v, %v, want a permit that was taken over", p, err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// loggedDenials records which denials have been logged, so that a job that runs every minute is not reported every minute.
-// It belongs to the Client, because some schedulers create a new Runner for each run.
+// loggedDenials records which denials have been logged, so that a job run every minute is not reported every minute. It
+// belongs to the Client, because some schedulers create a new Runner for each run.
 type loggedDenials struct {
 	mu     sync.Mutex // guards logged
 	logged map[denialKey]string
@@ -27,7 +27,7 @@ type denialKey struct {
 	weight                     uint32
 }
 
-// maxLoggedDenials bounds the number of entries. If a program is denied more semaphores than that, some are logged again.
+// maxLoggedDenials bounds the number of entries. If a program has more distinct denials, some are logged again.
 const maxLoggedDenials = 10_000
 
 // changed records the cause of a request's denial, and reports whether that cause is new. An empty cause means a grant,
@@ -49,8 +49,8 @@ func (u *loggedDenials) changed(key denialKey, cause string) bool {
 	return true
 }
 
-// report logs why a run does not start if someone must act before it can start. It logs again only if the cause
-// changes. A nil err means a grant.
+// report logs why a run does not start, if it cannot start until someone acts. It logs again only if the cause changes.
+// A nil err means a grant.
 func (r *Runner) report(opts []AcquireOption, err error) {
 	d, denied := errors.AsType[*DeniedError](err)
 	cause, text := "", ""

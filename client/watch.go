@@ -11,7 +11,7 @@ import (
 
 // Watch streams changes, starting with req's revision, until ctx ends. A broken stream is reopened, on another member
 // if necessary, and continues after the last complete revision. Events of an incomplete revision are sent again. An
-// error is the last element, and only occurs if a server refuses the request.
+// error is yielded last, and only if a server refuses the request.
 //
 // A message with Missed set means that changes were lost: read everything again, and continue from there.
 func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter.Seq2[*gatekeeperv1.WatchResponse, error] {
@@ -35,8 +35,8 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 	}
 }
 
-// follow keeps a stream open until the work is over or ctx ends. A broken stream is reopened, on another member if
-// necessary. open runs one stream; it reports whether the work is over, and whether the stream received anything.
+// follow keeps a stream open until the work is finished or ctx ends. A broken stream is reopened, on another member if
+// necessary. open runs one stream; it reports whether the work is finished, and whether the stream received anything.
 // refused is called with the error from a server that refuses the request.
 func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, received bool, err error), refused func(error)) {
 	for ctx.Err() == nil {

@@ -69,8 +69,8 @@ func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks
 // localError is an error from this process. It does not unwrap, so that it is never mistaken for a server's.
 type localError struct{ error }
 
-// submitOnce makes one attempt. The attempt fails if, for twice the attempt timeout of other calls, no message gets
-// through or no answer arrives.
+// submitOnce makes one attempt. The attempt fails if no message gets through or no answer arrives for twice the attempt
+// timeout of other calls.
 func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -168,8 +168,8 @@ func (e *SubmitBufferError) Error() string {
 func (e *SubmitBufferError) Is(target error) bool { return target == ErrUnavailable }
 
 // FollowJob streams a job: its current state, with the tasks that have changed after req's revision, then each change,
-// until the job is over. A broken stream is reopened, on another member if necessary, after the last complete revision.
-// Messages after that revision are sent again. An error is the last element, and only occurs if a server refuses the
+// until the job has ended. A broken stream is reopened, on another member if necessary, after the last complete
+// revision. Messages after that revision are sent again. An error is yielded last, and only if a server refuses the
 // request, for example with a *NoSuchJobError.
 func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobRequest) iter.Seq2[*gatekeeperv1.FollowJobResponse, error] {
 	return func(yield func(*gatekeeperv1.FollowJobResponse, error) bool) {

@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// minHeartbeat and maxHeartbeat bound the time between two frames of a worker. Belief in a grant starts at the last frame
-	// before it, and the margin grows with the time since that frame, so workers with short permits send frames more
+	// minHeartbeat and maxHeartbeat bound the time between two frames of a worker. Belief in a grant starts at the last
+	// frame before it, and the margin grows with the time since then, so workers with short permits send frames more
 	// often. Servers require a frame every 10 s.
 	minHeartbeat = time.Second
 	maxHeartbeat = 5 * time.Second
 	// progressEvery is the minimum time between two reports of progress.
 	progressEvery = 250 * time.Millisecond
-	// keptFrames is how many frames are remembered, with the times at which they were sent. frameGap is the minimum
-	// time between two remembered frames, because a busy worker sends a frame for each task. Together they cover 10 s,
-	// twice what a server needs.
+	// keptFrames is how many frames are recorded, with their send times. frameGap is the minimum time between two
+	// recorded frames, because a busy worker sends a frame for each task. Together they cover 10 s, twice what a server
+	// needs.
 	keptFrames = 512
 	frameGap   = 20 * time.Millisecond
 	// maxWaited is more than a server can report as the wait between the last frame and a grant.
 	maxWaited = time.Hour
-	// closeTimeout bounds the wait for a stream to end after it has been closed here.
+	// closeTimeout bounds the wait for a stream to end after this side has closed it.
 	closeTimeout = 5 * time.Second
 )
 
@@ -180,7 +180,7 @@ func (w *WorkStream) end() {
 	w.ended, w.queue = true, nil
 }
 
-// run serves the stream until it ends. heard reports whether anything was received.
+// run serves the stream until it ends. received reports whether anything was received.
 func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (received bool, err error) {
 	var p peer.Peer
 	stream, err := gatekeeperv1.NewWorkServiceClient(conn).Work(w.ctx, grpc.Peer(&p))
@@ -305,8 +305,8 @@ func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.Work
 	return m
 }
 
-// sentBefore returns when the frame, or the newest remembered frame before it, was sent. ok is false if none is
-// remembered, or if the frame does not exist. The caller holds mu.
+// sentBefore returns when the frame, or the newest recorded frame before it, was sent. ok is false if none is recorded,
+// or if the frame does not exist. The caller holds mu.
 func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
 	if frame > w.frame {
 		return 0, false

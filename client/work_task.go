@@ -52,9 +52,9 @@ func (t *WorkTask) Progress(fraction float64, text string) {
 	t.stream.report(t.Permit.Token(), &gatekeeperv1.Progress{Fraction: min(max(fraction, 0), 1), Text: truncate(text, maxTaskText)})
 }
 
-// End ends the task and releases its permit. The permit is no longer held as soon as End is called, so the task must
-// already have stopped. The outcome is sent on the task's stream. If the stream is broken or there is no response, the
-// outcome is sent in a separate call, which is retried like Permit.Release.
+// End ends the task and releases its permit. The permit ends as soon as End is called, so the task must already have
+// stopped. The outcome is sent on the task's stream. If the stream is broken or there is no response, the outcome is
+// sent in a separate call, which is retried like Permit.Release.
 //
 // End returns nil if the outcome was recorded, or if the task was returned. It returns an *EndedError if another worker
 // has the task, or if its job has finished or was deleted. It returns a *WorkLimitError or *InvalidFieldError if the

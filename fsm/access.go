@@ -45,9 +45,9 @@ const (
 	AccessUnchanged    AccessOutcome = iota // First was set, and a binding already exists
 	AccessApplied                           // the change was made
 	AccessAbsent                            // there is no such binding or token
-	AccessStale                             // the binding exists although none was expected, or has another revision
+	AccessStale                             // the binding exists although none was expected, or has a different revision
 	AccessSubjectTaken                      // another binding has one of the subjects
-	AccessLastAdmin                         // no remaining binding would administer the cluster
+	AccessLastAdmin                         // no binding would be left to administer the cluster
 	AccessFull                              // the maximum number of bindings, or of tokens per binding, is reached
 )
 

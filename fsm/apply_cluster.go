@@ -143,7 +143,7 @@ func (d *draft) raiseFeatureLevel(c RaiseFeatureLevel) Result {
 	d.featureLevel = c.Level
 	revision := d.advance()
 	if before < 3 && c.Level >= 3 {
-		d.markForgotten() // requests that were forgotten below level 3 left no mark
+		d.markForgotten() // below level 3, forgetting a request left no record
 		d.markChangesForgotten()
 		d.boundRequests()
 	}

@@ -199,9 +199,9 @@ func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time
 	return at
 }
 
-// endsAfter returns the temporary edits that remain after a change, not counting the change's own, and those that the
-// change removed. A delete removes all of them. A replace keeps them: when they end, they do not revert the fields that
-// the replace has set.
+// endsAfter returns the temporary edits that remain after a change, not counting the change's own, and those that it
+// removed. A delete removes all of them. A replace keeps them: when they end, they do not revert the fields that the
+// replace has set.
 func endsAfter(ends []*EditEnd, change UndoEdit) (remaining, removed []*EditEnd) {
 	if change.Kind == Delete {
 		return nil, ends

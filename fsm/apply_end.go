@@ -61,7 +61,7 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	}
 	after := *claim
 	after.State = state
-	if state == semaphore.ClaimFailed { // for a task, Failure may also hold the reason why it was returned
+	if state == semaphore.ClaimFailed { // for a task, Failure may instead hold the reason for returning it
 		after.Failure = e.failure
 	}
 	if !run.Began() && after.Attempts > 0 {
@@ -175,7 +175,7 @@ func (d *draft) clear(c Clear) Result {
 	return PermitResult{Applied: true, Permit: after, Revision: revision}
 }
 
-// endCooling frees the slot of a cooling permit. If its claim is still held, it is opened, because the permit was lost.
+// endCooling frees the slot of a cooling permit. A claim that is still held is opened, because the permit was lost.
 func (d *draft) endCooling(c EndCooling) Result {
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Cooling {

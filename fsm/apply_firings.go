@@ -7,9 +7,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file implements the repair of remembered firings by an operator, and the undo of a repair. The leader plans
-// both: the command lists every firing, and the time to which the low-water mark is lowered, which the leader takes
-// from its clock. The state machine never reads a clock. Only these commands lower the mark.
+// This file implements operators' repairs of remembered firings, and the undo of a repair. The leader plans both: the
+// command lists every firing, and the time to which the low-water mark is lowered, which the leader takes from its
+// clock. The state machine never reads a clock. Only these commands lower the mark.
 
 // forgetFirings forgets either all of the given firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {

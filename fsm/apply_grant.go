@@ -3,8 +3,8 @@ package fsm
 import "github.com/gatekeeperd/gatekeeper/semaphore"
 
 // grant decides by the same rule as the leader, and grants if the decision still holds. The leader matched the
-// patterns; grant only compares the revisions that the leader matched against. Only the leader knows the queue, and it
-// proposes grants in queue order.
+// patterns; grant only checks that the revisions it matched against are still current. Only the leader knows the queue,
+// and it proposes grants in queue order.
 func (d *draft) grant(c Grant) Result {
 	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
 		return invalid("grant: a semaphore and a weight of 1 to %d are required", semaphore.MaxPermits)
@@ -62,7 +62,7 @@ func (d *draft) grant(c Grant) Result {
 	revision := d.advance()
 	d.lastToken++
 	p := &semaphore.Permit{
-		Semaphore: facts.Definition.Name, // shared by all permits, instead of the command's copy
+		Semaphore: facts.Definition.Name, // shared by all permits, unlike the command's copy
 		Identity:  d.shared(c.Identity), Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
 		GrantedRevision: revision, GrantedNanos: unixNanos(c.At), RequestID: c.RequestID, Metadata: c.Metadata,
 	}
@@ -90,7 +90,8 @@ func (d *draft) grant(c Grant) Result {
 
 // supersedes returns the token that a grant must name because its identity already holds a permit, or 0 if it must not
 // name one. A grant that does not name the token was decided for a caller without a permit, and would bypass the queue.
-// A grant with another token was decided for a permit that no longer exists. Below feature level 3 no token is named.
+// A grant with a different token was decided for a permit that no longer exists. Below feature level 3 no token is
+// named.
 func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	if own == nil || own.State != semaphore.Live || d.featureLevel < 3 {
 		return 0
@@ -120,7 +121,7 @@ func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	}
 }
 
-// shared replaces the strings of an identity with those of the caller's sighting, if there is one, so that all permits
+// shared replaces the strings of an identity with those in the caller's sighting, if there is one, so that all permits
 // of a host share one copy of its name.
 func (d *draft) shared(id semaphore.Identity) semaphore.Identity {
 	if seen, ok := d.Sighting(id.Group, id.Acquirer); ok {

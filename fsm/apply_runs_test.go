@@ -18,7 +18,7 @@ func (l *log) claimStates(name string) string {
 	return strings.Join(all, "; ")
 }
 
-func TestRelease_EveryJobEnd_EndsFiring(t *testing.T) {
+func TestRelease_EveryJobOutcome_EndsFiring(t *testing.T) {
 	l := runScenario(t)
 	if got, want := l.claimStates("s"), "done: done after 1; failed: failed after 1 exit code 3; open: open after 1; spent: spent after 2; taken over: claimed after 1"; got != want {
 		t.Errorf("claims after all runs ended:\ngot  %s\nwant %s", got, want)
@@ -129,11 +129,11 @@ func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	l.define("s", func(d *semaphore.Definition) { d.Takeover = true })
 	l.define("no", permits(2))
 	takeOver := func(p *semaphore.Permit) fsm.TakeOver {
-		return fsm.TakeOver{Token: p.Token, By: identity("b"), Reason: "it does not respond", At: at(1)}
+		return fsm.TakeOver{Token: p.Token, By: identity("b"), Reason: "it is not responding", At: at(1)}
 	}
 	p := l.grant("s", "a", firing("f", 10))
 	r := l.apply(takeOver(p))[0].(fsm.PermitResult)
-	if !r.Applied || r.Permit.State != semaphore.Live || r.Permit.Stop != semaphore.StopTakenOver || r.Permit.StopOrder().Reason != "it does not respond" {
+	if !r.Applied || r.Permit.State != semaphore.Live || r.Permit.Stop != semaphore.StopTakenOver || r.Permit.StopOrder().Reason != "it is not responding" {
 		t.Fatalf("TakeOver: got %+v", r)
 	}
 	if got := l.denialReason("s", "b", nil); got != semaphore.NoFreePermit {

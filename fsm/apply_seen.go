@@ -9,8 +9,8 @@ import (
 // This file applies the leader's observations: which callers make requests, which semaphores are missing their expected
 // work, and when a quarantine ends.
 
-// recordSightings remembers callers. This does not count as a change, because sightings do not affect decisions. They arrive
-// every second, and a revision for each would wake everything waiting for changes.
+// recordSightings remembers callers. This does not count as a change, because sightings do not affect decisions. They
+// arrive every second, and a revision for each would wake everything waiting for changes.
 func (d *draft) recordSightings(c Sight) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}

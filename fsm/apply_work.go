@@ -183,9 +183,9 @@ func (d *draft) updateTask(t, after *work.Task, at time.Time) {
 }
 
 // reported adds the effect on a task to the result of a release. A failure counts as recorded only if the task has the
-// failure text of this report, because a task whose last worker was lost has also failed. If no task has the token,
-// either another worker has the task or its job was removed. A repeated release is then reported as recorded, because
-// the first release of the token recorded its report. Whether that report was the same is no longer known.
+// failure text of this report, because a task can also fail by losing its last worker. If no task has the token, either
+// another worker has the task or its job was removed. A repeated release is then reported as recorded, because the
+// first release of the token recorded its report. Whether that report was the same is no longer known.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
 	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
@@ -346,7 +346,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	return JobResult{Applied: true, Job: &j, Tasks: uint32(len(failed))}
 }
 
-// deleteJob removes a job that is over. For the leader, it also removes an unfinished submission.
+// deleteJob removes a finished job. For the leader, it also removes an unfinished submission.
 func (d *draft) deleteJob(c DeleteJob) Result {
 	j := d.JobByNumber(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {

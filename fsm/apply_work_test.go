@@ -290,7 +290,7 @@ func TestWorkBytes_TaskEnd_DoesNotIncreaseTotal(t *testing.T) {
 				}
 				got := l.state().Task(work.Ref{Job: j.Number})
 				if !got.Over() || len(got.Result) != tc.result || got.Failure != tc.end.Failure {
-					t.Fatalf("task = %+v, want it over with a result of %d bytes", got, tc.result)
+					t.Fatalf("task = %+v, want it finished, with a result of %d bytes", got, tc.result)
 				}
 			}
 		})
@@ -322,7 +322,7 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 		t.Fatalf("release of a finished task in the cancelled job: got %+v, want the result recorded", r)
 	}
 	if j := l.job("j"); !j.Over() || j.Done != 1 || j.Waiting() != 2 {
-		t.Fatalf("job after its last release = %+v, want it over with 1 done task", j)
+		t.Fatalf("job after its last release = %+v, want it finished, with 1 completed task", j)
 	}
 	l.apply(fsm.DeleteJob{Job: j.Number})
 	if l.job("j") != nil || l.state().WorkBytes() != 0 {
@@ -340,10 +340,10 @@ func TestJobs_SurviveSnapshot(t *testing.T) {
 	afterRestart := restored(t, l.state()).State()
 	equal(t, "job", afterRestart.Job("j"), l.job("j"))
 	equal(t, "tasks", slices.Collect(afterRestart.Tasks(l.job("j").Number, 0)), slices.Collect(l.state().Tasks(l.job("j").Number, 0)))
-	equal(t, "sums", afterRestart.Work("s"), l.state().Work("s"))
+	equal(t, "totals", afterRestart.Work("s"), l.state().Work("s"))
 	_, next := afterRestart.NextTask("s")
 	if next.Index != 2 || afterRestart.WorkBytes() != l.state().WorkBytes() {
-		t.Fatalf("NextTask() after a restart = %+v, want task 2 and the same sums", next)
+		t.Fatalf("NextTask() after a restart = %+v, want task 2 and the same totals", next)
 	}
 }
 
@@ -526,7 +526,7 @@ func TestRestore_InconsistentJobs_AreRefused(t *testing.T) {
 			return r
 		}},
 		{"which does not exist", func(r []*logv1.Record) []*logv1.Record { task(r, work.Done).State = uint32(work.Held); return r }},
-		{"data of feature level 4", func(r []*logv1.Record) []*logv1.Record { r[0].GetHeader().FeatureLevel = 3; return r }},
+		{"data that requires feature level 4", func(r []*logv1.Record) []*logv1.Record { r[0].GetHeader().FeatureLevel = 3; return r }},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, workScenario(t).state())))

@@ -14,7 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// submitInChunks submits a job for semaphore s in chunks, as servers do. It drops the data that the log keeps for other tests.
+// submitInChunks submits a job for semaphore s in chunks, as servers do. It drops the data that the log keeps for other
+// tests.
 func (l *log) submitInChunks(id string, count, payload int) *work.Job {
 	l.tb.Helper()
 	size := max(1, min(1000, 256<<10/(payload+16)))

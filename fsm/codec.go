@@ -36,7 +36,7 @@ var marshaling = proto.MarshalOptions{Deterministic: true}
 // the level in force.
 func Encode(level uint32, cmds []Command) ([]byte, error) {
 	if level == 0 || level > SupportedLevel {
-		return nil, fmt.Errorf("fsm: cannot encode commands of feature level %d: this version supports 1 to %d", level, SupportedLevel)
+		return nil, fmt.Errorf("fsm: cannot encode commands for feature level %d: this version supports 1 to %d", level, SupportedLevel)
 	}
 	entry := &logv1.Entry{FeatureLevel: level, Commands: make([]*logv1.Command, len(cmds))}
 	for i, cmd := range cmds {
@@ -75,7 +75,7 @@ func Decode(entry []byte) ([]Command, error) {
 			return nil, fmt.Errorf("command %d: %w", i, err)
 		}
 		if need := Level(cmds[i]); need > e.GetFeatureLevel() {
-			return nil, fmt.Errorf("%w: command %d (%T) of feature level %d in an entry of level %d", ErrMalformed, i, cmds[i], need, e.GetFeatureLevel())
+			return nil, fmt.Errorf("%w: command %d (%T) requires feature level %d, but its entry has level %d", ErrMalformed, i, cmds[i], need, e.GetFeatureLevel())
 		}
 	}
 	return cmds, nil

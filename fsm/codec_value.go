@@ -22,8 +22,8 @@ type reader struct {
 // maxInterned is the maximum number of interned strings.
 const maxInterned = 1 << 16
 
-// intern interns strings. A hundred thousand definitions share a few labels, and a million permits have no more acquirers
-// than there are hosts.
+// intern interns strings. A hundred thousand definitions share a few labels, and a million permits have no more
+// acquirers than there are hosts.
 func (r *reader) intern(s string) string {
 	if same, ok := r.interned[s]; ok {
 		return same

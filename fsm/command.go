@@ -11,7 +11,7 @@ import (
 // MaxDrain is the longest drain.
 const MaxDrain = 24 * time.Hour
 
-// MaxEditEnds is the maximum number of temporary edits of one semaphore that have not ended. Any more are refused.
+// MaxEditEnds is the maximum number of temporary edits that one semaphore can have at a time. Any more are refused.
 const MaxEditEnds = 16
 
 // MaxSightings is the maximum number of sightings to keep. The least recent are dropped first.
@@ -124,9 +124,9 @@ type Cancel struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	RequestID string
-	// Token is that of the request's live permit, for which the leader computed Cooling, or 0 if the leader found none.
-	// Cooling is as in Release. At feature level 3 and above, a cancel does nothing if the request has a different
-	// permit. Both fields require feature level 3.
+	// Token is the token of the request's live permit, for which the leader computed Cooling, or 0 if the leader found
+	// none. Cooling is as in Release. At feature level 3 and above, a cancel does nothing if the request has a
+	// different permit. Both fields require feature level 3.
 	Token   uint64
 	Cooling time.Duration
 }
@@ -137,12 +137,12 @@ type EditBatch struct {
 	Author, Reason string
 	RequestID      string
 	At             time.Time
-	// Drain is how long the holders that this change excludes may continue, until EndDrain, if their permits are live
-	// when it is applied. It is at most MaxDrain, and requires feature level 2.
+	// Drain is how long holders that this change excludes may continue, until EndDrain. It covers permits that are live
+	// when the change is applied. It is at most MaxDrain, and requires feature level 2.
 	Drain time.Duration
 	// Until is when the leader proposes a Revert that restores the old values of the replaced fields; zero means never.
-	// It is valid only in a batch of Replace changes. A name with MaxEditEnds temporary edits that have not ended
-	// cannot get another one. It requires feature level 2.
+	// It is valid only in a batch of Replace changes. A name can have at most MaxEditEnds temporary edits at a time. It
+	// requires feature level 2.
 	Until time.Time
 	// RequestHash is a hash of the caller's request, if it has a request id. A retry must have the same hash. 0 means
 	// unknown. RequestRevision is a cluster revision at which the edit had not been made yet, or 0 if unknown. Both
@@ -217,8 +217,8 @@ type Expected struct {
 }
 
 // Resume ends pauses; its result is a RevisionResult. If Revision is not 0, it selects the pause to end: a timer
-// specifies the revision of the pause, and an operator, for whom Term is 0, the change that set it. At feature level 3
-// and above, a Resume with a request id may have no names, to remember that the caller's selector matched nothing.
+// specifies the pause's own revision; an operator (Term is 0) specifies the change that set it. At feature level 3 and
+// above, a Resume with a request id may have no names, to record that the caller's selector matched nothing.
 type Resume struct {
 	Names                        []string
 	Term, Revision               uint64
@@ -268,9 +268,9 @@ type UndoEdit struct {
 	// Pause is the pause to restore together with a created definition, or nil. Its revision is set when the command is
 	// applied.
 	Pause *semaphore.Pause
-	// RestoredEnds lists the temporary edits whose scheduled ends are restored, in their earlier form. RemovedEnds lists the
-	// revisions of temporary edits whose scheduled ends are removed; unknown ones are ignored. A delete has neither,
-	// because it drops all temporary edits.
+	// RestoredEnds lists the temporary edits whose scheduled ends are restored, in their earlier form. RemovedEnds
+	// lists the revisions of temporary edits whose scheduled ends are removed; unknown ones are ignored. A delete has
+	// neither, because it drops all temporary edits.
 	RestoredEnds []*EditEnd
 	RemovedEnds  []uint64
 }
@@ -327,7 +327,7 @@ type ExpectedClaim struct {
 	Token  uint64
 }
 
-// Settings are the replicated limits of the whole cluster.
+// Settings are the replicated limits for the whole cluster.
 type Settings struct {
 	MaxDuration time.Duration
 	// JournalPerSemaphore and JournalTotal limit the journal entries for edits and, separately, those for runs. Below
@@ -440,7 +440,7 @@ type Sighting struct {
 	At              time.Time // approximate
 }
 
-// Sight remembers the callers that were seen requesting permits; its result is a RevisionResult. If there are too many,
+// Sight records the callers that were seen requesting permits; its result is a RevisionResult. If there are too many,
 // the most recent ones are kept. It does not count as a change: it consumes no revision and emits no event. It requires
 // feature level 2.
 type Sight struct {
@@ -453,7 +453,7 @@ type Sight struct {
 type Missed uint8
 
 const (
-	NothingMissed Missed = iota // no work is missing
+	NothingMissed Missed = iota // no work was missed
 	NoRequests                  // no caller has requested a permit for longer than expect_every
 	AllDenied                   // callers requested permits, and all were denied
 	NoProgress                  // a permit is held, and its job reports no progress

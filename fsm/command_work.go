@@ -49,8 +49,8 @@ type ChangeTasks struct {
 	At   time.Time
 }
 
-// DeleteJob removes a job that is over or, if Term is set, an unfinished submission; its result is a JobResult. Term is
-// as in CancelJob. It requires feature level 4.
+// DeleteJob removes a finished job or, if Term is set, an unfinished submission; its result is a JobResult. Term is as
+// in CancelJob. It requires feature level 4.
 type DeleteJob struct {
 	Job, Term uint64
 	At        time.Time

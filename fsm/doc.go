@@ -1,5 +1,5 @@
 // Package fsm implements the replicated state machine. It applies log entries and returns their results. Every server
-// of a cluster applies the same entries in the same order and so reaches the same state, byte for byte. Replication
+// in a cluster applies the same entries in the same order and so reaches the same state, byte for byte. Replication
 // depends on this, so the package never reads the clock or a random source, does not depend on map order, and does not
 // match patterns, because servers may run different versions of Go. Anything that the leader knows beyond the log (the
 // time, which callers match, which callers are waiting) is part of the command.
@@ -17,8 +17,8 @@
 // This package also makes replays harmless. A request that has ended is not granted again while its id is remembered. A
 // request that already has a live permit gets that permit. For a token that has ended, the result reports how it ended.
 // A command that a server proposes without a caller's request carries the term in which it was made, and has no effect
-// in an entry from another term: by then a new leader has granted every holder its full duration again, so the old
-// leader's timers are obsolete.
+// in an entry from another term: a new leader gives every holder its full duration again, so the old leader's timers
+// are obsolete.
 //
 // Each command has one type of result, and Apply returns an error only if this server cannot follow the log and must
 // stop. DESIGN.md describes what is stored, in which trees, and at what cost.

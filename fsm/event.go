@@ -32,7 +32,7 @@ const (
 	Abandoned     // its grant never reached the caller, or a cancel released it
 	DurationChanged
 	Configured
-	// DrainedEvent reports that the drain started by Change is over. The drain belonged to an edit or a pause of
+	// DrainedEvent reports that the drain started by Change has ended. The drain belonged to an edit or a pause of
 	// Semaphore, to Cordon, or to Permit. For a semaphore, Definition and Before may differ only in the pause. The
 	// event is not in the journal.
 	DrainedEvent
@@ -45,7 +45,7 @@ const (
 	FreedUnsafely
 	// QuarantineEnded reports that permits are granted again after a recovery.
 	QuarantineEnded
-	// RecoveredEvent reports that the state was built from the data of another cluster. It is only in the journal.
+	// RecoveredEvent reports that the state was built from the data of another cluster. It appears only in the journal.
 	RecoveredEvent
 	// SupersededEvent reports that an identity acquired its live permit again. Permit has the new token, and Superseded
 	// is the permit with the old one. The journal entry contains the old permit.
@@ -55,8 +55,8 @@ const (
 	// FiringsRemembered reports that an undo restored forgotten firings.
 	FiringsRemembered
 	// ClaimsChanged reports one of two changes. Either a holder that had lost its permit reported how its job ended,
-	// which updated the claim of its firing, or the leader forgot firings because they were too old or there were too
-	// many. It is not in the journal.
+	// which updated the claim of its firing, or the leader forgot firings because they were too old or too many. It is
+	// not in the journal.
 	ClaimsChanged
 	// JobSubmitted reports that tasks of a job were stored. Job is Open once the submission is complete. This kind and
 	// the kinds below it, except BindingChanged, are not in the journal.
@@ -122,7 +122,7 @@ type Event struct {
 	// that has ended.
 	Change uint64
 	// Job and Task are set for the grant of a permit that carries a task. Kinds from JobSubmitted to JobDeleted set
-	// Job, and Task if they concern one task.
+	// Job, and also Task if they concern a single task.
 	Job    *work.Job
 	Task   *work.Task
 	Missed Missed
@@ -173,7 +173,7 @@ type Cordon struct {
 	Author, Reason                string
 	Revision                      uint64
 	// Drain is how long permits granted before Revision may continue. It is the full duration, not the remaining time.
-	// It is 0 if there is no drain or if it is over.
+	// It is 0 if there is no drain or it has ended.
 	Drain time.Duration
 	// Change is the change that first set the cordon, if an undo restored it at Revision; else 0.
 	Change uint64

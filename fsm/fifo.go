@@ -4,7 +4,7 @@ import "slices"
 
 // A fifo is a queue that can be copied by assignment. Copies share their array: push writes beyond the end of every
 // earlier copy, and pop moves the front of only one copy. This is safe if only the newest copy is pushed to. The newest
-// copy is the draft's; published copies are only read.
+// copy is the draft's; published copies are read-only.
 type fifo[T any] struct {
 	items   []T
 	dropped int // number of removed elements that may still occupy memory in the array
@@ -15,7 +15,7 @@ func (f fifo[T]) push(v T) fifo[T] {
 	return f
 }
 
-// pop removes the first element. Once more elements have been removed than remain, it copies the rest to a new array to
+// pop removes the first element. When more elements have been removed than remain, it copies the rest to a new array to
 // free the memory of the removed ones.
 func (f fifo[T]) pop() fifo[T] {
 	f.items = f.items[1:]

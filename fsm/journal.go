@@ -49,8 +49,8 @@ type Details struct {
 	// PauseBefore is the pause that a PausedEvent replaced. CordonBefore is the cordon that a CordonedEvent replaced.
 	PauseBefore  *semaphore.Pause
 	CordonBefore *Cordon
-	// RemovedEnds lists the temporary edits that were removed with a deleted definition or by an undo. RestoredEnds lists
-	// those that an undo restored.
+	// RemovedEnds lists the temporary edits that were removed with a deleted definition or by an undo. RestoredEnds
+	// lists those that an undo restored.
 	RemovedEnds, RestoredEnds []*EditEnd
 	// Undoes is the undone change, if an undo wrote the entry; else 0.
 	Undoes uint64
@@ -94,7 +94,7 @@ func (m *Details) nonEmpty() bool {
 
 // WholeChange holds the data that all entries of one change share.
 type WholeChange struct {
-	// Names are the semaphores of the entries by ordinal, including entries that the journal has forgotten. A name is
+	// Names lists the semaphore of each entry by ordinal, including entries that the journal has forgotten. A name is
 	// empty for a cordon. Names is nil if the change has only one entry.
 	Names []string
 	// AlsoUndoes are the changes that an undo reversed in addition to Details.Undoes.
@@ -126,8 +126,8 @@ func (d *draft) note(e JournalEntry) {
 	d.ageJournal(e.At)
 }
 
-// setWholeChange sets the WholeChange of an entry. Entries of one change are published together, so earlier ones can still be
-// modified.
+// setWholeChange sets the WholeChange of an entry. Entries of one change are published together, so earlier ones can
+// still be modified.
 func (d *draft) setWholeChange(e *JournalEntry) {
 	switch {
 	case d.featureLevel < 3:
@@ -190,8 +190,8 @@ func (d *draft) trimJournal() {
 	}
 }
 
-// excess returns the entry to drop: the oldest edit or the oldest run entry, depending on how many there are of each. It
-// returns nil if the counts are within the limit. Below feature level 3, one limit applies to both together.
+// excess returns the entry to drop: the oldest edit or the oldest run entry, depending on how many there are of each.
+// It returns nil if the counts are within the limit. Below feature level 3, one limit applies to both together.
 func (s *State) excess(edit, run *JournalEntry, edits, runs int, limit uint32) *JournalEntry {
 	switch {
 	case s.featureLevel >= 3 && edits > int(limit):
@@ -215,7 +215,7 @@ const (
 	maxUndatedScan = 8
 )
 
-// ageJournal drops entries whose lifetime is over at the time of a new entry.
+// ageJournal drops entries that have expired at the time of a new entry.
 func (d *draft) ageJournal(now time.Time) {
 	if d.featureLevel < 3 || now.IsZero() {
 		return
@@ -270,8 +270,8 @@ func (d *draft) dropJournal(e *JournalEntry) {
 	d.sweep(e.Semaphore, g)
 }
 
-// markChangesForgotten marks the changes that may have lost entries before the entries of a change were counted. These
-// are the changes in a part of the journal that has reached its limit.
+// markChangesForgotten marks changes that may have lost entries, from before each change's entries were counted. It
+// assumes losses wherever the journal has reached a limit.
 func (d *draft) markChangesForgotten() {
 	d.gates.Scan(func(_ string, g *gate) bool {
 		if edits, runs := g.edits.len(), g.runLog().entries.len(); edits+runs >= int(d.settings.JournalPerSemaphore) {
@@ -291,8 +291,8 @@ func (d *draft) markChangesForgotten() {
 	}
 }
 
-// rememberDeletion remembers the deletion of a name at the current revision, and forgets the oldest deletions beyond
-// the limit.
+// rememberDeletion records the deletion of a name at the current revision, and forgets the oldest deletions beyond the
+// limit.
 func (d *draft) rememberDeletion(name string) {
 	d.addDeletion(deletion{revision: d.revision, name: name})
 	d.trimDeletions()

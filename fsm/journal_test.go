@@ -124,7 +124,7 @@ func TestRestore_InconsistentJournal_IsRefused(t *testing.T) {
 		{"as journal entries, but the limit is", func(r []*logv1.Record) { r[0].GetHeader().Settings.JournalPerSemaphore = 1 }},
 		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.JournalLifetime = -1 }},
 		{"changes were forgotten", func(r []*logv1.Record) { r[0].GetHeader().ChangesForgotten = tooHigh }},
-		{"data of feature level 3", func(r []*logv1.Record) {
+		{"data that requires feature level 3", func(r []*logv1.Record) {
 			r[0].GetHeader().FeatureLevel, r[0].GetHeader().Settings.JournalPerSemaphore = 2, 99
 		}},
 	} {

@@ -15,9 +15,9 @@ const SupportedLevel uint32 = 4
 // AccessLevel is the lowest feature level at which the state can have bindings; see package access.
 const AccessLevel uint32 = 4
 
-// Level returns the feature level that a command requires, which is the highest level required by its kind or by any
-// field that it sets. A server at a lower level would ignore such a field, and its state would differ from that of the
-// other servers.
+// Level returns the feature level that a command requires: the highest level required by its kind or by any field that
+// it sets. A server at a lower level would ignore such a field, and its state would differ from that of the other
+// servers.
 func Level(cmd Command) uint32 {
 	switch {
 	case needsLevel4(cmd):

@@ -13,7 +13,7 @@ import (
 // would grant twice.
 var ErrOutOfOrder = errors.New("fsm: log entry out of order")
 
-// A Machine is the replicated state machine. It applies log entries and returns their results. Every server of a
+// A Machine is the replicated state machine. It applies log entries and returns their results. Every server in a
 // cluster applies the same entries in the same order and so reaches the same state.
 type Machine struct {
 	// state is the state that readers see, after the last complete entry.

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// This file models jobs and tasks as a slice of jobs, each with a slice of tasks. It computes counts and sums on
+// This file models jobs and tasks as a slice of jobs, each with a slice of tasks. It computes counts and totals on
 // demand.
 
 type modelJob struct {

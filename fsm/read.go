@@ -172,8 +172,8 @@ func (s *State) Ends(sem string) []*EditEnd {
 	return s.pendingTimers(sem).ends
 }
 
-// Quarantine returns how long a newly promoted leader must grant nothing, because a recovery lost permits and their
-// holders may still rely on them. It is 0 if there is no quarantine. EndQuarantine ends it.
+// Quarantine returns how long a newly promoted leader must wait before granting anything, because a recovery lost
+// permits and their holders may still rely on them. It is 0 if there is no quarantine. EndQuarantine ends it.
 func (s *State) Quarantine() time.Duration { return s.quarantine }
 
 // HistoryBegins returns the time of the last recovery that lost permits, or zero if there was none. The journal does
@@ -208,8 +208,8 @@ func (s *State) Cordon(id string) *Cordon {
 func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 
 // Rules returns the index of the last entry that changed a definition, a pause, a cordon or a drain, or the index of
-// the snapshot from which this server started. While the index is unchanged, so is the decision about an unchanged live
-// permit. The index may differ between servers.
+// the snapshot from which this server started. While the index stays the same, so does the decision about an unchanged
+// live permit. The index may differ between servers.
 func (s *State) Rules() uint64 { return s.rules }
 
 // Request returns how the acquisition with the given request id ended. It returns nil if the request has not ended, has

@@ -16,8 +16,8 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// maxRecord is far above the size of any record that is ever written. A longer record must be damaged, and is rejected
-// before memory is allocated for it.
+// maxRecord is far larger than any record that is ever written. A longer record must be damaged, and is rejected before
+// memory is allocated for it.
 const maxRecord = 64 << 20
 
 // recordWriter writes length-prefixed records. It keeps the first error and then writes nothing more.
@@ -92,8 +92,8 @@ func (r *recordReader) next() (*logv1.Record, error) {
 }
 
 // readAhead yields the records up to and including the trailer, or up to an error, which it yields last. A separate
-// goroutine reads and decodes them ahead of the caller. It has exited when the iteration ends, and no longer uses r
-// once the trailer has been yielded. A panic in the goroutine is re-raised in the caller.
+// goroutine reads and decodes them ahead of the caller. It exits before the iteration ends, and does not use r after
+// yielding the trailer. A panic in the goroutine is re-raised in the caller.
 func (r *recordReader) readAhead() iter.Seq2[*logv1.Record, error] {
 	return func(yield func(*logv1.Record, error) bool) {
 		read, stop := make(chan batch, batches), make(chan struct{})

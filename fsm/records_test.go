@@ -79,8 +79,8 @@ func snapshotRecords(tb tester, s *fsm.State) []string {
 	return lines
 }
 
-// withValidTrailer returns b with a correct trailer if the rest of b can be parsed. It is needed because a fuzzer cannot guess
-// a checksum.
+// withValidTrailer returns b with a correct trailer if the rest of b can be parsed. It is needed because a fuzzer
+// cannot guess a checksum.
 func withValidTrailer(b []byte) []byte {
 	rest := b
 	count := 0

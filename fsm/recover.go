@@ -26,13 +26,13 @@ type Recovery struct {
 	// KeepPermits keeps the permits that were found. Each of them gets its full duration again, starting at the first
 	// promotion. This is safe only if the data directories of a majority of the last voters were read. Without
 	// KeepPermits, every live permit is lost as if it had expired, cooling slots are freed, and nothing is granted for
-	// the largest max_duration that has ever been in force.
+	// as long as the largest max_duration ever in force.
 	KeepPermits bool
 	// MaxDuration is the largest max_duration that has ever been in force, as far as the operator knows. If a larger
-	// one was found, that one is used. 0 means the one that was found.
+	// one was found, or MaxDuration is 0, the one found is used.
 	MaxDuration time.Duration
-	// UnsafeGrantAfter, if not nil, replaces the time for which nothing is granted: the operator asserts that every old
-	// holder will have stopped by then. It is recorded in the journal, and cannot be combined with KeepPermits.
+	// UnsafeGrantAfter, if not nil, replaces the wait before anything is granted: the operator asserts that every old
+	// holder will stop before it ends. It is recorded in the journal, and cannot be combined with KeepPermits.
 	UnsafeGrantAfter *time.Duration
 }
 
@@ -84,7 +84,7 @@ func (r Recovery) validate(s *State) error {
 }
 
 // FullQuarantine returns how long to wait before granting anything after a recovery of s that keeps no permits. After
-// that time, every permit ever granted is certain to have ended.
+// that time, every permit ever granted has definitely ended.
 func (r Recovery) FullQuarantine(s *State) time.Duration {
 	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
 }
@@ -127,7 +127,7 @@ func (d *draft) recover(r Recovery) {
 			lost = append(lost, p)
 		}
 	}
-	// The journal is sorted by revision, and the end of each permit uses a revision of its own.
+	// The journal is sorted by revision, and the end of each permit uses a separate revision.
 	d.note(JournalEntry{Kind: RecoveredEvent, Author: r.Author, Reason: r.journalReason(d, old, lost), At: r.At})
 	for _, p := range lost {
 		d.advance()

@@ -41,8 +41,8 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	return next
 }
 
-// logWithAllPermitKinds returns a log with permits of every kind, with and without firings: live, live but to be held when lost, held,
-// and cooling.
+// logWithAllPermitKinds returns a log with permits of every kind, with and without firings: live, live but to be held
+// when lost, held, and cooling.
 func logWithAllPermitKinds(t *testing.T) *log {
 	l := newLog(t)
 	l.define("free", permits(9), freeOnLoss)

@@ -12,20 +12,20 @@ import (
 type Remembered struct {
 	Semaphore string // empty for an edit
 	Identity  semaphore.Identity
-	RequestID string // empty if the acquisition had none; it is then found only by its token
-	// RequestHash is a hash of the request's parameters. It is 0 (unknown) if the request was remembered below feature level
-	// 3 or cancelled before its grant.
+	RequestID string // empty if the acquisition had none; it can then be found only by its token
+	// RequestHash is a hash of the request's parameters. It is 0 (unknown) if the request was remembered below feature
+	// level 3 or cancelled before its grant.
 	RequestHash uint64
 	Token       uint64        // 0 for an edit, and for an acquisition cancelled before it had a permit
 	Revision    uint64        // the revision at which it was remembered
 	Outcome     semaphore.End // NotEnded for an edit
 	Edit        EditKind      // for an edit
-	// Response is the response to an edit except its revision; nil if it is empty.
+	// Response is the response to an edit, without its revision; nil if it is empty.
 	Response *EditResponse
 }
 
-// EditResponse is the response to an edit except its revision. All fields except Skipped have been remembered since
-// feature level 3. It is immutable.
+// EditResponse is the response to an edit, without its revision. All fields except Skipped require feature level 3. It
+// is immutable.
 type EditResponse struct {
 	// NoOp is true if the edit found nothing to do. Its response has no revision.
 	NoOp bool
@@ -70,7 +70,7 @@ func (k EditKind) mayBeNoOp() bool {
 	return k == EditPause || k == EditResume || k == EditUncordon || k == EditForgetFirings
 }
 
-// OriginalResponse returns the response to an edit except its revision.
+// OriginalResponse returns the response to an edit, without its revision.
 func (r *Remembered) OriginalResponse() EditResponse {
 	if r.Response == nil {
 		return EditResponse{}
@@ -91,9 +91,9 @@ func (r *Remembered) Matches(requestHash uint64) bool {
 	return requestHash == 0 || r.RequestHash == 0 || requestHash == r.RequestHash
 }
 
-// AcquisitionHash returns a hash of the parameters of an acquisition, except semaphore, identity and request id, which are its
-// key. The hash is never 0. Metadata is not included, because a retry may describe itself differently. The hash is
-// frozen because it is stored in snapshots.
+// AcquisitionHash returns a hash of the parameters of an acquisition, except semaphore, identity and request id, which
+// are its key. The hash is never 0. Metadata is not included, because a retry may describe itself differently. The hash
+// is frozen because it is stored in snapshots.
 func AcquisitionHash(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 	h := fnvOffset
 	number := func(n uint64) {
@@ -289,8 +289,8 @@ func (d *draft) repeated(e editRequest, response func(*Remembered) Result) Resul
 	return nil
 }
 
-// DescribeReuse describes the edit to which the request id belongs, in human-readable form, and adds that an edit of the given
-// kind needs a new id.
+// DescribeReuse describes the edit to which the request id belongs, in human-readable form, and adds that an edit of
+// the given kind needs a new id.
 func (r *Remembered) DescribeReuse(kind EditKind) string {
 	what := r.Edit.String()
 	if r.Edit == kind {
@@ -400,8 +400,8 @@ func (d *draft) forgetOldest(name string) {
 }
 
 // settleMemory drops the memory of a name without requests, unless it has a mark and other data is kept under the name.
-// It merges the mark of a dropped memory into the common mark of all such names, so that not every name that ever
-// existed leaves one.
+// It merges the mark of a dropped memory into the common mark of all such names, so that marks do not accumulate for
+// every name that ever existed.
 func (d *draft) settleMemory(name string) {
 	m, ok := d.requestMemories.Get(name)
 	if !ok || m.requests.len() > 0 || m.forgotten > 0 && (name == "" || d.gate(name) != noGate) {

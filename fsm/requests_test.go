@@ -122,7 +122,7 @@ func TestTrim_KeepsNewestOfEachSemaphore(t *testing.T) {
 		equal(t, id, l.state().Request("s", identity("a"), id) != nil, kept)
 	}
 	l.define("gone")
-	equal(t, "a name that was created again", unchanged[fsm.GrantResult](l, withVersion(l, gone)).Outcome, fsm.GrantRequestTooOld)
+	equal(t, "a recreated name", unchanged[fsm.GrantResult](l, withVersion(l, gone)).Outcome, fsm.GrantRequestTooOld)
 	restored(t, l.state())
 }
 
@@ -259,7 +259,7 @@ func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 	restored(t, l.state())
 }
 
-// Below level 3, requests were forgotten without a mark, so unknown requests from that time are too old.
+// Below level 3, requests were forgotten without recording that, so unknown requests from that time count as too old.
 func TestRaiseFeatureLevel_ToThree_MarksRequestsForgotten(t *testing.T) {
 	l := newUndoLog(t)
 	l.define("s")
@@ -329,8 +329,8 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
-		{"has a cordon of revision", func(r []*logv1.Record) { request(r, "cordoned").Cordon.Revision = 1 }},
-		{"has a definition of version", func(r []*logv1.Record) { request(r, "created").Definition.Version = 1 }},
+		{"has a cordon with revision", func(r []*logv1.Record) { request(r, "cordoned").Cordon.Revision = 1 }},
+		{"has a definition with version", func(r []*logv1.Record) { request(r, "created").Definition.Version = 1 }},
 		{"the pause in a response", func(r []*logv1.Record) { request(r, "created").Definition.Pause.Revision = tooHigh }},
 		{"its requests take", func(r []*logv1.Record) {
 			r[0].GetHeader().Settings.Requests.RequestBytes = 2048
@@ -339,7 +339,7 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 		{"its edits take", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.EditBytes = 2048 }},
 		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.EditBytes = 1 }},
 		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.Lifetime = -1 }},
-		{"data of feature level 3", func(r []*logv1.Record) { r[0].GetHeader().FeatureLevel = 2 }},
+		{"data that requires feature level 3", func(r []*logv1.Record) { r[0].GetHeader().FeatureLevel = 2 }},
 	} {
 		t.Run(tc.wantErr, func(t *testing.T) {
 			records := readRecords(t, snapshot(t, requestScenario(t).state()))

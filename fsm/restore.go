@@ -252,10 +252,10 @@ func (in *restorer) cordon(c *Cordon) {
 	in.d.cordons = append(in.d.cordons, c)
 }
 
-// origin checks the change that first set an object that an undo restored at the given revision.
+// origin checks the recorded origin of an object that an undo restored at the given revision.
 func (in *restorer) origin(change, revision uint64, what string) {
 	if change != 0 && change >= revision {
-		in.r.fail("%s of revision %d was restored from change %d, which is not older", what, revision, change)
+		in.r.fail("%s with revision %d was restored from change %d, which is not older", what, revision, change)
 	}
 }
 
@@ -315,7 +315,7 @@ func (in *restorer) pendingTimers(name string, pending pendingTimers) {
 // end checks a temporary edit of a name. last is the revision of the one before it.
 func (in *restorer) end(name string, end *EditEnd, last uint64) {
 	in.requireRevision(end.Revision, "a temporary edit of semaphore "+name)
-	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has a temporary edit of revision %d, which follows one of revision %d", name, end.Revision, last)
+	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has a temporary edit with revision %d, which follows one with revision %d", name, end.Revision, last)
 	in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
 		"semaphore %q has a temporary edit of another definition", name)
 }
@@ -400,5 +400,5 @@ func (in *restorer) crossCheck() {
 	in.requestBounds()
 	in.jobs()
 	in.require(d.changesForgotten <= d.revision, "changes were forgotten up to revision %d, but the last one is %d", d.changesForgotten, d.revision)
-	in.require(in.r.level <= d.featureLevel, "it has data of feature level %d, but its level is %d", in.r.level, d.featureLevel)
+	in.require(in.r.level <= d.featureLevel, "it has data that requires feature level %d, but its level is %d", in.r.level, d.featureLevel)
 }

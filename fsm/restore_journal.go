@@ -33,8 +33,8 @@ func (in *restorer) journal(e *JournalEntry, entries uint32) {
 	in.d.addJournal(e)
 }
 
-// wholeChange checks the WholeChange of an entry; entries is the number of entries that the change made. If the previous
-// entry, last, belongs to the same change, both share it.
+// wholeChange checks the WholeChange of an entry; entries is the number of entries that the change made. If the
+// previous entry, last, belongs to the same change, both share it.
 func (in *restorer) wholeChange(last, e *JournalEntry, entries uint32) {
 	if same := last != nil && last.Revision == e.Revision; same {
 		if e.Change != nil && e.Change != singleEntry || (e.Change == nil) != (last.Change == nil) {
@@ -56,14 +56,14 @@ func (in *restorer) wholeChange(last, e *JournalEntry, entries uint32) {
 	}
 }
 
-// checkCordonAndPause checks the cordon or pause of a journal entry. An entry has one if and only if its kind requires it. If the
-// entry set the cordon or pause, both have the same revision. If the entry ended or replaced it, the cordon or pause is
-// older. An entry for the deletion or restoration of a definition may also have a pause.
+// checkCordonAndPause checks the cordon or pause of a journal entry. An entry has one if and only if its kind requires
+// it. If the entry set the cordon or pause, both have the same revision. If the entry ended or replaced it, the cordon
+// or pause is older. An entry for the deletion or restoration of a definition may also have a pause.
 func (in *restorer) checkCordonAndPause(e *JournalEntry) {
 	if c := e.Cordon; (c != nil) != (e.Kind == CordonedEvent || e.Kind == UncordonedEvent) {
 		in.r.fail("journal entry %d.%d of kind %d has an unexpected or missing cordon", e.Revision, e.Ordinal, e.Kind)
 	} else if c != nil && (c.ID == "" || e.Semaphore != "" || !revisionFits(e, CordonedEvent, c.Revision)) {
-		in.r.fail("journal entry %d.%d does not match its cordon %q of revision %d", e.Revision, e.Ordinal, c.ID, c.Revision)
+		in.r.fail("journal entry %d.%d does not match its cordon %q with revision %d", e.Revision, e.Ordinal, c.ID, c.Revision)
 	}
 	p, createdOrDeleted := e.Pause, e.Kind == Created || e.Kind == Deleted
 	if createdOrDeleted && p != nil {
@@ -76,12 +76,12 @@ func (in *restorer) checkCordonAndPause(e *JournalEntry) {
 	if (p != nil) != (e.Kind == PausedEvent || e.Kind == ResumedEvent) && !createdOrDeleted {
 		in.r.fail("journal entry %d.%d of kind %d has an unexpected or missing pause", e.Revision, e.Ordinal, e.Kind)
 	} else if p != nil && (e.Semaphore == "" || !revisionFits(e, set, p.Revision)) {
-		in.r.fail("journal entry %d.%d of %q does not match its pause of revision %d", e.Revision, e.Ordinal, e.Semaphore, p.Revision)
+		in.r.fail("journal entry %d.%d of %q does not match its pause with revision %d", e.Revision, e.Ordinal, e.Semaphore, p.Revision)
 	}
 	in.undoable(e)
 }
 
-// undoable checks the data that a journal entry holds for undos, and its data about an undo.
+// undoable checks a journal entry's data for a later undo, and about the undo that wrote it.
 func (in *restorer) undoable(e *JournalEntry) {
 	details := e.Details()
 	if e.More != nil {
@@ -144,8 +144,8 @@ func (in *restorer) details(e *JournalEntry) {
 	}
 }
 
-// revisionFits reports whether the revision of a cordon or pause fits an entry. If the entry is of kind set, both must have
-// the same revision. Otherwise the cordon or pause must be older.
+// revisionFits reports whether the revision of a cordon or pause fits an entry. If the entry is of kind set, both must
+// have the same revision. Otherwise the cordon or pause must be older.
 func revisionFits(e *JournalEntry, set EventKind, revision uint64) bool {
 	if e.Kind == set {
 		return revision == e.Revision

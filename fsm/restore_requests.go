@@ -7,7 +7,7 @@ func (in *restorer) request(m *Remembered) {
 	last, _, _ := in.d.State.requests.Max()
 	switch {
 	case m.Revision <= last:
-		in.r.fail("request of revision %d follows one of revision %d", m.Revision, last)
+		in.r.fail("request with revision %d follows one with revision %d", m.Revision, last)
 	case m.Token > in.d.lastToken:
 		in.r.fail("a request has token %d, but the last one is %d", m.Token, in.d.lastToken)
 	case m.Token != 0 && in.d.EndedPermit(m.Token) != nil:
@@ -28,7 +28,7 @@ func (in *restorer) response(m *Remembered, a *EditResponse) {
 		return
 	}
 	if c := a.Cordon; c != nil {
-		in.require(c.ID != "" && c.Revision == m.Revision, "the response to change %d has a cordon of revision %d", m.Revision, c.Revision)
+		in.require(c.ID != "" && c.Revision == m.Revision, "the response to change %d has a cordon with revision %d", m.Revision, c.Revision)
 		in.origin(c.Change, c.Revision, "a cordon")
 	}
 	if f := a.Firings; f != nil && len(f.Claims) > 0 {
@@ -39,7 +39,7 @@ func (in *restorer) response(m *Remembered, a *EditResponse) {
 		return
 	}
 	in.require(d.Version == m.Revision && d.CreatedRevision > 0 && d.CreatedRevision <= d.Version,
-		"the response to change %d has a definition of version %d, created at %d", m.Revision, d.Version, d.CreatedRevision)
+		"the response to change %d has a definition with version %d, created at %d", m.Revision, d.Version, d.CreatedRevision)
 	if p := d.Pause; p != nil {
 		in.requireRevision(p.Revision, "the pause in a response")
 		in.origin(p.Change, p.Revision, "the pause in a response")

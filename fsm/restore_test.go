@@ -271,7 +271,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"unknown claim state", edit(func(r []*logv1.Record) { claim(r).State = 4 })},
 		{"unknown claim state", edit(func(r []*logv1.Record) { claim(r).State = 7 })},
 		{"is open after 0 attempts", edit(func(r []*logv1.Record) { claim(r).State = uint32(semaphore.ClaimOpen) })},
-		{"it has data of feature level 4", edit(func(r []*logv1.Record) { claim(r).Attempts = 2 })},
+		{"it has data that requires feature level 4", edit(func(r []*logv1.Record) { claim(r).Attempts = 2 })},
 		{"cordon \"\"", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetCordon() != nil }).GetCordon().Id = ""
 		})},
@@ -330,7 +330,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"permits but no permit revision", drop(func(r *logv1.Record) bool { return r.GetSemaphore() != nil })},
 		{"has no other data", edit(func(r []*logv1.Record) { plainGate(r).Name = "zzz" })},
 		{"has no data", edit(func(r []*logv1.Record) { plainGate(r).PermitRevision = 0 })},
-		{"request of revision", func(r []*logv1.Record) []*logv1.Record {
+		{"request with revision", func(r []*logv1.Record) []*logv1.Record {
 			i := slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetRequest() != nil })
 			r[i], r[i+1] = r[i+1], r[i]
 			return r
@@ -347,7 +347,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 			find(r, func(r *logv1.Record) bool { return r.GetRetiredMember() != nil }).GetRetiredMember().Id = ""
 		})},
 
-		{"has data of feature level 2", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 1 })},
+		{"has data that requires feature level 2", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 1 })},
 		{"its quarantine is", edit(func(r []*logv1.Record) { header(r).Quarantine = -1 })},
 		{"its quarantine is", edit(func(r []*logv1.Record) { header(r).Quarantine = 1 << 60 })},
 		{"a drain of", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = -1 })},
@@ -361,8 +361,8 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 			}
 		})},
 		{"a temporary edit of semaphore import has revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Revision = 0 })},
-		{"has a temporary edit of revision", edit(func(r []*logv1.Record) { e := ends(r).Reverts; e[0], e[1] = e[1], e[0] })},
-		{"has a temporary edit of revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Until = 0 })},
+		{"has a temporary edit with revision", edit(func(r []*logv1.Record) { e := ends(r).Reverts; e[0], e[1] = e[1], e[0] })},
+		{"has a temporary edit with revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Until = 0 })},
 		{"a temporary edit of another definition", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Before = nil })},
 		{"a temporary edit of another definition", edit(func(r []*logv1.Record) { ends(r).Reverts[0].After.Name = "export" })},
 		{"temporary edits, but the limit is 16", edit(func(r []*logv1.Record) {

@@ -29,7 +29,7 @@ const (
 	// GrantQuarantined means that the request would be granted if there were no quarantine; see State.Quarantine.
 	// Nothing happened.
 	GrantQuarantined
-	// GrantRequestReused means that this request id belongs to an ended request with other parameters; see Ended.
+	// GrantRequestReused means that this request id belongs to an ended request with different parameters; see Ended.
 	// Nothing happened.
 	GrantRequestReused
 	// GrantRequestTooOld means that this request may have been granted and forgotten since; see TooOld. Nothing
@@ -58,7 +58,7 @@ type GrantResult struct {
 // PermitResult is the result of a command that names a token.
 type PermitResult struct {
 	// Applied is false if nothing happened: there is no such permit in the state that the command requires, or the
-	// command's term is over.
+	// command's term has ended.
 	Applied bool
 	// Permit is the permit after the command, or its last state if the command ended it. It is nil if there was none.
 	Permit   *semaphore.Permit
@@ -72,7 +72,7 @@ type ReleaseResult struct {
 	// Permit is the permit after the command (cooling, or held for an operator), or its last state if the command ended
 	// it. It is nil if there was none.
 	Permit *semaphore.Permit
-	// Ended is how the permit had ended before, if that is still remembered.
+	// Ended says how the permit had already ended, if that is still known.
 	Ended *Remembered
 	// Revision is the revision of the change, or 0 if nothing happened. It is also set, with Released false, if the
 	// release came too late for the permit but completed its firing or task.
@@ -98,8 +98,8 @@ const (
 	SubmitNoSubmitter
 	// SubmitLimit means that the tasks would exceed a limit; see Limit. Nothing happened.
 	SubmitLimit
-	// SubmitLost means that there is no such unfinished submission, or that the submission expects another task next.
-	// Nothing happened.
+	// SubmitLost means that there is no such unfinished submission, or that the submission expects a different task
+	// next. Nothing happened.
 	SubmitLost
 )
 
@@ -113,7 +113,7 @@ type SubmitResult struct {
 // JobResult is the result of the other job commands.
 type JobResult struct {
 	// Applied is false if nothing happened: there is no such job, it is not in the state that the command requires, or
-	// the command's term is over.
+	// the command's term has ended.
 	Applied bool
 	// Job is the job after the command, or its last state. It is nil if there is none.
 	Job *work.Job
@@ -127,7 +127,7 @@ type JobResult struct {
 type CancelResult struct {
 	// ReturnedPermit is the live permit of the request, which this command ended, or nil.
 	ReturnedPermit *semaphore.Permit
-	// Ended is how the request had ended before, or nil. If both are nil and Changed is false, the request is now
+	// Ended says how the request had already ended, or is nil. If both are nil and Changed is false, the request is now
 	// remembered as cancelled.
 	Ended *Remembered
 	// Changed is true if the request's live permit is not the one that the command names. Nothing happened; read the
@@ -193,11 +193,11 @@ type EditResult struct {
 type RevisionResult struct {
 	Applied  bool   // false if nothing happened
 	Revision uint64 // revision of the change; 0 if nothing happened
-	// Repeated is true if this request was applied before. Revision is then the revision of that change, and
-	// nothing happened now.
+	// Repeated is true if this request was applied before. Revision is then the revision of that change, and nothing
+	// happened this time.
 	Repeated bool
-	// Names and Cordon are as in EditResponse. They are unknown in a retry of a request that was remembered below feature
-	// level 3.
+	// Names and Cordon are as in EditResponse. They are unknown in a retry of a request that was remembered below
+	// feature level 3.
 	Names  []string
 	Cordon *Cordon
 	// Conflict describes the first name that is not in the state expected by a pause or a resume. In that case nothing

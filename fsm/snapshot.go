@@ -35,7 +35,7 @@ func (s *State) Snapshot(w io.Writer) error {
 	return nil
 }
 
-// Hash returns the SHA-256 of the state's records, without index and term. Servers that applied the same entries have
+// Hash returns the SHA-256 of the state's records, excluding index and term. Servers that applied the same entries have
 // the same hash.
 func (s *State) Hash() ([32]byte, error) {
 	sum := sha256.New()
@@ -115,7 +115,7 @@ func (s *State) semaphores(w *recordWriter) {
 		}
 		forgotten := s.requestMemory(name).forgotten
 		if name == "" || g.permitRevision == 0 && g.lowWater == 0 && !exists && forgotten == 0 && g.runLog().forgotten == 0 {
-			return true // the rest is derived or in the definition; the mark of edits is in the header
+			return true // the rest is derived or in the definition; the mark for edits is in the header
 		}
 		writeMarkedBefore(name)
 		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g, *pending, forgotten)}})

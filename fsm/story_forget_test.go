@@ -23,8 +23,8 @@ func forgetFiringsCommands() []fsm.Command {
 	}
 }
 
-// forgetFiringsScenario returns a log with three repairs of remembered firings. The first is kept, the second was undone,
-// and the undo of the third was itself undone. It is frozen.
+// forgetFiringsScenario returns a log with three repairs of remembered firings. The first is kept, the second was
+// undone, and the undo of the third was itself undone. It is frozen.
 func forgetFiringsScenario(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})

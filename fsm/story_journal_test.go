@@ -18,9 +18,9 @@ func journalCommands() []fsm.Command {
 	}
 }
 
-// journalScenario returns a log with a feature level 3 journal. The journal has changes to one and to several
-// semaphores, some of whose entries are forgotten, entries from before that level, and forgotten permit ends. It is
-// frozen.
+// journalScenario returns a log with a feature level 3 journal. The journal contains changes to one semaphore and
+// to several, some with forgotten entries; entries from before that level; and forgotten records of how permits ended.
+// It is frozen.
 func journalScenario(tb tester) *log {
 	l := newLevel2Log(tb)
 	settings := fsm.DefaultSettings()

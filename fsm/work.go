@@ -19,7 +19,7 @@ type jobTrees struct {
 	open     *btree.BTreeG[*work.Job]       // jobs that hand out tasks, in the order in which workers get them
 	returned *btree.BTreeG[work.Ref]        // waiting tasks that have been handed out before
 	tokens   *btree.Map[uint64, *work.Task] // tasks by the token of the last permit that carried them
-	sums     *btree.Map[string, Work]       // by semaphore
+	totals   *btree.Map[string, Work]       // by semaphore
 	bytes    uint64
 }
 
@@ -40,13 +40,13 @@ func newJobTrees() jobTrees {
 		open:     newTree(func(a, b *work.Job) bool { return a.Compare(b) < 0 }),
 		returned: newTree(func(a, b work.Ref) bool { return a.Compare(b) < 0 }),
 		tokens:   btree.NewMap[uint64, *work.Task](0),
-		sums:     btree.NewMap[string, Work](0),
+		totals:   btree.NewMap[string, Work](0),
 	}
 }
 
 func (j jobTrees) fork() jobTrees {
 	j.numbers, j.ids, j.tasks = j.numbers.Copy(), j.ids.Copy(), j.tasks.Copy()
-	j.open, j.returned, j.tokens, j.sums = j.open.Copy(), j.returned.Copy(), j.tokens.Copy(), j.sums.Copy()
+	j.open, j.returned, j.tokens, j.totals = j.open.Copy(), j.returned.Copy(), j.tokens.Copy(), j.totals.Copy()
 	return j
 }
 
@@ -106,13 +106,13 @@ func (s *State) TaskOf(token uint64) *work.Task {
 
 // Work returns a summary of the jobs of a semaphore.
 func (s *State) Work(sem string) Work {
-	sums, _ := s.jobs.sums.Get(sem)
-	return sums
+	totals, _ := s.jobs.totals.Get(sem)
+	return totals
 }
 
 // WorkBySemaphore returns the summaries of all semaphores that have jobs, sorted by name.
 func (s *State) WorkBySemaphore() iter.Seq2[string, Work] {
-	return func(yield func(string, Work) bool) { s.jobs.sums.Scan(yield) }
+	return func(yield func(string, Work) bool) { s.jobs.totals.Scan(yield) }
 }
 
 // AllWork returns a summary of the jobs of all semaphores.
@@ -154,8 +154,8 @@ func submitterBefore(a, b submitter) bool {
 	return a.job < b.job
 }
 
-// setJob replaces old with now. If old is nil, it adds a job. If now is nil, it removes one; the tasks of that job must
-// have been removed before.
+// setJob replaces old with now. If old is nil, it adds a job. If now is nil, it removes one, whose tasks must already
+// have been removed.
 func (d *draft) setJob(old, now *work.Job) {
 	if old != nil {
 		d.addWork(old, ^uint64(0)) // -1
@@ -187,23 +187,23 @@ func (d *draft) setJob(old, now *work.Job) {
 
 // addWork adds a job to the summaries if sign is 1, and subtracts it if sign is -1.
 func (d *draft) addWork(j *work.Job, sign uint64) {
-	sums := d.Work(j.Semaphore)
+	totals := d.Work(j.Semaphore)
 	if j.HandsOut() {
-		sums.Waiting += sign * uint64(j.Waiting())
+		totals.Waiting += sign * uint64(j.Waiting())
 	}
-	sums.Held += sign * uint64(j.Held)
-	sums.Bytes += sign * j.Bytes
-	sums.Jobs += int(sign)
+	totals.Held += sign * uint64(j.Held)
+	totals.Bytes += sign * j.Bytes
+	totals.Jobs += int(sign)
 	d.jobs.bytes += sign * j.Bytes
-	if sums == (Work{}) {
-		d.jobs.sums.Delete(j.Semaphore)
+	if totals == (Work{}) {
+		d.jobs.totals.Delete(j.Semaphore)
 	} else {
-		d.jobs.sums.Set(j.Semaphore, sums)
+		d.jobs.totals.Set(j.Semaphore, totals)
 	}
 }
 
 // setTask replaces old with now, and updates the counts in j, the copy of their job that the caller is about to store.
-// If a task is handed out for the first time, the caller must have increased j.Fresh above its index.
+// If a task is handed out for the first time, the caller must already have raised j.Fresh above its index.
 func (d *draft) setTask(j *work.Job, old, now *work.Task) {
 	if old != nil {
 		j.Bytes -= j.Stored(old)

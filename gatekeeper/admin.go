@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 )
 
-// secureListener wraps the listener of an HTTP port. Beyond loopback, the port uses the API's TLS, provided that the API
-// authenticates clients.
+// secureListener wraps the listener of an HTTP port. Beyond loopback, the port uses the API's TLS, provided that the
+// API authenticates clients.
 func (s *Server) secureListener(l net.Listener) (net.Listener, error) {
 	if l == nil || loopback(l.Addr()) || s.cfg.apiAuthProblem() != "" {
 		return l, nil

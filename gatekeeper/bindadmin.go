@@ -22,8 +22,8 @@ type BindAdminConfig struct {
 	DataDir string
 	// Subject is cert:NAME, a name in a client certificate, a SPIFFE id, or oidc:CLAIM=VALUE.
 	Subject string
-	// Binding is the name of the binding that gets the subject and the role admin. If another binding already has the
-	// subject, that binding gets the role instead. Default "admin".
+	// Binding is the name of the binding to add the subject and the role admin to. If another binding already has the
+	// subject, the role is added to that one instead. Default "admin".
 	Binding string
 	// Author and Reason are written to the journal.
 	Author, Reason string
@@ -33,8 +33,8 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 	return &gatekeeperv1.BindAdministratorRequest{Subject: cfg.Subject, Binding: cfg.Binding, Author: cfg.Author, Reason: cfg.Reason}
 }
 
-// BindAdmin leaves a request in a member's data directory that makes a subject an administrator of the cluster. Use it
-// to regain access when no one has an administrator's credential. It needs no credential, because the owner of the
+// BindAdmin leaves a request in a member's data directory to make a subject an administrator of the cluster. Use it to
+// regain access when no one has an administrator's credential. It needs no credential, because the owner of the
 // directory already has access to everything that the member has. The member carries out the request at its next start,
 // if that is within 24 hours. The change goes through the log like any other, and the journal names the member.
 // BindAdmin returns the id of that member.
@@ -74,8 +74,8 @@ const (
 	bindAdminMinWait = 100 * time.Millisecond
 	bindAdminMaxWait = 5 * time.Second
 	bindAdminAttempt = 10 * time.Second
-	// maxAdminRequestAge limits the age of a request. An older request was probably forgotten, and its author may no
-	// longer work there.
+	// maxAdminRequestAge limits the age of a request. An older request was probably forgotten, and its author may have
+	// left since.
 	maxAdminRequestAge = 24 * time.Hour
 )
 

@@ -30,8 +30,8 @@ const (
 
 // Config configures a server. Only DataDir is required: with nothing else set, it is a single server on loopback.
 type Config struct {
-	// ID names this member within its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. An id that was once used in
-	// a cluster can never be used by another member. Default: DefaultID for a single server. It is required with
+	// ID names this member within its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. An id that has been used in
+	// a cluster can never be used by a different member. Default: DefaultID for a single server. It is required with
 	// Members and Join.
 	ID string
 	// ClusterName guards against mixing up clusters: Members with different cluster names do not start a cluster
@@ -43,7 +43,7 @@ type Config struct {
 	// LogStore selects how a new DataDir stores its log. The log store of a directory cannot be changed later, so for
 	// an existing directory LogStore must match. Default: the directory's, or LogStoreBolt for a new one.
 	LogStore LogStore
-	// Memory replaces DataDir. It is for tests, and for a server without other members: see Memory.
+	// Memory replaces DataDir. It is for tests, and only for a single server; see Memory.
 	Memory *Memory
 
 	// APIAddress is the address, host:port, on which clients are served. Port 0 picks a free one. Default
@@ -81,8 +81,8 @@ type Config struct {
 	// leader immediately.
 	Profile Profile
 
-	// TLS protects the API if it has a certificate. If it also has a CA file, clients must present a certificate that a
-	// CA in the file issued.
+	// TLS protects the API if it has a certificate. If it also has a CA file, clients must present a certificate issued
+	// by a CA in that file.
 	TLS TLS
 	// PeerTLS protects the connections between members. Both sides must present a certificate with the extended key
 	// usages serverAuth and clientAuth. Client certificates must not have serverAuth unless PeerTLS has a separate CA,
@@ -144,8 +144,8 @@ type Member struct {
 }
 
 // Profile is a set of Raft timeouts. A leader that cannot reach a majority for the heartbeat timeout steps down. A
-// stalled disk does not make a leader step down: changes wait for the disk. If the leader's own disk is stalled for
-// that long, changes are refused.
+// stalled disk does not make a leader step down: changes wait for the disk. If the leader's own disk stalls for that
+// long, changes are refused.
 type Profile string
 
 const (

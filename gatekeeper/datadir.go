@@ -81,8 +81,8 @@ func (c *Config) dataDirError(err error) error {
 	}
 }
 
-// warnIfMembersDiffer warns if the cluster's members differ from the configuration. The cluster's own list of members and
-// addresses is in effect; the configuration does not override it.
+// warnIfMembersDiffer warns if the cluster's members differ from the configuration. The cluster's own list of members
+// and addresses is in effect; the configuration does not override it.
 func (c *Config) warnIfMembersDiffer(peerAddress string, current []consensus.Member) {
 	var configured, actual []string
 	for _, m := range current {

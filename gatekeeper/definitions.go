@@ -22,8 +22,8 @@ const declarationRetry = time.Second
 // Declaring is idempotent, so splitting the definitions across commands is harmless.
 const declarationBatch = 10_000
 
-// convertDefinitions converts and validates definitions, as an edit would with a cluster's default settings. The error is a
-// *DefinitionError.
+// convertDefinitions converts and validates definitions, as an edit would with a cluster's default settings. The error
+// is a *DefinitionError.
 func convertDefinitions(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition, error) {
 	all := make([]*semaphore.Definition, len(messages))
 	seen := make(map[string]int, len(messages))

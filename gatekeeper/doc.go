@@ -35,7 +35,7 @@
 // A cluster that has permanently lost its majority is not repaired in place. Recover reads what is left of its data
 // directories and creates the directory of a new single-server cluster, under a later incarnation of its id. The new
 // cluster cannot know which permits the lost servers granted. Unless the directories of a majority were read, it waits
-// until those permits have certainly expired before it grants anything. Servers of the old cluster that encounter the
+// until those permits have definitely expired before it grants anything. Servers of the old cluster that encounter the
 // new one stop with ErrSucceeded.
 //
 // Restore creates such a directory from a backup. A backup lacks the permits granted since it was taken, so the new

@@ -26,15 +26,15 @@ var (
 	ErrJoinRefused = errors.New("the cluster refuses this member")
 	// ErrMembersMissing means that the context ended before all of Members were running to start a new cluster.
 	ErrMembersMissing = errors.New("not all members of the new cluster are running")
-	// ErrMemberHasData means that this server's data directory is empty, but another one of Members belongs to a
+	// ErrMemberHasData means that this server's data directory is empty, but a different one of Members belongs to a
 	// cluster. A server that has lost its data must join again under a new id, with Join. A new cluster starts only if
 	// the data directories of all Members are empty.
 	ErrMemberHasData = errors.New("another member has data")
-	// ErrRemoved is what Server.Err returns for a server that was removed from the cluster. The server must not be
-	// started again: its replacement needs a new id and an empty data directory.
+	// ErrRemoved is returned by Server.Err if the server was removed from the cluster. The server must not be started
+	// again: its replacement needs a new id and an empty data directory.
 	ErrRemoved = errors.New("removed")
-	// ErrSucceeded is what Server.Err returns for a server whose cluster was recovered without it. The server must not
-	// be started again, because both clusters would grant the same permits.
+	// ErrSucceeded is returned by Server.Err if the cluster was recovered without this server. The server must not be
+	// started again, because both clusters would grant the same permits.
 	ErrSucceeded = errors.New("superseded by a recovered cluster")
 	// ErrClosed means that the server is closing or closed.
 	ErrClosed = errors.New("closed")

@@ -51,7 +51,7 @@ func TestTakeOver_DeadHolder_HandsOverFiringAndNotifies(t *testing.T) {
 
 	takeOver := func(group string, token uint64) (*gatekeeperv1.TakeOverResponse, error) {
 		return c.TakeOver(bounded(t), &gatekeeperv1.TakeOverRequest{
-			Token: token, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "successor"}, Reason: "it does not respond",
+			Token: token, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "successor"}, Reason: "it is not responding",
 		})
 	}
 	if _, err := takeOver("dr", dead); status.Code(err) != codes.FailedPrecondition && status.Code(err) != codes.InvalidArgument {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// joinAttempt is the timeout of one request to one server, whose cluster may be electing a leader.
+	// joinAttempt is the timeout for one request to one server, whose cluster may be electing a leader.
 	joinAttempt = 10 * time.Second
 	// The wait between rounds of requests to all servers doubles from joinMinWait to joinMaxWait.
 	joinMinWait = 250 * time.Millisecond
@@ -38,8 +38,8 @@ type joiner struct {
 // a request is harmless: a member at the same address gets the same response. The error is ErrJoinRefused if retrying
 // cannot help, otherwise ErrJoin.
 //
-// Once an outcome is unknown, a leader may have added this server and then lost leadership. In that case the next
-// leader is asked for the vote that the previous leader would have granted.
+// If an outcome is unknown, a leader may have added this server and then lost leadership. In that case the next leader
+// is asked for the vote that the previous leader would have granted.
 func (j *joiner) join(ctx context.Context) (clusterID string, err error) {
 	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {

@@ -37,7 +37,7 @@ type leaderTasks struct {
 	declared atomic.Bool
 }
 
-var _ consensus.Leading = (*leaderTasks)(nil)
+var _ consensus.LeadershipObserver = (*leaderTasks)(nil)
 
 func (l *leaderTasks) Promote(term uint64, done <-chan struct{}) {
 	l.raiseNow(done) // so that even the first call can use everything that a new single server supports
@@ -66,7 +66,8 @@ func (l *leaderTasks) Promote(term uint64, done <-chan struct{}) {
 // quarantineCheckInterval is how often a leader checks whether the quarantine after a recovery has ended.
 const quarantineCheckInterval = 100 * time.Millisecond
 
-// logQuarantine logs that nothing is granted during the quarantine after a recovery, and later that grants have resumed.
+// logQuarantine logs that nothing is granted during the quarantine after a recovery, and later that grants have
+// resumed.
 func (l *leaderTasks) logQuarantine(remaining time.Duration, done <-chan struct{}) {
 	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every earlier permit has certainly ended; "+
 		"definitions can be edited in the meantime", slog.Duration("wait", remaining))

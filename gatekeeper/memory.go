@@ -15,8 +15,8 @@ import (
 // that is closed and reopened on the same Memory finds its data again, as it would on disk.
 //
 // It is not for production. When the process exits, the permits are lost while their holders continue, and tokens start
-// over, so that a fence would accept a stale holder. For that reason gatekeeperd has no such mode, a server in memory
-// has no other members, and only a server in memory has ExpireNow.
+// over, so that a fence would accept a stale holder. For that reason gatekeeperd has no such mode, an
+// in-memory server has no other members, and only an in-memory server has ExpireNow.
 type Memory consensus.Memory
 
 // NewMemory returns an empty Memory. Only one server at a time can use it.

@@ -18,7 +18,7 @@ import (
 // RecoverConfig configures the recovery of a cluster that has permanently lost its majority.
 type RecoverConfig struct {
 	// From lists the remaining data directories of the old cluster's servers. None of these servers may be running, now
-	// or later. The directories are only read.
+	// or later. The directories are opened read-only.
 	From []string
 	// DataDir is the data directory to create. It must be empty or not exist.
 	DataDir string
@@ -32,15 +32,15 @@ type RecoverConfig struct {
 	// Again accepts directories whose server stopped because its cluster had already been recovered. The result is a
 	// second cluster that competes with the first recovered one, which must never run again.
 	Again bool
-	// MaxDuration is the largest max_duration that the old cluster ever had, if that is longer than the directories
-	// show: they lack a value that was set after they were copied, or by the lost majority. Nothing is granted for that
-	// long. If the permits are carried over, no wait is needed, and the value is only stored for a later recovery. 0
-	// means the value in the directories.
+	// MaxDuration overrides the largest max_duration found in the directories. Set it if the old cluster ever used a
+	// longer one that the directories may not contain, because it was set after they were copied or only on the lost
+	// majority. Nothing is granted for that long. If the permits are carried over, no wait is needed, and the value is
+	// only stored for a later recovery. 0 means the value in the directories.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, if not nil, shortens the wait: permits are granted this long after the new server's first
 	// start, even though holders of the old cluster's permits may rely on them for longer. Set it only if an operator
-	// has made sure that those holders have stopped by then. It is written to the journal, and ignored if the permits
-	// are carried over.
+	// has made sure that those holders stop in time. It is written to the journal, and ignored if the permits are
+	// carried over.
 	UnsafeGrantAfter *time.Duration
 	// Author and Reason are written to the journal.
 	Author, Reason string
@@ -61,7 +61,8 @@ type Recovery struct {
 	Retired            []string
 	// PermitsKept means that the permits are carried over, each with its full duration, because the directories of a
 	// majority of the last voters were read. Otherwise PermitsLost permits were lost, and PermitsCooled were cooling:
-	// they had ended but still occupied their slots. Permits remain, all of them held for an operator.
+	// they had ended but still occupied their slots. Permits is the number of those that remain, all
+	// of them held for an operator.
 	PermitsKept                         bool
 	Permits, PermitsLost, PermitsCooled int
 	// Quarantine is how long nothing is granted after the new server's first start. FullQuarantine is the safe wait
@@ -76,7 +77,7 @@ type Recovery struct {
 type RecoveredDataDir struct {
 	Dir, MemberID       string
 	LastTerm, LastIndex uint64
-	// Chosen marks the directory from which the new cluster starts: the one with the highest last entry.
+	// Chosen marks the directory from which the new cluster starts: the one with the most recent last entry.
 	Chosen bool
 	// Err is the reason why the directory counts as lost. It is nil if the directory could be read.
 	Err error
@@ -84,15 +85,16 @@ type RecoveredDataDir struct {
 
 // Recover creates the data directory of a new single-server cluster from what is left of a cluster that has permanently
 // lost its majority. Other servers then join it as they would any cluster. It has the definitions, pauses, cordons and
-// journal of the directory with the highest last entry, and a new cluster id, so that servers of the old cluster and
-// the new one reject each other.
+// journal of the directory with the most recent last entry, and a new cluster id, so that servers of the old cluster
+// and the new one reject each other.
 //
-// Recover keeps entries at the end of a log even if they may never have been committed: an unacknowledged change does
-// no harm, but a lost one does. Every committed change is certain to be included only if the directories of a majority
-// of the last voters are read. In that case permits are carried over. Otherwise the old cluster may have granted
-// permits that are unknown here, and the new cluster grants nothing until the longest of them has ended.
+// Recover keeps entries at the end of a log even if they may never have been committed: keeping an unacknowledged
+// change does no harm, but losing an acknowledged one does. Every committed change is certain to be included only if
+// the directories of a majority of the last voters are read. In that case permits are carried over. Otherwise the old
+// cluster may have granted permits that are unknown here, and the new cluster grants nothing until the longest of them
+// has ended.
 //
-// Recover works offline and contacts no server. A damaged directory counts as lost if another one can be used. Any
+// Recover works offline and contacts no server. A damaged directory counts as lost if a different one can be used. Any
 // other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server is
 // running, ErrForeignDataDir for directories of different clusters and for a path that is not a data directory,
 // ErrSucceeded for one whose server stopped because its cluster had already been recovered (see Again), and ErrDataDir
@@ -256,7 +258,7 @@ func (r *recoverer) create() error {
 	if err != nil {
 		return err
 	}
-	err = consensus.Found(consensus.Founding{
+	err = consensus.Bootstrap(consensus.BootstrapConfig{
 		Dir: r.cfg.DataDir, ClusterID: id, ClusterName: old.ClusterName, MemberID: r.cfg.ID, PeerAddress: out.PeerAddress,
 		LogStore: cmp.Or(consensus.LogStore(r.cfg.LogStore), old.LogStore),
 		Term:     r.term(), LastIndex: old.LastIndex, LastTerm: old.LastTerm, State: state,
@@ -275,7 +277,7 @@ func (r *recoverer) recovered(id consensus.ClusterID, now time.Time) (*fsm.State
 	}, r.cfg.UnsafeGrantAfter)
 }
 
-// recovered converts the old state as specified by how, and records what happened to the permits. It ignores
+// recovered converts the old state as specified by spec, and records what happened to the permits. It ignores
 // unsafeAfter if they are kept.
 func (out *Recovery) recovered(old *fsm.State, spec fsm.Recovery, unsafeAfter *time.Duration) (*fsm.State, error) {
 	out.FullQuarantine = spec.FullQuarantine(old)

@@ -40,7 +40,7 @@ type RestoreConfig struct {
 //
 // Changes since the backup are lost, and the old cluster may have granted permits that are not in it. For that reason
 // no live permit is carried over, tokens continue above all those ever issued, older requests are rejected as too old,
-// and nothing is granted until the longest permit has certainly ended. Bindings and tokens come from the backup:
+// and nothing is granted until the longest permit has definitely ended. Bindings and tokens come from the backup:
 // credentials that have been revoked since the backup are valid again.
 //
 // Restore works offline. After an error, no server can start from the directory. It returns a *ConfigError, ErrBackup,
@@ -82,7 +82,7 @@ func Restore(cfg RestoreConfig) (*Recovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = consensus.Found(consensus.Founding{
+	err = consensus.Bootstrap(consensus.BootstrapConfig{
 		Dir: cfg.DataDir, ClusterID: id, ClusterName: from.ClusterName, MemberID: cfg.ID, PeerAddress: out.PeerAddress,
 		LogStore: consensus.LogStore(cmp.Or(cfg.LogStore, LogStoreBolt)), State: state,
 		// A state without applied entries has neither, but a Raft snapshot must have both.

@@ -133,8 +133,8 @@ func (c *Config) listenAddress(l net.Listener, configured string) string {
 	return configured
 }
 
-// isWildcard reports whether an address is a wildcard for all of a machine's addresses. A server can listen on it,
-// but others cannot dial it.
+// isWildcard reports whether an address is a wildcard that stands for all of a machine's addresses. A server can listen
+// on it, but others cannot dial it.
 func isWildcard(address string) bool {
 	host, _, err := splitPort(address)
 	return err == nil && (host == "" || net.ParseIP(host).IsUnspecified())

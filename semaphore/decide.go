@@ -58,8 +58,8 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 //
 // A cause whose drain covers p does not deny the refresh. The outcome is then Refreshed, with the first such cause in
 // Stop, because the holder must still stop. A single cause without a covering drain is enough to deny the refresh, and
-// determines the reason. A drain does not cover p once it is over, or if it began before p was granted. max_hold has no
-// drain.
+// determines the reason. A drain does not cover p after it has ended, or if it began before p was granted. max_hold has
+// no drain.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
 	facts := *f
@@ -139,8 +139,8 @@ func (s step) decide(req *Request, f *Facts) Decision {
 	return Decision{}
 }
 
-// denyExcluded denies a caller that the definition, a cordon or a pause excludes. If the caller holds a live permit, the
-// decision also says why the caller must stop.
+// denyExcluded denies a caller that the definition, a cordon or a pause excludes. If the caller holds a live permit,
+// the decision also says why the caller must stop.
 func denyExcluded(r Reason, cause StopCause, f *Facts) Decision {
 	d := Decision{Outcome: Denied, Reason: r}
 	if f.Own != nil && f.Own.State == Live {

@@ -29,7 +29,7 @@ const (
 	NoTask
 )
 
-// Waitable reports whether a caller that prefers waiting to being denied waits until the reason no longer applies.
+// Waitable reports whether a caller that is willing to wait does so instead of being denied for this reason.
 func (r Reason) Waitable() bool { return r == NoFreePermit || r == NoTask }
 
 // An Outcome is the result of a decision. The zero value means that nothing was decided.
@@ -115,7 +115,7 @@ type Decision struct {
 	Reason  Reason
 	// Stop says why the caller's permit must stop. It is set when Reason is Stopping, and also when a pattern, a cordon
 	// or a pause denied a caller that holds a permit. Admit also sets it with Refreshed: the holder must stop, and may
-	// refresh its permit until the drain is over.
+	// refresh its permit until the drain ends.
 	Stop StopCause
 	// Claim is the winning claim if Reason is FiringClaimed or FiringDone, else nil.
 	Claim *Claim

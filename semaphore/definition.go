@@ -99,8 +99,8 @@ type Definition struct {
 	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0 means DefaultFiringMaxAhead, and
 	// FiringUnbounded means no bound. Use MaxAhead to read it.
 	FiringMaxAhead time.Duration
-	// MisfireWindow is how long ago a missed firing may have been due. 0 means DefaultMisfireWindow. Use MaxLateness to read
-	// it.
+	// MisfireWindow is how long ago a missed firing may have been due. 0 means DefaultMisfireWindow. Use MaxLateness to
+	// read it.
 	MisfireWindow time.Duration
 	// The narrow fields are grouped to avoid padding: a server may keep 100,000 definitions.
 
@@ -146,7 +146,7 @@ type Pause struct {
 	Revision uint64
 	Author   string
 	// Drain is how long permits granted before Revision may continue even though Stop is set. It is the full duration,
-	// not the time remaining. 0 means that there is no drain, or that it is over.
+	// not the time remaining. 0 means that there is no drain, or that it has ended.
 	Drain time.Duration
 	// Change is the change that originally set the pause if an undo restored it at Revision, and 0 otherwise.
 	Change uint64

@@ -32,7 +32,7 @@
 // a holder has lost one.
 //
 // A drain delays a stop and does nothing else. It belongs to the change that excludes holders, not to the permits.
-// Permits granted before that change may be refreshed until the drain is over; permits granted after it may not. If
+// Permits granted before that change may be refreshed until the drain ends; permits granted after it may not. If
 // several causes exclude a holder, it may continue only while each of them has a drain that covers its permit. A drain
 // never grants anything: a new request is decided as if there were no drain.
 //

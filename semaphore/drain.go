@@ -6,7 +6,7 @@ import (
 )
 
 // A Drain lets holders continue for a while after a change has excluded them. It covers permits granted before
-// Revision, the revision of that change. A drain is over when Duration is 0, or when the leader has ended it.
+// Revision, the revision of that change. A drain has ended if Duration is 0, or if the leader has ended it.
 type Drain struct {
 	Revision uint64
 	Duration time.Duration
@@ -20,7 +20,7 @@ type Stop struct {
 	Cause StopCause
 	// Cordon is the id of the cordon, if the cause is a cordon.
 	Cordon string
-	// Drains are the drains that cover the permit. The holder may continue until the last of them is over. If there are
+	// Drains are the drains that cover the permit. The holder may continue until the last of them ends. If there are
 	// none, it must stop immediately.
 	Drains []Drain
 }
@@ -56,8 +56,8 @@ func (p *Pause) drain() Drain { return Drain{p.Revision, p.Drain} }
 func (o StopOrder) drain() Drain { return Drain{o.Revision, o.Drain} }
 
 // drained returns the facts without the causes whose drains cover p, and reports whether there are any such causes. It
-// is to Admit what Stops is to explanations, but does not allocate. If there is no definition, drained substitutes one,
-// so that the steps that need a definition still work.
+// does for Admit what Stops does for explanations, but does not allocate. If there is no definition, drained
+// substitutes one, so that the steps that need a definition still work.
 func (f *Facts) drained(p *Permit) (drained Facts, drains bool) {
 	drained = *f
 	if slices.ContainsFunc(f.Drains, func(d Drain) bool { return d.Covers(p) }) {

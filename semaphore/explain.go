@@ -95,11 +95,26 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 
 // compareRoom describes the comparison that found no room. The next step states why the request is denied.
 func compareRoom(req *Request, f *Facts) string {
-	s := "Weight " + count(f.Used) + " of " + permitCount(uint64(f.Definition.Permits)) + " is taken: weight " + count(uint64(req.Weight))
+	s := inUse(f.Used, uint64(f.Definition.Permits)) + ", so a request of weight " + count(uint64(req.Weight))
 	if f.Used+uint64(req.Weight) > uint64(f.Definition.Permits) {
 		return s + " does not fit."
 	}
 	return s + " would fit, but other callers are ahead in the queue."
+}
+
+// inUse describes how many of a semaphore's permits are in use.
+func inUse(used, all uint64) string {
+	switch {
+	case used > all:
+		return "The semaphore has " + permitCount(all) + ", but weight " + count(used) + " is in use"
+	case used == 0:
+		return "No permit is in use"
+	case used == 1 && all == 1:
+		return "The semaphore's only permit is in use"
+	case used == 1:
+		return "1 of " + permitCount(all) + " is in use"
+	}
+	return count(used) + " of " + permitCount(all) + " are in use"
 }
 
 func waitingTasks(n uint64) string {

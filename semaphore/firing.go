@@ -59,7 +59,7 @@ func (r Run) Began() bool {
 // at the time the permit ended, or nil if it had been deleted.
 //
 // The new state applies immediately, with one exception: if a job was cut short, the claim remains held until the slot
-// is free, that is, until any cooling is over.
+// is free, that is, until any cooling ends.
 func (r Run) Claim(d *Definition) ClaimState {
 	switch {
 	case r.End == NotEnded, r.End == EndSuperseded:

@@ -12,8 +12,8 @@ type Identity struct {
 	Principal string
 }
 
-// An Owner selects which of the permits that a call lists by token the call may affect. The zero Owner selects all
-// permits.
+// An Owner selects the permits that a call may affect, among those that it lists by token. The zero Owner selects all
+// of them.
 type Owner struct {
 	// Identity is the identity that the call specifies, or nil. Its principal is ignored.
 	Identity *Identity
@@ -32,7 +32,7 @@ func OwnerOf(principal string) Owner {
 	return Owner{Principal: &principal}
 }
 
-// Owns reports whether the owner includes a permit of semaphore sem held by the identity.
+// Owns reports whether the owner selects a permit of semaphore sem held by the identity.
 func (o Owner) Owns(sem string, id Identity) bool {
 	if o.Identity != nil {
 		named := *o.Identity
@@ -130,13 +130,13 @@ func (p *Permit) GrantedAt() time.Time {
 	return time.Unix(0, p.GrantedNanos).UTC()
 }
 
-// A StopOrder has the details of a stop. It is immutable: copies of a permit share it.
+// A StopOrder holds the details of a stop. It is immutable: copies of a permit share it.
 type StopOrder struct {
 	Reason string
 	// Revision is the revision of the change that ordered the stop. The command that ends its drain refers to it.
 	Revision uint64
 	// Drain is how long a revoked permit may still be refreshed. It is the full duration, not the time remaining. 0
-	// means that there is no drain, or that it is over.
+	// means that there is no drain, or that it has ended.
 	Drain time.Duration
 }
 
@@ -210,7 +210,7 @@ type Claim struct {
 	// Failure is the error text that the holder of a failed run reported. It may be empty.
 	Failure string
 	// Attempts counts the holders that claimed the firing and may have started its job. It is 0 if the firing was
-	// claimed below feature level 4.
+	// claimed before feature level 4.
 	Attempts uint32
 	State    ClaimState
 }

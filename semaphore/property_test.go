@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// referenceDecide is an independent implementation of the decision, written from the design rather than the code. It returns
-// the outcome, the reason and the number of the deciding step.
+// referenceDecide is an independent implementation of the decision, written from the design rather than the code. It
+// returns the outcome, the reason and the number of the deciding step.
 func referenceDecide(r *Request, f *Facts) (Outcome, Reason, int) {
 	def, own := f.Definition, f.Own
 	if own != nil && own.State == Cooling {

@@ -151,7 +151,7 @@ func tooFarAheadSentence(req *Request, f *Facts) string {
 func forgottenSentence(req *Request, f *Facts) string {
 	s := "Firing " + req.Firing.text() + " is no longer remembered"
 	if !f.LowWater.IsZero() {
-		s += ", like every firing due up to " + instant(f.LowWater)
+		s += ", nor is any firing due up to " + instant(f.LowWater)
 	}
 	return s + ": it is unknown whether it ran, so it will not run now"
 }
@@ -226,8 +226,15 @@ func room(req *Request, f *Facts) string {
 	if f.Definition == nil {
 		return "weight " + count(uint64(req.Weight)) + " fits"
 	}
-	return "weight " + count(uint64(req.Weight)) + " fits: weight " + count(f.Used) + " of " + permits(f.Definition) + " of " + semaphoreName(req) +
-		" is taken, and no other caller is ahead in the queue"
+	name := " of " + semaphoreName(req)
+	used := count(f.Used) + " of " + permitCount(uint64(f.Definition.Permits)) + name + " are in use"
+	switch f.Used {
+	case 0:
+		used = "no permit" + name + " is in use"
+	case 1:
+		used = "1 of " + permitCount(uint64(f.Definition.Permits)) + name + " is in use"
+	}
+	return "weight " + count(uint64(req.Weight)) + " fits: " + used + ", and no other caller is ahead in the queue"
 }
 
 func semaphoreName(req *Request) string { return "semaphore " + quote(req.Semaphore) }

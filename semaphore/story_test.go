@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the recorded output of the scenarios in testdata")
 
-// TestScenarios runs the scenarios in testdata. A scenario consists of comments (#) and commands, with the output of each
-// command indented below it. With -update, the output is rewritten; review it before you commit it.
+// TestScenarios runs the scenarios in testdata. A scenario consists of comments (#) and commands, with the output of
+// each command indented below it. With -update, the output is rewritten; review it before you commit it.
 //
 // SEM is a semaphore name, or a glob where a command may apply to several. WHO is group/acquirer or
 // group/acquirer/holder-id. The commands are:

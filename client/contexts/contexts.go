@@ -24,7 +24,7 @@ import (
 )
 
 // Dial connects to the cluster of the named context. An empty name selects the current context, as in Load. The given
-// options are applied after those of the context. If a name is given, the context takes precedence over the client's
+// options are applied after those from the context. If a name is given, the context takes precedence over the client's
 // environment variables (GK_ENDPOINTS and so on); otherwise the variables take precedence. The errors are those of Load
 // and client.Dial.
 func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Client, error) {
@@ -38,7 +38,7 @@ func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Clie
 
 // Load returns the named context. An empty name selects the context named by GK_CONTEXT, or else the file's current
 // context. If neither is set, Load returns the zero Context. The paths in the result are absolute. Load fails if the
-// file cannot be read or has no context with that name.
+// file cannot be read or contains no context with that name.
 func Load(name string) (Context, error) {
 	path, err := Path()
 	if err != nil {
@@ -68,8 +68,8 @@ func Load(name string) (Context, error) {
 	return out, nil
 }
 
-// Setting returns the value of a setting such as "tls-ca": either the value saved in a context or the value of the
-// environment variable, here GK_TLS_CA. If the context was chosen by name, its value takes precedence; otherwise the
+// Setting returns the value of a setting such as "tls-ca": either the value saved in a context or that of the
+// environment variable (here GK_TLS_CA). If the context was chosen by name, its value takes precedence; otherwise the
 // variable does.
 func Setting(name, saved string, chosen bool) string {
 	if chosen && saved != "" {

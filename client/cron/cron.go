@@ -41,8 +41,8 @@ func (j *entryJob) Run() {
 		return // The entry was removed: its due time is unknown, and without a firing the job could run twice.
 	}
 	if next := e.Schedule.Next(e.Prev); !next.IsZero() && next.Before(e.Next) {
-		// The host was suspended or its clock was set. In that case cron runs only the first activation and skips the
-		// rest.
+		// The host was suspended or its clock was adjusted. In that case cron runs only the first activation and skips
+		// the rest.
 		defer func() { _ = CatchUp(j.ctx, j.cron, j.id, j.runner) }() // deferred, because the current activation is older than the missed ones
 	}
 	j.runner.Fire(j.ctx, due(e.Schedule, e.Prev))

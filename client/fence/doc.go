@@ -10,7 +10,7 @@
 // The package supports two resources with the standard library alone: a SQL database, through SQL, where the check and
 // the write share a transaction; and an HTTP server, through Handler. Other resources can use their own conditional
 // writes: an object store with If-Match on an object that records the token, or a file system with a rename into a
-// directory named after it.
+// directory named after the token.
 //
 // Tokens can be compared only within one semaphore. The resource name keeps semaphores apart: use the semaphore's name,
 // or a name for the data that it guards. Fencing works for semaphores with one permit. If there are several holders at

@@ -15,8 +15,8 @@ const Header = "Gatekeeper-Token"
 // need no token. A request without a token gets status 428 Precondition Required, and a request with a stale token gets
 // 412 Precondition Failed. Both responses have a human-readable body.
 //
-// As soon as a request with a newer token arrives, older tokens are rejected, and the request waits until the requests
-// running under them have finished. Requests from one holder run concurrently; requests from two holders never do.
+// As soon as a request with a newer token arrives, older tokens are rejected, and the request waits for running
+// requests with older tokens to finish. Requests from one holder run concurrently; requests from two holders never do.
 // Without a Store the newest token is lost when the process exits, and a stale token could then be accepted until the
 // next holder's first request. Handler does not authenticate tokens; the handlers in front of it must decide who can
 // send requests.
@@ -38,7 +38,7 @@ func WithResource(f func(*http.Request) string) HandlerOption {
 	return func(h *handler) { h.resource = f }
 }
 
-// Store remembers the newest token of each resource.
+// Store keeps the newest token of each resource.
 type Store interface {
 	// Raise stores token unless a newer one is already stored, in which case it returns a *StaleError. Any other error
 	// comes from the storage. If Raise returns nil, the token must be durable.

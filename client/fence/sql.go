@@ -44,7 +44,7 @@ func (f SQL) Create(ctx context.Context, db *sql.DB) error {
 // returns it. Any other error comes from the database, such as a commit whose outcome is unknown.
 //
 // The first Do of a new holder causes the tokens of all previous holders to be rejected, even if write does nothing.
-// write must not hold another transaction on the same database open.
+// write must not keep another transaction open on the same database.
 func (f SQL) Do(ctx context.Context, db *sql.DB, resource string, token uint64, write func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

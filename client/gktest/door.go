@@ -20,7 +20,7 @@ func newMemListener(address string) *memListener {
 	return &memListener{address: address, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// connect passes a connection to Accept. It returns an error if the door is closed.
+// connect passes a connection to Accept. It returns an error if the listener is closed.
 func (d *memListener) connect(c net.Conn) error {
 	select {
 	case d.conns <- c:

@@ -111,8 +111,8 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *tes
 	})
 }
 
-// incarnations are successive processes with the same identity. Each may still believe it holds a permit when the next one
-// acquires.
+// incarnations are successive processes with the same identity. Each may still believe it holds a permit when the next
+// one acquires.
 type incarnations struct {
 	srv   *Server
 	rng   *rand.Rand

@@ -26,7 +26,7 @@ type link struct {
 
 // wire is one connection.
 type wire struct {
-	client, server net.Conn // the link's ends of the pipes to each side
+	client, server net.Conn // the link's ends of the pipes to the two sides
 	gone           chan struct{}
 	once           sync.Once
 }

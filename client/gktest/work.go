@@ -8,7 +8,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// TakeOver stops the holder of a permit, as another host would if it judged the holder dead. The definition must set
+// TakeOver stops the holder of a permit, as another host would if it declared the holder dead. The definition must set
 // Takeover and admit "ops@gktest" in the group "default". The slot remains occupied until the holder releases the
 // permit or it expires.
 func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason string) {

@@ -9,8 +9,8 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// jumpingClock is a clock that jumps to the due time as soon as a timer is set. At that moment, the scheduler does not yet
-// know that the run that set the timer was locked. When it learns this, it drops all due times that have passed.
+// jumpingClock is a clock that jumps to the due time as soon as a timer is set. At that moment, the scheduler does not
+// yet know that the run that set the timer was locked. When it learns this, it drops all due times that have passed.
 type jumpingClock struct {
 	*clockwork.FakeClock
 	jumps chan struct{} // one token per jump

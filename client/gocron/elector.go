@@ -14,8 +14,8 @@ import (
 // no leader.
 var ErrNotLeader = errors.New("this scheduler is not the leader")
 
-// Elector is a gocron.Elector. Among the schedulers whose Electors share a semaphore, as many are leaders as the
-// semaphore has permits, normally one. An Elector holds a permit while its scheduler is the leader.
+// Elector is a gocron.Elector. Schedulers whose Electors share a semaphore have one leader for each of its permits,
+// normally just one. An Elector holds a permit while its scheduler is the leader.
 type Elector struct {
 	cancel context.CancelFunc
 	ended  chan struct{}

@@ -75,8 +75,9 @@ func parse(crontab string) cron.Schedule {
 	return s
 }
 
-// firstOccurrence handles the day on which clocks are set back. If at is the second activation with the same local time, and
-// gocron skips the second, it returns the first. gocron does not skip the second if it was started between the two.
+// firstOccurrence handles the day on which clocks are set back. If at is the second activation with the same local
+// time, and gocron skips it, the result is the first. The second is not skipped if gocron was started between
+// the two.
 func firstOccurrence(s cron.Schedule, at time.Time) time.Time {
 	change, _ := at.ZoneBounds()
 	if change.IsZero() {

@@ -71,9 +71,10 @@ func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts .
 	return j
 }
 
-// startDelay is how long after its due time each run of a node starts. gocron drops due times that have passed. In singleton
-// mode it may do so before it reschedules the run. If the clock still showed the due time then, gocron would schedule
-// the same run again, and the Locker would rightly refuse it as unscheduled. A real clock has moved on by then.
+// startDelay is how long after its due time each run of a node starts. gocron drops due times that have passed. In
+// singleton mode it may do so before it reschedules the run. If the clock still showed the due time then, gocron would
+// schedule the same run again, and the Locker would rightly refuse it as unscheduled. A real clock has moved on by
+// then.
 const startDelay = time.Millisecond
 
 // start starts the scheduler. It returns when the scheduler is waiting for its first job.

@@ -22,16 +22,16 @@ import (
 //
 // The first due time in the list may therefore be past and skipped, the last may be in the future, and the one in
 // question may be missing. But any due time dropped between two calls to Lock either was in the list at the first call
-// or directly follows a time in that list. A timetable therefore remembers the due times it has seen. A run belongs to
-// the latest due time that has passed and has not been taken by an earlier run. If several runs are late or were
-// queued, the first takes the latest due time and the others find none.
+// or directly follows a time in that list. A timetable therefore keeps the due times it has seen. A run belongs to the
+// latest due time that has passed and has not been taken by an earlier run. If several runs are late or were queued,
+// the first takes the latest due time and the others find none.
 type timetable struct {
 	mu sync.Mutex // guards everything below
 	// ahead lists the due times after taken, in order.
 	ahead []time.Time
 	// taken is the latest due time that a run has taken.
 	taken time.Time
-	// drift is the drift of the clock when taken was set. The timer of the next run was set at about that time.
+	// drift is the clock's drift when taken was set. The timer of the next run was set at about that time.
 	drift time.Duration
 	// schedule is the schedule that the scheduler last reported.
 	schedule gocron.JobSchedule

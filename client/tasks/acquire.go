@@ -42,7 +42,7 @@ func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run
 	}
 }
 
-// judge judges the holders that keep the task from running until it finds a dead one. token is the dead holder's token.
+// judge evaluates the holders that block the task, one by one, until it finds a dead one, whose token it returns.
 func (e *entry) judge(ctx context.Context, d *client.DeniedError, attempt int) (v Verdict, token uint64) {
 	v = Alive
 	for _, token := range suspects(d) {
@@ -93,7 +93,7 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 		m.settings.logger.Warn("gatekeeper: cannot look up the holder that blocks a denied task", "task", e.name, "token", token, "error", err)
 		return Alive
 	case record.Permit.GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER:
-		return Dead // another host judged the holder dead
+		return Dead // another host declared the holder dead
 	case record.Stopping:
 		return Alive // an operator or a rule is already stopping the holder
 	}
@@ -114,7 +114,7 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	a.state, a.tookOver = TakingOver, true
 	m.mu.Unlock()
 	semaphore := m.semaphore(e.name)
-	holder, err := semaphore.TakeOver(ctx, token, fmt.Sprintf("task %s: judged dead", e.name))
+	holder, err := semaphore.TakeOver(ctx, token, fmt.Sprintf("task %s: declared dead", e.name))
 	switch {
 	case errors.As(err, new(*client.NoSuchPermitError)):
 		return nil // the permit has since ended

@@ -11,7 +11,7 @@ import (
 )
 
 // A task that is making up for a missed due time acquires a permit like any other, and the answer to a probe must
-// report this. Otherwise a host that lost the race for the claim would judge the holder dead before the holder has
+// report this. Otherwise a host that lost the race for the claim would declare the holder dead before the holder has
 // received its grant.
 func TestAnswer_CurrentOrMissedDueTime_ReportsAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

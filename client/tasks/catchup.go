@@ -9,7 +9,7 @@ import (
 // errGoexit is the error of a run that called runtime.Goexit.
 var errGoexit = errors.New("the task called runtime.Goexit")
 
-// startCatchUp starts making up for missed due times if there may be any. The caller holds the mutex, and the task is in
+// startCatchUp starts making up for missed due times if there may be any. The caller holds the mutex; the task is in
 // use.
 func (e *entry) startCatchUp() {
 	if e.behind && !e.catching && !e.removed && e.job != nil {

@@ -21,8 +21,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hourlyFixture is a server on virtual time with a semaphore that has a misfire policy. It records the due times for which an
-// hourly task ran.
+// hourlyFixture is a server on virtual time with a semaphore that has a misfire policy. It records the due times for
+// which an hourly task ran.
 type hourlyFixture struct {
 	*testing.T
 	srv *gktest.Server

@@ -148,7 +148,7 @@ func (e *entry) snapshot() Info {
 	return info
 }
 
-// info is like look, but without the next due time. The caller holds the mutex.
+// info is like snapshot, but without the next due time. The caller holds the mutex.
 func (e *entry) info() Info {
 	i := Info{
 		Name: e.name, Semaphore: e.manager.settings.semaphore(e.name), Restartable: e.restartable(),

@@ -175,7 +175,7 @@ func ExampleProbe() {
 	// false the holder's permit has no probe URL
 }
 
-// A Strategy can examine the holder's record. This one never judges a holder dead within its first hour.
+// A Strategy can examine the holder's record. This one never declares a holder dead within its first hour.
 func ExampleStrategy() {
 	var byAnswer tasks.Strategy = tasks.StrategyFunc(tasks.ByAnswer)
 	lenient := tasks.StrategyFunc(func(ctx context.Context, e tasks.Evidence) tasks.Verdict {

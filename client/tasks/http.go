@@ -29,8 +29,8 @@ var (
 	ErrWrongAnswer = errors.New("the answer is not from the holder's process")
 )
 
-// maxAnswer limits how many bytes of an answer are read.
-const maxAnswer = 64 << 10
+// maxResponseSize limits how much of a response is read.
+const maxResponseSize = 64 << 10
 
 // answer is the response of a Handler.
 type answer struct {
@@ -90,7 +90,7 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 // timeout, Alive returns an error: the host may be down, busy or cut off. It returns ErrWrongAnswer if the answer comes
 // from another group or acquirer, and ErrNoProbeURL if the permit has no URL.
 //
-// Any caller that can acquire a permit can choose the URL that is called. The GET request carries no credentials,
+// Any caller that can acquire a permit can choose the URL that is requested. The GET request carries no credentials,
 // unless Client adds them.
 type HTTPProbe struct {
 	// Client makes the requests. The default does not follow redirects.
@@ -149,7 +149,7 @@ func (p HTTPProbe) fetch(ctx context.Context, address string, holder *gatekeeper
 	if r.StatusCode != http.StatusOK {
 		return a, fmt.Errorf("%w: %s answered with %s", ErrWrongAnswer, address, r.Status)
 	}
-	if err := json.NewDecoder(io.LimitReader(r.Body, maxAnswer)).Decode(&a); err != nil {
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxResponseSize)).Decode(&a); err != nil {
 		return a, fmt.Errorf("%w: %w", ErrWrongAnswer, err)
 	}
 	return a, nil

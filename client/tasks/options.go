@@ -86,7 +86,7 @@ func WithNow(now func() time.Time) Option {
 	return func(s *settings) error { s.now = now; return nil }
 }
 
-// WithStrategy sets the Strategy that judges the holder of a denied task. Default: ByAnswer.
+// WithStrategy sets the Strategy that judges the holder when a task is denied. Default: ByAnswer.
 func WithStrategy(strategy Strategy) Option {
 	return func(s *settings) error { s.strategy = strategy; return nil }
 }

@@ -29,8 +29,8 @@ func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bo
 	return abnormal
 }
 
-// lastRun searches the journal, newest entry first, for the task's last permit before the given one under which a run
-// started. It reports whether that run ended abnormally, and returns false if there is no such permit.
+// lastRun searches the journal, newest entry first, for the last permit, before the given one, under which a run of the
+// task started. It reports whether that run ended abnormally, and returns false if there is no such permit.
 func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal bool, err error) {
 	req := &gatekeeperv1.ListHistoryRequest{Names: []string{permit.Semaphore()}, Permits: true, PageSize: journalPage}
 	task, _ := permit.Firing()

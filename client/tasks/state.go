@@ -15,7 +15,7 @@ const (
 	Initializing
 	// Asking means that the task is due, and is acquiring its permit or judging the permit's holder.
 	Asking
-	// TakingOver means that the holder was judged dead and must stop, and the task is waiting for the permit.
+	// TakingOver means that the holder was declared dead and must stop, and the task is waiting for the permit.
 	TakingOver
 	// Running means that Reset or Run is running, or the permit is being released.
 	Running

@@ -48,7 +48,7 @@ type Evidence struct {
 	Attempt int
 }
 
-// Strategy judges the holder of a denied task. It may be called concurrently for different tasks.
+// Strategy judges the holder when a task is denied. It may be called concurrently for different tasks.
 type Strategy interface {
 	Judge(ctx context.Context, e Evidence) Verdict
 }

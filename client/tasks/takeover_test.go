@@ -271,7 +271,8 @@ func TestStrategy_AlwaysRetries_StopsAtRetryLimit(t *testing.T) {
 	h1.awaitIdle(1)
 }
 
-// Both hosts judge the holder dead at the same time. One of them gets the slot, and the other then finds a live holder.
+// Both hosts declare the holder dead at the same time. One of them gets the slot, and the other then finds a live
+// holder.
 func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	t.Parallel()
 	srv := start(t, shortDuration, freeOnLoss)

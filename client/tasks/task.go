@@ -20,8 +20,8 @@ type Task interface {
 	// called.
 	Initialize(ctx context.Context) error
 	// Run runs the task. client.PermitOf(ctx) returns its permit. ctx is cancelled when the permit must be given up,
-	// and when the task is removed immediately. Run should then return context.Cause(ctx), or nil if its work is done.
-	// An error or a panic means that the run failed.
+	// and by RemoveNow and Close. Run should then return context.Cause(ctx), or nil if its work is done. An error or a
+	// panic means that the run failed.
 	Run(ctx context.Context) error
 	// Cancel is called once, when the task is removed. If Run is in progress and does not watch its context, Cancel
 	// must make it return soon.
@@ -29,7 +29,7 @@ type Task interface {
 }
 
 // Restartable is a Task that can run again after a run that ended abnormally, on this host or another. Only a
-// Restartable takes over from a holder that was judged dead.
+// Restartable takes over from a holder that was declared dead.
 type Restartable interface {
 	Task
 	// Reset cleans up after a run that ended abnormally and prepares the task for the next run. ctx is the context of

@@ -51,13 +51,12 @@ func (c *Change) Started() bool {
 	return j.GetHeld()+j.GetDone()+j.GetFailed()+j.GetDropped() > 0
 }
 
-// Ended reports whether the job is over: all of its tasks have ended, or it was cancelled and no worker still holds a
-// task.
+// Ended reports whether the job has ended: all its tasks have ended, or it was cancelled and no worker still holds one.
 func (c *Change) Ended() bool { return c.Job.GetOver() }
 
 // Follow yields the current state of a job with the tasks that have changed since a revision, then each change, until
-// the job is over. If the revision is 0, all tasks that were ever handed out are included. If the stream breaks, Follow
-// resumes where it stopped. A task can then be yielded twice, in its current state.
+// the job has ended. If the revision is 0, all tasks that were ever handed out are included. If the stream breaks,
+// Follow resumes where it stopped. A task can then be yielded twice, in its current state.
 //
 // An error is yielded last. It is ctx's error, a *client.NoSuchJobError, or another refusal by the servers.
 func Follow(ctx context.Context, c *client.Client, id string, after uint64) iter.Seq2[*Change, error] {
@@ -95,8 +94,8 @@ func ended(ctx context.Context) error {
 	return client.ErrClosed
 }
 
-// Wait waits until a job is over and returns it. The job's State and counts show how it ended. The errors are those of
-// Follow.
+// Wait waits until a job has ended and returns it. The job's State and counts show how it ended. The errors are those
+// of Follow.
 func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	var last *gatekeeperv1.Job
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
@@ -113,9 +112,9 @@ func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, 
 	return last, nil
 }
 
-// Results yields the tasks of a job in the order of their indexes until the job is over. A task is yielded when it and
-// all tasks before it have ended. Call Result for the outcome of a task. Results that arrive early are kept in memory
-// until all earlier tasks have ended. The errors are those of Follow.
+// Results yields the tasks of a job in the order of their indexes until the job has ended. A task is yielded when it
+// and all tasks before it have ended. Call Result for the outcome of a task. Results that arrive early are kept in
+// memory until all earlier tasks have ended. The errors are those of Follow.
 func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		early, next := make(map[uint32]*gatekeeperv1.Task), uint32(0)

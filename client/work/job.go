@@ -24,8 +24,8 @@ type Job struct {
 	Labels    map[string]string
 	// Author is shown to operators. Default: the acquirer of the Client.
 	Author string
-	// Priority orders the jobs of a semaphore. Tasks of a job with a higher priority are handed out first, then those
-	// of the job that was submitted earlier.
+	// Priority orders the jobs of a semaphore. Tasks of higher-priority jobs are handed out first; at equal priority,
+	// those of the job submitted earlier.
 	Priority int32
 	// MaxAttempts is the number of workers that a task may be handed to before it fails. A worker that returns the task
 	// unfinished does not count. 0 means 3.
@@ -36,7 +36,7 @@ type Job struct {
 	// RetryFailed hands a task out again if its worker reported an error and attempts are left. By default the error is
 	// the outcome of the task.
 	RetryFailed bool
-	// Timeout is how long the job may take once submitted. After that it is cancelled. A change of leader
+	// Timeout is how long the job may take after it is submitted. After that it is cancelled. A change of leader
 	// restarts the full timeout. 0 means no limit. To limit a single attempt, set max_hold in the semaphore's
 	// definition.
 	Timeout time.Duration
@@ -47,7 +47,7 @@ type Job struct {
 	OnSubmitterLoss SubmitterPolicy
 	// Submitter is the permit whose end cancels the job under SubmitterCancel. Its semaphore must not be the job's. If
 	// nil, Submit creates a semaphore for the job and holds its permit. The servers delete that semaphore when the job
-	// is over.
+	// has ended.
 	Submitter *client.Permit
 }
 

@@ -69,7 +69,7 @@ func Tasks(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksReq
 }
 
 // Cancel cancels a job and returns it. No more of its tasks are handed out, and workers holding its tasks must stop.
-// reason is text for operators. Cancelling a job that is over or already cancelled has no effect and is not an error.
+// reason is text for operators. Cancelling an ended or cancelled job has no effect and is not an error.
 func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeeperv1.Job, error) {
 	r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: c.Semaphore("").Acquirer(), Reason: reason})
 	return r.GetJob(), err
@@ -77,8 +77,8 @@ func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeep
 
 // Retry hands failed tasks out again with a new set of attempts and returns how many it retried. It applies to the
 // tasks with the given indexes, or to all if none are given. Only tasks that failed before the call are retried, and
-// only once, no matter how often the call is retried. If the response to an earlier attempt was lost, the tasks that it
-// changed are not counted. Tasks of a cancelled job cannot be retried.
+// only once, no matter how often the call is retried. If the response to an earlier attempt was lost, the tasks changed
+// by that attempt are not counted. Tasks of a cancelled job cannot be retried.
 func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -99,7 +99,7 @@ func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (
 	return int(r.GetTasks()), err
 }
 
-// Delete removes a job that is over, with its results. The error is a *client.JobNotOverError if the job is not over,
+// Delete removes a job that has ended, with its results. The error is a *client.JobNotOverError if it has not ended,
 // and a *client.NoSuchJobError if it does not exist.
 func Delete(ctx context.Context, c *client.Client, id string) error {
 	j, err := Get(ctx, c, id)

@@ -37,7 +37,7 @@ type ownSemaphore struct {
 	version uint64         // of its definition; 0 if the semaphore already existed
 }
 
-// createOwnSemaphore creates a semaphore for a job, and acquires its permit, which only this group and acquirer can hold.
+// createOwnSemaphore creates a job's semaphore and acquires its permit, which only this group and acquirer can hold.
 func createOwnSemaphore(ctx context.Context, c *client.Client, job string) (*ownSemaphore, error) {
 	own := &ownSemaphore{name: ownSemaphoreName(job)}
 	sem := c.Semaphore(own.name, client.WithHolderID(ownHolder))
@@ -67,7 +67,7 @@ func createOwnSemaphore(ctx context.Context, c *client.Client, job string) (*own
 	return nil, err
 }
 
-// releaseAtEnd releases the permit when it must no longer be used, for example because the job is over and its
+// releaseAtEnd releases the permit when it must no longer be used, for example because the job has ended and its
 // semaphore was deleted. Otherwise the permit would occupy its slot until it expires.
 func (o *ownSemaphore) releaseAtEnd() {
 	if o.permit == nil {

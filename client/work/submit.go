@@ -22,8 +22,8 @@ type Submitted struct {
 	// Repeated reports that the job had already been submitted.
 	Repeated bool
 	// Submitter is the permit whose end cancels the job. The Client keeps it alive. If Submit acquired it, the Client
-	// releases it when the job is over. To cancel the job earlier, release the permit. Submitter is nil under
-	// SubmitterKeep, for a job that is over, and if this Client had already submitted the job.
+	// releases it when the job has ended. To cancel the job earlier, release the permit. Submitter is nil under
+	// SubmitterKeep, for a job that has ended, and if this Client had already submitted the job.
 	Submitter *client.Permit
 }
 
@@ -71,7 +71,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 			if over, err := isOver(ctx, c, job.ID); err != nil {
 				return nil, err
 			} else if over {
-				break // a job that is over needs no submitter
+				break // a job that has ended needs no submitter
 			}
 		}
 		var err error

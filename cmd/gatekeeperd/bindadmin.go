@@ -49,7 +49,7 @@ func newBindAdmin(env environment) *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&cfg.DataDir, "data-dir", "", "data directory of a stopped server")
 	f.StringVar(&cfg.Subject, "subject", "", "the new administrator: cert:NAME (a name in a client certificate), a SPIFFE id, or oidc:CLAIM=VALUE")
-	f.StringVar(&cfg.Binding, "binding", "admin", "binding that gets the subject, unless another binding has it")
+	f.StringVar(&cfg.Binding, "binding", "admin", "binding to add the subject to, unless another binding already has it")
 	f.StringVar(&cfg.Author, "author", env.author(), "author, for the journal")
 	f.StringVar(&cfg.Reason, "reason", "", "reason, for the journal")
 	return cmd

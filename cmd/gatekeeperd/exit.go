@@ -61,7 +61,7 @@ func exitCode(err error) int {
 	case errors.Is(err, gatekeeper.ErrListen), errors.Is(err, gatekeeper.ErrJoin):
 		return exitUnavailable
 	case errors.Is(err, context.Canceled):
-		return exitStopped // a signal arrived during the start
+		return exitStopped // a signal arrived during startup
 	}
 	return exitFault
 }

@@ -118,7 +118,7 @@ func suggestion(unknown string, known []string) string {
 	return "; the known ones are " + strings.Join(known, ", ")
 }
 
-// textParser is a koanf parser that keeps the literal text of each value, including numbers and booleans, and leaves the
+// textParser is a koanf parser that keeps the literal text of each value, including numbers and booleans, and leaves
 // parsing to the flag.
 type textParser struct{}
 

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// sameSignal is the time after the first signal during which another one counts as the same.
+// sameSignal is how long after the first signal a repeated one counts as the same.
 const sameSignal = 250 * time.Millisecond
 
 func main() {

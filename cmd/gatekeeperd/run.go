@@ -167,7 +167,7 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 	return server.Err()
 }
 
-// closeGrace is how much longer than --shutdown-timeout closing may take before the process exits anyway.
+// closeGrace is how long closing may exceed --shutdown-timeout before the process exits anyway.
 const closeGrace = 10 * time.Second
 
 // close stops the server, gracefully if possible. It always returns, because a supervisor needs the process to end.

@@ -18,7 +18,7 @@
 //	bench    bench
 //	root     help, completion, version, and the root command
 //
-// A command has an options struct that its flags fill, and a run method. The constructor newX takes that method as an
+// A command has an options struct, filled by its flags, and a run method. The constructor newX takes that method as an
 // argument, so that a test can inspect the options instead of running the command. These packages do not import each
 // other. They share change (preview, confirmation, undo), conn (connections to servers), lookup (names and globs), ui
 // (streams, formats, errors, exit codes) and words (API messages as text). Each of the shared packages only imports

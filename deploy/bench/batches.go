@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// batched compares batched and separate calls by the goroutines of one client, at one number of callers.
+// batched compares batched and separate calls from one client's goroutines, for one number of callers.
 type batched struct {
 	Callers int `json:"callers"`
 	// Unary is the result with the generated stub, which makes one call per request. Batches is the result with a
@@ -103,7 +103,7 @@ func (w windows) alternate(ctx context.Context, callers int, unary, batches load
 	return s, nil
 }
 
-// printBatched prints denials in the client's batches next to those through the stub.
+// printBatched prints the client's batched denials next to the stub's.
 func printBatched(out io.Writer, clusters []*core) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "denials/s, alternating\tcallers\tunary\tclient's batches\tratio\t\t")

@@ -19,14 +19,14 @@ import (
 type control struct {
 	// RoundTrip is the median latency of a call that one server answers without involving the others.
 	RoundTrip float64 `json:"round_trip_us"`
-	// The delivery time is from the response to an edit until watchers on all servers have received it.
+	// The delivery time runs from the response to an edit until watchers on all servers have it.
 	DeliveryP50 float64 `json:"edit_heard_p50_us"`
 	DeliveryMax float64 `json:"edit_heard_max_us"`
 	// Batch is the median time of a batch of batchEdits edits, in ms.
 	Batch float64 `json:"batch_ms"`
-	// The handover time is from sending a release until the waiter has its grant. CommitP50 is the time of a release
-	// without a waiter. Floor is two consecutive syncs and two hops, measured as two calls that one server answers
-	// without involving the others. The three are measured alternately.
+	// The handover time runs from sending a release until the waiter has its grant. CommitP50 is the time of a release
+	// without a waiter. Floor is two consecutive syncs and two hops, each measured as a call that one server answers
+	// alone. The three are measured alternately.
 	HandoverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
@@ -208,7 +208,7 @@ func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *serve
 	return nil
 }
 
-// measureHandover repeatedly releases a permit that has a waiter, alternating with the calls to compare with.
+// measureHandover repeatedly releases a permit that has a waiter, alternating with the calls for comparison.
 func (c *control) measureHandover(ctx context.Context, conn *grpc.ClientConn, appendOnce, trip func() error) error {
 	permits := gatekeeperv1.NewPermitServiceClient(conn)
 	release := func(token uint64) error {

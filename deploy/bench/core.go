@@ -25,7 +25,7 @@ type core struct {
 	Pairs    []load.Figure `json:"pairs"`
 	// Batched compares denials in one client's batches with denials in separate calls.
 	Batched []batched `json:"denials_in_batches"`
-	// Entries is computed from the leader's counters during these windows, for each number of callers.
+	// Entries is computed from the leader's counters during the Pairs windows, for each number of callers.
 	Entries []commandsPerEntry `json:"entries"`
 }
 
@@ -104,8 +104,8 @@ func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cl
 	return cluster, leader, nil
 }
 
-// define creates the semaphores that the workloads do not create: one per caller, one that is held, and one with enough
-// permits for all callers in the keep part.
+// define creates the semaphores that the workloads do not create: one per caller, one whose permit is held, and one
+// with enough permits for the keep part.
 func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{
@@ -158,7 +158,7 @@ func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, t *w
 	})
 }
 
-// recordCallers makes the leader record the callers of the batched denials, after acquiring the permit that they request.
+// recordCallers acquires the permit that the batched denials request, and makes the leader record their callers.
 func (b *bench) recordCallers(ctx context.Context, leader *servers.Server, conns load.Conns) error {
 	if _, err := acquire(ctx, conns.ForCaller(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
 		return err

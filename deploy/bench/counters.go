@@ -9,15 +9,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Counters on the admin port that the bench uses.
+// Counters that the bench reads from the admin port.
 const (
 	metricEntries  = "gatekeeper_log_entries_total"
 	metricCommands = "gatekeeper_log_entry_commands_sum"
 	metricCPU      = "process_cpu_seconds_total" // not available on every system
 )
 
-// counters holds the numbers of log entries and commands that a server has written since it started, and its CPU time
-// in seconds.
+// counters counts the log entries and commands that a server has written since it started. cpu is its CPU time in
+// seconds.
 type counters struct{ entries, commands, cpu float64 }
 
 // scrape reads the counters of a server from its admin port.

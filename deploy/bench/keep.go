@@ -72,7 +72,7 @@ func (b *bench) measureKeep(ctx context.Context) (*keepResult, error) {
 	return nil, err
 }
 
-// errKeeperExited is returned for a keeper process that exited early, which has already printed the reason.
+// errKeeperExited means that the keeper process exited early. It has already printed the reason.
 var errKeeperExited = errors.New("the process that holds the permits exited early")
 
 // watchKeeper reads the keeper's output: a line when its window begins, and a line with its report.
@@ -107,14 +107,14 @@ func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *
 	return k, k.check()
 }
 
-// check returns an error if a guarantee was broken that does not depend on the machine's speed.
+// check returns an error if any guarantee that is independent of the machine's speed was broken.
 func (k *keepResult) check() error {
 	switch {
 	case k.Lost > 0:
 		return fmt.Errorf("%d of %d permits were lost, the first because %s", k.Lost, k.Permits, k.FirstLoss)
 	case k.Missed > 0:
 		return fmt.Errorf("%d of %d permits were not refreshed twice in %.0f s", k.Missed, k.Permits, k.Seconds)
-	case k.Tokens < k.Permits: // a frame may have been in flight when the counting began
+	case k.Tokens < k.Permits: // a frame may have been in flight when counting began
 		return fmt.Errorf("%d tokens were sent, too few to refresh %d permits twice", k.Tokens, k.Permits)
 	case k.NotRefreshed > 0:
 		return fmt.Errorf("%d results did not refresh their permit", k.NotRefreshed)

@@ -29,9 +29,9 @@ type keeperReport struct {
 	Tokens  int `json:"tokens"`
 	// NotRefreshed counts results other than a refresh.
 	NotRefreshed int `json:"not_refreshed"`
-	// Missed counts permits that were refreshed fewer than two times.
+	// Missed counts permits that were not refreshed at least twice.
 	Missed int `json:"missed"`
-	// Lost counts permits that are no longer valid at the end, or whose jobs had to stop.
+	// Lost counts permits that were no longer valid at the end, or whose jobs had to stop.
 	Lost      int    `json:"lost"`
 	FirstLoss string `json:"first_loss,omitempty"`
 }

@@ -14,7 +14,7 @@ type windows struct {
 	count          int
 }
 
-// loop runs a closed loop of callers and measures their total throughput. The loop stops at the first error, which is
+// loop runs a closed loop of callers and measures their total throughput. The first error stops the loop and is
 // returned.
 func (w windows) loop(ctx context.Context, callers int, call load.Call) (load.Figure, error) {
 	if w.warmUp > 0 {

@@ -1,6 +1,6 @@
 // Command bench measures Gatekeeper servers that run as separate processes on this machine. It has six parts:
 //
-//   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, next to two limits
+//   - core: denials, refreshes, and acquire/release pairs, on one server and on three, next to two limits
 //     measured in the same run: grpc-go's unary echo, and an append with fdatasync.
 //   - calls: the overhead of the client library over the generated stub, measured alternately against one server with
 //     its data in memory.
@@ -12,8 +12,8 @@
 //   - failover: the time from killing the leader with kill -9 to the next grant, with both profiles. It takes minutes,
 //     and runs only on request.
 //
-// Package peers, a separate module, compares the same work with other systems. Only ratios and differences within one
-// run are meaningful. Absolute figures vary between runs and machines.
+// Package peers, a separate module, compares Gatekeeper with other systems. Only ratios and differences within one run
+// are meaningful. Absolute figures vary between runs and machines.
 //
 // The bench also uses the servers' counters to check two guarantees: denials and refreshes for known callers write no
 // log entries, and concurrent acquires share entries. It checks two guarantees of the client: no permit is lost, and a
@@ -82,7 +82,7 @@ const (
 
 func main() {
 	var b bench
-	echo := flag.Bool("echo", false, "serve the echo; for internal use")
+	echo := flag.Bool("echo", false, "run the gRPC echo server; for internal use")
 	keeper := flag.String("keeper", "", "hold permits on the servers at these addresses; for internal use")
 	parts := flag.String("parts", "core,calls,control,keep", "what to measure; profile and failover run only if named")
 	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd")

@@ -36,8 +36,8 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-// part is a group of functions, identified by prefixes of their names. A sample is attributed to the part of its
-// innermost frame that belongs to one.
+// part is a group of functions, identified by prefixes of their names. A sample counts toward the part of its
+// innermost matching frame.
 type part struct {
 	what  string
 	names []string
@@ -106,7 +106,7 @@ func (b *bench) measureProfiles(ctx context.Context) (all []profileResult, err e
 	return all, nil
 }
 
-// profile profiles the leader for the total length of the windows while callers make calls.
+// profile profiles the leader while callers make calls, for the total length of the windows.
 func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int, call load.Call) (*profileResult, error) {
 	length := max(b.windows.window*time.Duration(b.windows.count), time.Second).Round(time.Second)
 	if _, err := load.Measure(ctx, max(b.windows.warmUp, time.Millisecond), callers, call); err != nil {

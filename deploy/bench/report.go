@@ -59,7 +59,7 @@ func (r *report) printCores(out io.Writer) {
 	}
 	_ = w.Flush()
 	for _, c := range r.Clusters {
-		// A pair is an acquire and a release. Each of them takes two consecutive syncs and two hops.
+		// A pair is an acquire and a release. Each takes two consecutive syncs and two hops.
 		if len(c.Pairs) > 0 && c.Pairs[0].Callers == 1 && c.Servers > 1 {
 			floor := 2*r.Sync.P50 + 2*r.Echo[0].P50
 			fmt.Fprintf(out, "%d servers: one acquire or release takes %.0f µs with one caller, %.1f times the floor of two syncs and two hops (%.0f µs)\n",

@@ -158,7 +158,8 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	}
 }
 
-// fieldShowsError returns an expression that is true if the field with the given label shows the given text as its error.
+// fieldShowsError returns an expression that is true if the field with the given label shows the given text as its
+// error.
 func fieldShowsError(label, text string) string {
 	return `(() => { const e = ` + field(label) + `; const ids = (e?.getAttribute("aria-describedby") ?? "").split(" ");
 		return e?.getAttribute("aria-invalid") === "true" &&

@@ -17,8 +17,8 @@ import (
 // screenshots is the directory where make screenshots stores the images for docs/dashboard.md.
 var screenshots = flag.String("screenshots", "", "directory for the screenshots in docs/dashboard.md")
 
-// screenshotViews lists the views in docs/dashboard.md: a path, a button to click, and text that the page shows once it is
-// ready.
+// screenshotViews lists the views in docs/dashboard.md: a path, a button to click, and text that the page shows once it
+// is ready.
 var screenshotViews = []struct{ name, path, click, shows string }{
 	{"overview", "/", "", "db-1 in zone-a"},
 	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody is waiting."},

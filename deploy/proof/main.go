@@ -154,7 +154,7 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 	}
 	fmt.Fprintf(p.out, "%-16s seed %-6d %s: %6d operations (%d unanswered), %d grants, %d by re-acquisition, term %d, firings: %s, faults: %s\n",
 		kind, seed, r.Network, r.Operations, r.Unknown, r.Grants, r.Reacquired, r.LastTerm, counted.Format(r.Outcomes, ", "), counted.Format(r.Faults, ", "))
-	fmt.Fprintf(p.out, "  shared work: %s; %s\n", counted.Format(r.Work, ", "), counted.Format(r.Harm, ", "))
+	fmt.Fprintf(p.out, "  shared work: %s; %s\n", counted.Format(r.Work, ", "), counted.Format(r.Disruptions, ", "))
 	p.printFindings(r)
 	if p.keepAll || len(r.Violations)+len(r.Undecided) > 0 {
 		file, err := r.Save(p.keep)

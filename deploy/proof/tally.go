@@ -107,7 +107,7 @@ func appendTally(file, commit, store string, r *run.Report, length time.Duration
 		kind += "+" + store
 	}
 	shared := maps.Clone(r.Work)
-	maps.Copy(shared, r.Harm)
+	maps.Copy(shared, r.Disruptions)
 	_, err = fmt.Fprintf(f, "%s\t%d\t%s\t%.0f\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%s\t%s\n", commit, r.Seed, kind, length.Seconds(),
 		r.Operations, r.Unknown, r.Grants, r.LastTerm, counted.Format(r.Faults, ", "), len(r.Violations), len(r.Undecided), r.Network, counted.Format(shared, ", "))
 	return err

@@ -54,8 +54,8 @@ func main() {
 // run runs the server until ctx is done. It returns nil if the server then exits normally.
 func (o *options) run(ctx context.Context, out io.Writer) error {
 	for _, address := range []string{o.api, o.peer, o.http, o.admin} {
-		// The server would also report that the address is in use, but until it does, the program that uses the address
-		// might answer our requests.
+		// The server would also report that the address is in use, but until then, the program using that address might
+		// answer our requests.
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w\nIs another server running? Use other addresses: make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -http 127.0.0.1:8422 -admin 127.0.0.1:8423 -data data/other'", err)

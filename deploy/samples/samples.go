@@ -3,7 +3,7 @@
 //
 // A build cluster is a group: its jobs run only there. Each job is a semaphore with one permit, so that it never runs
 // twice at the same time. It also takes shares from its cluster's pool, a semaphore with more than one permit, so that
-// not all due jobs run at the same time.
+// due jobs do not all run at once.
 package samples
 
 //go:generate go run ./kubernetes -o kubernetes.yaml
@@ -33,7 +33,7 @@ const (
 	LabelCluster = "cluster"
 	// LabelDashboard is the dashboard that shows the job's results. It is absent if there is none.
 	LabelDashboard = "dashboard"
-	// LabelPool is the semaphore of the pool from which the job takes shares.
+	// LabelPool is the name of the pool from which the job takes shares.
 	LabelPool = "pool"
 	// LabelPoolWeight is the number of shares the job takes.
 	LabelPoolWeight = "pool-weight"
@@ -155,12 +155,12 @@ func (j Job) definition() (*gatekeeperv1.Definition, error) {
 	switch {
 	case interval > 0:
 		def.Description = "Runs every " + j.Interval + "."
-		// Set only for intervals, because with a cron line days may pass between two runs.
+		// Set only for intervals, because with a cron expression days may pass between two runs.
 		def.ExpectEvery = durationpb.New(interval)
 	case j.Cron != "":
 		def.Description = fmt.Sprintf("Runs at %q, UTC.", j.Cron)
 	default:
-		return nil, fmt.Errorf("job %s has neither an interval nor a cron line", j.Name)
+		return nil, fmt.Errorf("job %s has neither an interval nor a cron expression", j.Name)
 	}
 	return def, nil
 }

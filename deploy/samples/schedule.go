@@ -8,19 +8,19 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule returns the job's schedule. For a job without a cron line, the offset within its interval depends on its
-// name, so that not all jobs are due at midnight.
+// Schedule returns the job's schedule. For a job without a cron expression, the offset within its interval depends on
+// its name, so that not all jobs are due at midnight.
 func (j Job) Schedule() (cron.Schedule, error) {
 	if j.Cron != "" {
 		schedule, err := cron.ParseStandard(j.Cron)
 		if err != nil {
-			return nil, fmt.Errorf("job %s: cron line %q: %w", j.Name, j.Cron, err)
+			return nil, fmt.Errorf("job %s: cron expression %q: %w", j.Name, j.Cron, err)
 		}
 		return schedule, nil
 	}
 	interval, err := duration(j.Name, "interval", j.Interval)
 	if err == nil && interval == 0 {
-		err = fmt.Errorf("job %s has neither an interval nor a cron line", j.Name)
+		err = fmt.Errorf("job %s has neither an interval nor a cron expression", j.Name)
 	}
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type costs struct {
 // concurrentCallers is the number of concurrent callers when CPU is measured.
 const concurrentCallers = 16
 
-// expiries is the number of permits that expire in the measurement.
+// expiries is the number of permits that expire while expiry is measured.
 const expiries = 4000
 
 // measureCosts measures every kind of operation.
@@ -113,7 +113,7 @@ func (f *fleet) refreshOne(ctx context.Context, caller int) (int, error) {
 	return 1, f.refresh(ctx, caller, f.randomToken())
 }
 
-// tokensPerFrame is the number of permits refreshed together, as by a client with many permits.
+// tokensPerFrame is the number of permits refreshed in one call, as a client with many would do.
 const tokensPerFrame = 100
 
 // refreshFrame refreshes many random permits in one call.

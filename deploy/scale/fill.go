@@ -20,8 +20,8 @@ const (
 	longDuration = time.Hour
 	// briefDuration is the duration of permits whose expiry is measured.
 	briefDuration = 2 * time.Second
-	// wideCount is the number of semaphores that share one half of the permits. The other half is spread over semaphores
-	// with few permits each.
+	// wideCount is the number of semaphores that share one half of the permits. The other half is spread over
+	// semaphores with few permits each.
 	wideCount = 10
 	// batchSize is the number of definitions created by one log entry.
 	batchSize = 5000
@@ -154,8 +154,8 @@ func (f *fleet) define(ctx context.Context, to int) error {
 	return nil
 }
 
-// grant acquires permits until the given number exists, each with a separate call. Every other permit belongs to a
-// wide semaphore. The others are distributed among the given number of the newest definitions.
+// grant acquires permits until the given number exists, each with a separate call. Every other permit belongs to a wide
+// semaphore. The rest are spread over the newest definitions; the parameter newest says how many.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 	first := f.created.Permits
 	f.tokens = append(f.tokens, make([]uint64, to-first)...)

@@ -1,5 +1,5 @@
 // Command scale fills real servers on this machine with 100 000 definitions, 1 000 000 permits and 10 000 clients. At
-// 10, 30 and 100 % of these numbers, it measures the cost per object, and the growth of figures that should not grow:
+// 10, 30 and 100 % of these numbers, it measures the cost per object, and figures that should not grow:
 //
 //   - an idle server with the job schedule of the Kubernetes project;
 //   - memory per client stream, with shared and with separate connections;
@@ -9,7 +9,7 @@
 //     leadership and when it is killed, compared with three empty servers.
 //
 // Permits are created by log entries through the public API. Each figure with a target is printed next to the target. A
-// missed target does not fail the run, because most of them depend on the machine and its other load. A failed call or
+// missed target does not fail the run, because most figures depend on the machine and its other load. A failed call or
 // a lost permit fails the run.
 //
 // With -paper, it measures nothing. Instead, it estimates the capacity of larger machines and more clusters from the
@@ -84,7 +84,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	var plotFile, jsonFile, from string
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	flags.StringVar(&s.bin, "bin", "bin", "directory that contains gatekeeperd")
-	flags.Float64Var(&size, "size", 1, "fraction of 100 000 definitions, 1 000 000 permits and 10 000 clients to create, for a quick test")
+	flags.Float64Var(&size, "size", 1, "fraction of the full load (100,000 definitions, 1,000,000 permits, 10,000 clients) to create; lower it for a quick test")
 	flags.IntVar(&s.callers, "callers", 256, "number of concurrent callers that create permits")
 	flags.DurationVar(&s.window, "window", 2*time.Second, "how long to measure each cost")
 	flags.DurationVar(&s.rest, "rest", 30*time.Second, "how long to measure the idle server")

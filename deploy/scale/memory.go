@@ -27,8 +27,8 @@ func (m memory) perObject(before memory, count int) memory {
 	}
 }
 
-// measureMemory triggers garbage collections in the server and reads its memory usage. It collects twice, to free objects
-// that only a finalizer keeps alive.
+// measureMemory triggers garbage collections in the server and reads its memory usage. It collects twice, to free
+// objects that only a finalizer keeps alive.
 func measureMemory(ctx context.Context, server *servers.Server) (memory, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -43,9 +43,9 @@ type constants struct {
 	Use float64 `json:"use"`
 }
 
-// realHardware returns the constants measured by a run of this program at 9e241d7, with Apply from a benchmark of
-// package fsm. The hardware is a server with sixteen cores and a disk with power-loss protection, in the same zone as
-// the other servers.
+// realHardware returns the constants measured by a run of this program at commit 9e241d7, with Apply from a benchmark
+// of package fsm. The hardware is a server with sixteen cores and a disk with power-loss protection, in the same zone
+// as the other servers.
 func realHardware() *constants {
 	return &constants{
 		Decision: 35, Refresh: 48, Frame: 6.1, Grant: 320, Follower: 0, Expiry: 22, Apply: 6,
@@ -87,7 +87,7 @@ func (c *constants) command(flags *flag.FlagSet, file string, out io.Writer) err
 	return nil
 }
 
-// election is the time, in seconds, that a server with the default profile takes to elect itself after its start.
+// election is the time, in seconds, that a server with the default profile takes to elect itself after it starts.
 const election = 1.2
 
 // read parses constants in JSON, or takes them from the results of a run.
@@ -142,7 +142,8 @@ type capacity struct {
 // refreshEvery is the interval, in seconds, at which a client refreshes a permit with a duration of one minute.
 const refreshEvery = 20
 
-// estimate returns the capacity of a cluster with the given number of servers. print writes the formulas below its table.
+// estimate returns the capacity of a cluster with the given number of servers. print writes the formulas below its
+// table.
 func (c *constants) estimate(servers int) capacity {
 	cpu := c.Cores * c.Use * 1e6
 	commands := c.CommandsPerEntry * 1e6 / (2*c.Sync + c.Hop)
@@ -165,7 +166,7 @@ func (c *constants) estimate(servers int) capacity {
 	return k
 }
 
-// hundredfold scales the size that one cluster is designed for by a factor of a hundred.
+// hundredfold multiplies the size for which one cluster is designed.
 const hundredfold = 100
 
 // clusters returns the number of such clusters needed for a hundred times the full size, partitioned by semaphore name.

@@ -199,8 +199,8 @@ func medianAndMax(durations []time.Duration) (median, longest float64) {
 	return load.Micros(durations[len(durations)/2]) / 1000, load.Micros(durations[len(durations)-1]) / 1000
 }
 
-// gap lets a client acquire permits continuously from a server other than the leader, runs an action against the
-// leader, and returns the longest time between two grants.
+// gap has a client acquire permits continuously from a server other than the leader, runs an action against the leader,
+// and returns the longest time between two grants.
 func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leader, next *servers.Server) error) (time.Duration, error) {
 	leader, err := cluster.Leader(ctx)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 				done = true
 			}
 			longest, last = max(longest, at.Sub(last)), at
-			// Only grants by the new leader show that the gap is over.
+			// Only grants by the new leader show that the gap has ended.
 			if newLeaderAt.IsZero() {
 				if now, err := next.Status(ctx); err == nil && now.GetTerm() > initial.GetTerm() && now.GetLeaderId() != "" {
 					newLeaderAt = time.Now()
@@ -283,7 +283,7 @@ func probe(ctx context.Context, address string, grants chan<- time.Time) error {
 	}
 }
 
-// newProber returns a caller with one connection, which reconnects almost immediately after it is lost.
+// newProber returns a caller with one connection, which is restored almost immediately if it is lost.
 func newProber(address string) (*fleet, error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -296,7 +296,7 @@ func newProber(address string) (*fleet, error) {
 }
 
 // firstGrant requests a permit until it is granted, releases it, and returns the time of the response. Between attempts
-// it calls useful, and stops if useful returns an error.
+// it calls checkAlive, and stops if that returns an error.
 func (f *fleet) firstGrant(ctx context.Context, checkAlive func() error) (time.Time, error) {
 	id := newHolder()
 	for {

@@ -43,11 +43,11 @@ const (
 	// tolerated is the fraction by which a measure may grow.
 	tolerated = 0.1
 	// fullLog is the maximum number of entries that a server keeps: those since a snapshot, and those added until the
-	// next check. Before its first truncation, a log grows as expected.
+	// next check. Until its first truncation, a log is expected to grow.
 	fullLog = 100_000 + 2*20_000
-	// minReportedStall is the shortest stall to report. A quiet machine has no such stalls.
+	// minReportedStall is the shortest stall to report. A quiet machine never stalls that long.
 	minReportedStall = 100 * time.Millisecond
-	// judgedFrom is the minimum length of a run whose growth is judged.
+	// judgedFrom is how long a run must be for its growth to be judged.
 	judgedFrom = 10 * time.Minute
 )
 

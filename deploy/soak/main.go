@@ -3,7 +3,7 @@
 // leader except the first one is elected, unless the machine stalls for half of a leader's lease.
 //
 // It ends with a table and a plot, and exits with code 1 on growth or a broken guarantee. Growth is meaningful only
-// once a server's memory of past events is full, so the first quarter of the run does not count, and growth is not
+// after a server's history of past events is full, so the first quarter of the run does not count, and growth is not
 // judged in a run shorter than ten minutes.
 package main
 

@@ -1,5 +1,5 @@
-// Command nightly runs one job on all hosts that start it. Each run happens on only one of them. It is the example
-// in the README.
+// Command nightly schedules one job on every host that starts it. Each run happens on only one of them. It is the
+// example in the README.
 package main
 
 import (

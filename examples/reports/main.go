@@ -1,6 +1,6 @@
-// Command reports is the web shop from the StopLight article, running on several hosts. Every host registers the same
-// two tasks, and one of them compiles each report when it is due. docs/articles/stoplight.md starts three hosts and
-// kills one partway through a report.
+// Command reports is the online store from the StopLight article, running on several hosts. Every host registers the
+// same two tasks, and one of them compiles each report when it is due. docs/articles/stoplight.md starts three hosts
+// and kills one partway through a report.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/tasks"
 )
 
-// shop is one process of the web shop.
+// shop is one process of the online store.
 type shop struct {
 	host, listen, dir string
 	every             time.Duration
@@ -94,7 +94,7 @@ func closeManager(m *tasks.Manager) error {
 	return m.Close(ctx)
 }
 
-// sales mails the sales report. The mail is a line in a file shared by all hosts.
+// sales emails the sales report. The email is just a line appended to a file shared by all hosts.
 func (s *shop) sales(ctx context.Context) error {
 	_, due := client.PermitOf(ctx).Firing()
 	return s.mail(fmt.Sprintf("sales-report %d from %s", due.UnixMilli(), s.host))
@@ -109,7 +109,7 @@ func (s *shop) mail(line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// report is the inventory report. It is compiled in a draft file, and waits for another system to deliver the file
+// report is the inventory report. It is compiled into a draft file, and waits for another system to deliver the file
 // stock.csv.
 type report struct {
 	shop *shop

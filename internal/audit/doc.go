@@ -6,7 +6,7 @@
 //
 // A line records one refusal or one change as a JSON object. `seq` numbers the lines of a log from 1, and `prev` is the
 // SHA-256 of the previous line without its newline. Both continue across rotations and restarts. `crc` is a checksum of
-// the rest of the line. It detects damage to the last line, whose hash is not part of a later line yet.
+// the rest of the line. It detects damage to the last line, whose hash is not in a later line yet.
 //
 // Names and metadata are untrusted input. The length of each text and the size of each list are bounded. JSON escapes
 // anything that would break a line. Invalid UTF-8 and other unprintable characters become U+FFFD. A Record has no field

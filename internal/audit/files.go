@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// rotatedName returns the name of the rotated file whose first line has the given number. The number is padded to twenty
-// digits so that the names sort in line order.
+// rotatedName returns the name of the rotated file whose first line has the given number. The number is padded to
+// twenty digits so that the names sort in line order.
 func rotatedName(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
 
 // firstSeq returns the number of a file's first line according to the file's name, or 0 for the newest file.

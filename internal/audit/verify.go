@@ -17,7 +17,7 @@ import (
 	"syscall"
 )
 
-// Anchor identifies, by its number and its hash, a line that a log must contain.
+// Anchor is the number and hash of a line that a log must contain.
 type Anchor struct {
 	Seq  uint64
 	Hash string
@@ -26,7 +26,7 @@ type Anchor struct {
 // String formats the anchor as NUMBER:HASH, the form that ParseAnchor reads.
 func (a Anchor) String() string { return strconv.FormatUint(a.Seq, 10) + ":" + a.Hash }
 
-// ParseAnchor parses NUMBER:HASH, the form in server logs and reports.
+// ParseAnchor parses NUMBER:HASH, the form used in server logs and reports.
 func ParseAnchor(s string) (Anchor, error) {
 	number, hash, _ := strings.Cut(s, ":")
 	seq, err := strconv.ParseUint(number, 10, 64)
@@ -137,7 +137,7 @@ func verifyFiles(ctx context.Context, path string, names []string, anchors []Anc
 	return v.end(), nil
 }
 
-// hole is a range of missing line numbers. The lines may still follow later.
+// hole is a range of missing line numbers. The lines may still appear later.
 type hole struct {
 	from, to uint64
 	at       place
@@ -176,7 +176,7 @@ func newVerifier(anchors []Anchor) *verifier {
 	return v
 }
 
-// file verifies one file. named is the number of its first line according to its name, or 0 for the newest file.
+// file verifies one file. nameSeq is the number of its first line according to its name, or 0 for the newest file.
 func (v *verifier) file(ctx context.Context, r io.Reader, name string, nameSeq uint64, newest bool) error {
 	v.report.Files = append(v.report.Files, FileReport{Name: name})
 	v.at = place{file: len(v.report.Files) - 1}
@@ -301,7 +301,7 @@ func (v *verifier) recordMoved(seq uint64) {
 	v.breakAt(Repeated, v.at, seq, "line %d is repeated after line %d", seq, v.last)
 }
 
-// notePrevious adds notes for what a line reports about the lines before it.
+// notePrevious adds notes for anything that a line reports about earlier lines.
 func (v *verifier) notePrevious(l *line) {
 	if l.Lost > 0 {
 		v.note(Lost, l.Seq, "%d lines before this one could not be written", l.Lost)

@@ -59,7 +59,7 @@ func replace(path string, data []byte, mode fs.FileMode) (err error) {
 	return os.Rename(t.Name(), path)
 }
 
-// Read reads a pair from the files. It must belong to an authority.
+// Read reads the pair from the files, which must belong to an authority.
 func Read(f Files) (*Pair, error) {
 	cert, err := os.ReadFile(f.Cert)
 	if err != nil {

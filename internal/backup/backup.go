@@ -29,7 +29,7 @@ const (
 	format = 1
 )
 
-// maxHeader limits the size of the two lines, so that reading a file of another kind does not use much memory.
+// maxHeader limits the size of the two lines, so that reading a different kind of file does not use much memory.
 const maxHeader = 1 << 20
 
 var (
@@ -78,8 +78,8 @@ type Backup struct {
 	Checksum string // SHA-256 of the whole file in hexadecimal, as printed by sha256sum
 }
 
-// Read reads the backup at path, verifies its checksum, and checks that this version can restore it. It returns ErrNotBackup,
-// ErrDamaged, fsm.ErrNewer, an error about the state (fsm.ErrSnapshot), or a system error.
+// Read reads the backup at path, verifies its checksum, and checks that this version can restore it. It returns
+// ErrNotBackup, ErrDamaged, fsm.ErrNewer, an error about the state (fsm.ErrSnapshot), or a system error.
 func Read(path string) (*Backup, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -188,7 +188,7 @@ type Summary struct {
 	// Requests counts remembered requests, and Entries counts journal entries.
 	Requests int `json:"requests"`
 	Entries  int `json:"journal_entries"`
-	// Quarantine is how long a restored cluster grants nothing by default.
+	// Quarantine is the default time for which a restored cluster grants nothing.
 	Quarantine time.Duration `json:"-"`
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // Beliefs finds moments at which holders believed that they held more permits than the semaphore ever had during the
-// run. A permit no longer counts once an unsafe revoke of it has been requested. An identity has at most one permit. If
-// it believes that it holds more than one token at the same time, only one token counts: a superseded holder may not
-// know yet that it was superseded.
+// run. A permit stops counting when an unsafe revoke of it is requested. An identity has at most one permit. If it
+// believes that it holds more than one token at the same time, only one token counts: a superseded holder may not know
+// yet that it was superseded.
 func Beliefs(h *history.History) []Violation {
 	permits := map[string]uint32{}
 	freed := map[uint64]time.Duration{}
@@ -56,8 +56,7 @@ type believer struct {
 	token     uint64
 }
 
-// believers returns a function that returns the believer behind a belief: the identity that was granted its client's
-// token.
+// believers returns a function that maps a belief to its believer: the identity that was granted the client's token.
 func believers(h *history.History) func(history.Belief) believer {
 	type holder struct {
 		client string
@@ -78,7 +77,7 @@ func believers(h *history.History) func(history.Belief) believer {
 }
 
 // merge combines one identity's beliefs into beliefs that do not overlap. At each moment, the belief with the largest
-// weight counts, and among equal weights the one with the highest token.
+// weight counts, or, among equal weights, the one with the highest token.
 func merge(beliefs []overlap.Belief) []overlap.Belief {
 	var edges []time.Duration
 	for _, b := range beliefs {
@@ -105,9 +104,9 @@ func merge(beliefs []overlap.Belief) []overlap.Belief {
 	return merged
 }
 
-// decreasingTokens finds, for semaphores with one permit, each belief that began after another identity had believed it held a
-// higher token. Responses to the same identity may overtake each other: the response with the older token is then still
-// valid until the holder learns of the newer one.
+// decreasingTokens finds, for semaphores with one permit, each belief that began after a different identity had
+// believed that it held a higher token. Responses to the same identity may overtake each other: in that case, the older
+// token remains valid until the holder learns of the newer one.
 func decreasingTokens(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
 	type ownedBelief struct {
 		overlap.Belief

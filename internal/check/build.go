@@ -41,8 +41,8 @@ type owner struct {
 	holder    holder
 }
 
-// unanswered is the possible effect of an owner's acquires that have no response: they may have superseded any permit
-// that the owner later holds.
+// unanswered describes an owner's acquires without a response: they may have superseded any permit that the owner later
+// holds.
 type unanswered struct {
 	from time.Duration
 	// replaced maps each token that these acquires replace to the earliest time of its replacement.
@@ -221,8 +221,8 @@ func (b *builder) acquire(op history.Operation) {
 	}
 }
 
-// addUnanswered records an acquire without a response. Operations are sorted by the time of their calls, so the first of each
-// kind is the earliest.
+// addUnanswered records an acquire without a response. Operations are sorted by the time of their calls, so the first
+// of each kind is the earliest.
 func (b *builder) addUnanswered(op history.Operation) {
 	r := op.Request
 	if r.Firing != "" {
@@ -247,7 +247,7 @@ func (b *builder) pause(op history.Operation) {
 	b.part(op.Request.Semaphore).change(op, st)
 }
 
-// change adds a change. A change without a response may never have happened.
+// change adds the step for a change. A change without a response may never have happened.
 func (p *partition) change(op history.Operation, st *step) {
 	to := never
 	if _, ok := op.Answer(); ok {
@@ -306,7 +306,7 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 	}
 }
 
-// edits adds the edits. All attempts of one edit form one step.
+// edits adds one step for each edit, covering all its attempts.
 func (b *builder) edits() {
 	for _, t := range b.editOps {
 		p := b.part(t.first.Request.Semaphore)
@@ -330,7 +330,7 @@ func (b *builder) edits() {
 	}
 }
 
-// releases adds the releases. All attempts of one release form one step.
+// releases adds one step for each release, covering all its attempts.
 func (b *builder) releases() {
 	for _, t := range b.releaseOps {
 		g := b.all[t.first.Request.Token]
@@ -351,7 +351,7 @@ func (b *builder) releases() {
 
 // grants adds the grants and the moments that each permit passes.
 func (b *builder) grants() {
-	endedBy := map[*grant]time.Duration{} // when the owner's next grant was known; this permit had ended by then
+	endedBy := map[*grant]time.Duration{} // when the owner's next grant was known; this permit had ended before that
 	for token, before := range b.before {
 		if before != nil {
 			endedBy[before] = b.all[token].known
@@ -396,8 +396,8 @@ func (b *builder) grants() {
 	}
 }
 
-// heldSince returns the earliest time at which the identity may have started to hold its permit, because min_hold continues
-// under a new token. It returns 0 if the first token may be one whose response was lost.
+// heldSince returns the earliest time at which the identity may have started to hold its permit, because min_hold
+// continues under a new token. It returns 0 if the response with the first token may have been lost.
 func (b *builder) heldSince(g *grant) time.Duration {
 	for !g.fresh {
 		before := b.before[g.token]

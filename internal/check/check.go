@@ -32,8 +32,8 @@ const (
 	Attempts Guarantee = "a firing is attempted at most max_attempts times"
 	// FiringEnd: a caller that awaits a firing gets the outcome that the holder reported, or a loss.
 	FiringEnd Guarantee = "a caller that awaits a firing gets its actual outcome"
-	// JobKept: an acknowledged job exists until it is deleted, and each of its tasks ends.
-	JobKept Guarantee = "every submitted task ends"
+	// JobNotLost: an acknowledged job exists until it is deleted, and each of its tasks ends.
+	JobNotLost Guarantee = "every submitted task ends"
 	// SameJob: a job id always identifies the same content, and workers get the content that was submitted.
 	SameJob Guarantee = "a job has the content that was submitted under its id"
 	// OneWorker: at most one worker at a time believes that it holds a task.

@@ -86,7 +86,7 @@ func (st *step) endOthers(s *state) bool {
 	return true
 }
 
-// fits reports whether the permit fits in addition to the weight that is certainly taken. If so, it lowers the bound
+// fits reports whether the permit fits in addition to the weight that is definitely taken. If so, it lowers the bound
 // for the rest.
 func (st *step) fits(s *state, permits uint64) bool {
 	taken := s.taken()

@@ -19,7 +19,7 @@ type grant struct {
 	// call is the time of the first attempt of an acquisition that was granted this token. known is the time of the
 	// earliest response with the token. The grant happened between the two.
 	call, known time.Duration
-	// lapse is the earliest time at which the permit may have expired. Its holders rely on it until then.
+	// lapse is the earliest time at which the permit may have expired. Its holders rely on it until that time.
 	lapse time.Duration
 	// superseded is the token that this grant superseded according to a response, or 0.
 	superseded uint64

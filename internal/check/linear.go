@@ -54,7 +54,7 @@ func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	return text.String()
 }
 
-// knownAt returns the operations known at the given time. Calls without a response by then have an unknown outcome.
+// knownAt returns the operations known at the given time. Calls not yet answered have an unknown outcome.
 func knownAt(operations []porcupine.Operation, at int64) []porcupine.Operation {
 	var known []porcupine.Operation
 	for _, op := range operations {

@@ -167,7 +167,7 @@ func (st *step) denied(s *state) bool {
 	case "NO_FREE_PERMIT":
 		return s.def != nil && !s.holds(st.holder) && (st.answer.Waiting > 0 || s.queue > 0 || s.maxTaken()+st.weight > uint64(s.def.Permits))
 	}
-	return true // the model does not know the waiters or the remembered firings
+	return true // the model does not track the waiters or the remembered firings
 }
 
 func (st *step) alive(s *state) bool {

@@ -49,7 +49,7 @@ func (s *jobHistory) results(h *history.History) {
 		id := op.Request.Job.ID
 		if answer.Result == history.NoJob {
 			if op.Request.Kind == history.JobEnd && s.acknowledged(id, op.At) && !s.mayHaveChanged(history.DeleteJob, id, op.Return.At) {
-				s.report(JobKept, "job %q was acknowledged, but no longer exists", id)
+				s.report(JobNotLost, "job %q was acknowledged, but no longer exists", id)
 			}
 			continue
 		}
@@ -100,7 +100,7 @@ func (s *jobHistory) acknowledged(id string, before time.Duration) bool {
 	})
 }
 
-// submittedAt reports whether the task certainly belongs to the job that was submitted at the given revision.
+// submittedAt reports whether the task definitely belongs to the job that was submitted at the given revision.
 func (s *jobHistory) submittedAt(t task, revision uint64) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool {
 		answer, ok := op.Answer()
@@ -112,21 +112,21 @@ func (s *jobHistory) submittedAt(t task, revision uint64) bool {
 func (s *jobHistory) job(op *history.Operation, j *history.JobState) {
 	id, receivedAt := op.Request.Job.ID, op.Return.At
 	if !j.Over {
-		s.report(JobKept, "job %q never ends: %s got %+v", id, op.Client, *j)
+		s.report(JobNotLost, "job %q never ends: %s got %+v", id, op.Client, *j)
 		return
 	}
 	if j.Done+j.Failed+j.Dropped+j.Cancelled != j.Count || j.State == "ENDED" && j.Cancelled > 0 {
-		s.report(JobKept, "job %q is %s with %d tasks: %d done, %d failed, %d dropped, %d cancelled", id, j.State, j.Count, j.Done, j.Failed, j.Dropped, j.Cancelled)
+		s.report(JobNotLost, "job %q is %s with %d tasks: %d done, %d failed, %d dropped, %d cancelled", id, j.State, j.Count, j.Done, j.Failed, j.Dropped, j.Cancelled)
 	}
 	states := map[string]uint32{}
 	for _, t := range j.Tasks {
 		states[t.State]++
 	}
 	if states["DONE"] != j.Done || states["FAILED"] != j.Failed {
-		s.report(JobKept, "job %q has %d done and %d failed tasks, but %s got %v", id, j.Done, j.Failed, op.Client, states)
+		s.report(JobNotLost, "job %q has %d done and %d failed tasks, but %s got %v", id, j.Done, j.Failed, op.Client, states)
 	}
 	if j.Dropped > 0 && !s.mayHaveChanged(history.DropTasks, id, receivedAt) {
-		s.report(JobKept, "job %q has %d dropped tasks, but no operator dropped any", id, j.Dropped)
+		s.report(JobNotLost, "job %q has %d dropped tasks, but no operator dropped any", id, j.Dropped)
 	}
 	submittedWith := func(match func(*history.Job) bool) bool {
 		return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool { return match(op.Request.Job) })
@@ -134,15 +134,15 @@ func (s *jobHistory) job(op *history.Operation, j *history.JobState) {
 	switch j.Cause {
 	case "ASKED":
 		if !s.mayHaveChanged(history.CancelJob, id, receivedAt) {
-			s.report(JobKept, "job %q was cancelled, but no operator cancelled it", id)
+			s.report(JobNotLost, "job %q was cancelled, but no operator cancelled it", id)
 		}
 	case "TIMEOUT":
 		if !submittedWith(func(j *history.Job) bool { return j.Timeout }) {
-			s.report(JobKept, "job %q was cancelled because of a timeout, but it has no timeout", id)
+			s.report(JobNotLost, "job %q was cancelled because of a timeout, but it has no timeout", id)
 		}
 	case "SUBMITTER_GONE":
 		if !submittedWith(func(j *history.Job) bool { return j.Submitter }) {
-			s.report(JobKept, "job %q was cancelled because its submitter is gone, but it has no submitter", id)
+			s.report(JobNotLost, "job %q was cancelled because its submitter is gone, but it has no submitter", id)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (s *jobHistory) repeatedReads(ends []*history.Operation) {
 		for _, submission := range s.submitted[id] {
 			answer, ok := submission.Answer()
 			if ok && answer.Result == history.Submitted && answer.Revision != op.Return.Response.Revision && !s.mayHaveChanged(history.DeleteJob, id, op.Return.At) {
-				s.report(JobKept, "job %q was acknowledged at revision %d, but the job that was read is from revision %d", id, answer.Revision, op.Return.Response.Revision)
+				s.report(JobNotLost, "job %q was acknowledged at revision %d, but the job that was read is from revision %d", id, answer.Revision, op.Return.Response.Revision)
 			}
 		}
 	}

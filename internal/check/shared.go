@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// taskGrants returns the permits that were handed out with tasks. No call requests these permits; they are granted after
-// the job is submitted.
+// taskGrants returns the permits handed out with tasks. No call requests these permits; they are granted after the job
+// is submitted.
 func taskGrants(h *history.History) map[uint64]*grant {
 	submitted := map[string]time.Duration{}
 	for _, op := range slices.Backward(h.Operations) {
@@ -53,8 +53,8 @@ func (b *builder) cordons() {
 	}
 }
 
-// addTaskPermits records that permits of the semaphore carry tasks. A permit whose task never reached its worker does not appear
-// in the history, so such a permit can always explain why no permit was free.
+// addTaskPermits records that permits of the semaphore carry tasks. A permit whose task never reached its worker does
+// not appear in the history, so such a permit can always explain why no permit was free.
 func (b *builder) addTaskPermits(semaphore string) {
 	if p := b.part(semaphore); !p.hasTasks {
 		p.hasTasks = true

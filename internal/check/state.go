@@ -59,9 +59,9 @@ type slot struct {
 	moments
 }
 
-// moments are points in time that a permit has passed. Before lapsed it cannot have expired. Before cooled its slot is
-// taken even if it was released, and before free even if it expired. After maybeReleased it may have been released, and
-// after maybeFreed an operator may have freed it.
+// moments records which points in time a permit has passed. Before lapsed, it cannot have expired. Before cooled, its
+// slot is taken even if it was released; before free, even if it expired. After maybeReleased, it may have been
+// released; after maybeFreed, freed by an operator.
 //
 // After maybeSuperseded, an acquire whose response was lost may have superseded it. The slot then belongs to the other
 // token, which may end at any time, but stays taken until this permit has lapsed. After replaced, that acquire may have
@@ -155,7 +155,7 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// taken returns the weight that is certainly taken.
+// taken returns the weight that is definitely taken.
 func (s *state) taken() uint64 { return sum(s.sure) }
 
 // maxTaken returns the largest weight that can be taken.
@@ -205,13 +205,13 @@ func (s *state) put(token uint64, p slot) {
 	s.clip()
 }
 
-// drop removes a slot that is certainly free.
+// drop removes a slot that is definitely free.
 func (s *state) drop(token uint64) {
 	delete(s.sure, token)
 	delete(s.maybe, token)
 }
 
-// confirmTaken records that a slot in maybe was observed to be taken. Slots that cannot be taken at the same time are removed.
+// confirmTaken records that a slot in maybe was seen to be taken. It removes slots that cannot be taken as well.
 func (s *state) confirmTaken(token uint64) bool {
 	p := s.maybe[token]
 	if p.weight > s.bound {
@@ -237,7 +237,7 @@ func (s *state) prune() {
 	s.clip()
 }
 
-// holds reports whether an identity certainly holds a permit.
+// holds reports whether an identity definitely holds a permit.
 func (s *state) holds(who holder) bool {
 	for _, p := range s.sure {
 		if p.holder == who && !p.mayHaveEnded() {

@@ -95,7 +95,8 @@ func (s *scenario) wantNoViolations() {
 	}
 }
 
-// wantViolation fails the test unless the scenario violates the given guarantee and the violation contains the given words.
+// wantViolation fails the test unless the scenario violates the given guarantee and the violation contains the given
+// words.
 func (s *scenario) wantViolation(guarantee Guarantee, want ...string) {
 	s.t.Helper()
 	r := s.check()

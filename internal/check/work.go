@@ -67,7 +67,7 @@ func (s *jobHistory) report(kind Guarantee, format string, args ...any) {
 	s.violations = append(s.violations, Violation{kind, "", fmt.Sprintf(format, args...)})
 }
 
-// Work checks jobs and tasks. It finds jobs that were lost or never end, tasks that ran on two workers at the same
+// Work checks jobs and tasks. It finds jobs that were lost or never ended, tasks that ran on two workers at the same
 // time, too many times, or again after their result was recorded, and results that no worker returned or that differ.
 func Work(h *history.History) []Violation {
 	s := newJobHistory(h)
@@ -89,8 +89,8 @@ func (s *jobHistory) mayHaveChanged(kind history.Kind, job string, before time.D
 }
 
 // retried counts the retries that may have caused the task to be handed out again between two times, since and before.
-// A retry counts if it names the task or all failed tasks, was requested by the second time, and had not completed by
-// the first: a retry that had completed may predate the failure.
+// A retry counts if it names the task or all failed tasks, was requested by the end of that interval, and had not
+// completed at its start: a retry that had completed may predate the failure.
 func (s *jobHistory) retried(t task, since, before time.Duration) (n uint32) {
 	for _, op := range s.changed[t.job] {
 		r := op.Request

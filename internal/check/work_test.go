@@ -255,26 +255,26 @@ func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
 func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
 	s := newWorkScenario(t)
 	s.readAs(&history.JobState{State: "OPEN", Count: 2})
-	s.wantViolation(JobKept, "never ends")
+	s.wantViolation(JobNotLost, "never ends")
 
 	s = newWorkScenario(t)
 	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.NoJob})
-	s.wantViolation(JobKept, "no longer exists")
+	s.wantViolation(JobNotLost, "no longer exists")
 
 	s = newWorkScenario(t)
 	s.runBoth()
 	s.read(done(0, 1, "A"))
-	s.wantViolation(JobKept, "with 2 tasks: 1 done")
+	s.wantViolation(JobNotLost, "with 2 tasks: 1 done")
 
 	for _, cause := range []string{"ASKED", "TIMEOUT", "SUBMITTER_GONE"} {
 		s = newWorkScenario(t)
 		s.readAs(&history.JobState{State: "CANCELLED", Cause: cause, Over: true, Count: 2, Cancelled: 2})
-		s.wantViolation(JobKept, "was cancelled")
+		s.wantViolation(JobNotLost, "was cancelled")
 	}
 
 	s = newWorkScenario(t)
 	s.read(history.TaskState{Index: 0, State: "DROPPED"}, history.TaskState{Index: 1, State: "DROPPED"})
-	s.wantViolation(JobKept, "no operator dropped")
+	s.wantViolation(JobNotLost, "no operator dropped")
 }
 
 func TestWork_DifferentContent_IsFound(t *testing.T) {

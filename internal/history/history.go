@@ -27,8 +27,8 @@ type Call struct {
 	Request Request       `json:"request"`
 }
 
-// Return is the response to a call. It is recorded after it has arrived. The effect of a call without a Return is as
-// unknown as that of a call whose Outcome is Unknown.
+// Return is the response to a call. It is recorded after it has arrived. A call without a Return has an unknown effect,
+// like a call whose Outcome is Unknown.
 type Return struct {
 	Client   string        `json:"client"`
 	Seq      int64         `json:"seq"`
@@ -51,8 +51,8 @@ type Belief struct {
 	Until     time.Duration `json:"until"`
 	// ReliedUntil is the time until which the client relies on the permit, even if its belief ends earlier, for example
 	// because of a release. A permit does not expire before that time. An entry with this field replaces all earlier
-	// values, including that of the response that granted the permit, because a refresh may set a shorter duration.
-	// Without such an entry, Gather sets it to the latest Until of all entries.
+	// values, including the one from the response that granted the permit, because a refresh may set a shorter
+	// duration. Without such an entry, Gather sets it to the latest Until of all entries.
 	ReliedUntil time.Duration `json:"counted,omitempty"`
 	// ReliedExplicitly reports whether the client recorded ReliedUntil explicitly. Gather sets it.
 	ReliedExplicitly bool `json:"-"`
@@ -78,7 +78,7 @@ type State struct {
 	Hash   string `json:"hash"`
 }
 
-// Outcome is what a caller knows after a call.
+// Outcome is a caller's knowledge of the effect of a call.
 type Outcome string
 
 const (
@@ -117,7 +117,7 @@ func (o *Operation) Answer() (Response, bool) {
 type History struct {
 	// Operations are in the order of their calls.
 	Operations []Operation
-	// Beliefs contains one entry for each client and token. A client's beliefs end no later than the client.
+	// Beliefs contains one entry for each client and token. A client's beliefs end when it dies, at the latest.
 	Beliefs []Belief
 	Faults  []Fault
 	States  []State

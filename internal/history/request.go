@@ -38,8 +38,8 @@ const (
 	Pause Kind = "pause"
 	// Resume ends a pause.
 	Resume Kind = "resume"
-	// Cordon excludes Acquirers from every semaphore, and Uncordon ends the exclusion. Within a history, the id of a
-	// cordon always has the same pattern.
+	// Cordon excludes Acquirers from every semaphore, and Uncordon ends the exclusion. Within a history, a cordon id
+	// always has the same pattern.
 	Cordon   Kind = "cordon"
 	Uncordon Kind = "uncordon"
 )
@@ -57,7 +57,7 @@ type Request struct {
 	// Firing is the name and due time of the firing as one string. It is empty if there is none.
 	Firing string `json:"firing,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
-	// Replaces is a token of the same identity that its holder no longer relies on, as stated in an acquire.
+	// Replaces is a token of the same identity. The acquire states that its holder no longer relies on it.
 	Replaces uint64 `json:"replaces,omitempty"`
 	// NotRun: the release states that the firing may be claimed again.
 	NotRun bool `json:"not_run,omitempty"`
@@ -143,8 +143,8 @@ const (
 	Ended Result = "ended"
 	// Done answers Edit, Read, Pause, Resume, Cordon, Uncordon, Revoke, TakeOver, Clear and Cancel.
 	Done Result = "done"
-	// FiringEnded answers Await. Firing, Token, Failure and Attempts of the response describe the end. Firing is
-	// CLAIMED or OPEN if the wait timed out.
+	// FiringEnded answers Await. The response's Firing, Token, Failure and Attempts describe how the firing ended.
+	// Firing is CLAIMED or OPEN if the wait timed out.
 	FiringEnded Result = "firing ended"
 	// Valid and Invalid answer Verify.
 	Valid   Result = "valid"

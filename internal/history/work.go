@@ -18,8 +18,8 @@ const (
 	// EndTask reports the outcome of the task that was handed out with Token: NotRun, CutShort, Failed, or done with
 	// Content as its result. The result is Recorded, Unrecorded or Returned.
 	EndTask Kind = "end task"
-	// FollowJob follows a job until it is over. JobEnd reads it after the last fault, when every job must be over. The
-	// result is JobRead or NoJob.
+	// FollowJob follows a job until it has finished. JobEnd reads it after the last fault, when every job must have
+	// finished. The result is JobRead or NoJob.
 	FollowJob Kind = "follow job"
 	JobEnd    Kind = "job end"
 	// CancelJob, DeleteJob, RetryTasks and DropTasks are an operator's changes to a job. The result is Done.
@@ -34,8 +34,8 @@ const (
 	Submitted Result = "submitted"
 	// Differs answers Submit: the id belongs to a job with different content.
 	Differs Result = "differs"
-	// Recorded answers EndTask: this outcome is recorded, as that of the task or, for a failure in a job with
-	// RetryFailed, as that of an attempt.
+	// Recorded answers EndTask: this outcome is recorded for the task or, for a failure in a job with RetryFailed, for
+	// the attempt.
 	Recorded Result = "recorded"
 	// Unrecorded answers EndTask: the outcome is not recorded and never will be.
 	Unrecorded Result = "unrecorded"

@@ -116,7 +116,7 @@ type run struct {
 }
 
 // closed makes the calls of one caller in a closed loop. It makes at least one, because on a busy machine a short
-// window may be over before the goroutine runs.
+// window may end before the goroutine runs.
 func (r *run) closed(ctx context.Context, caller int) {
 	var done tally
 	for first := true; ctx.Err() == nil; first = false {

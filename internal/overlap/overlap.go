@@ -108,8 +108,8 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 	return found
 }
 
-// DecreasingTokens returns, for semaphores with one permit, each belief that began after a belief with a higher token. A
-// later holder must always have the higher token. With more than one permit, responses to concurrent holders may
+// DecreasingTokens returns, for semaphores with one permit, each belief that began after a belief with a higher token.
+// A later holder must always have the higher token. With more than one permit, responses to concurrent holders may
 // overtake each other, so there is no order to check. An empty belief, such as one from a response that came too late,
 // is ignored.
 func DecreasingTokens(beliefs []Belief, permits map[string]uint32) []Belief {

@@ -27,7 +27,7 @@ func Build(dir string, commands ...string) ([]string, error) {
 	return files, build(dir+string(filepath.Separator), args...)
 }
 
-// build runs go build in the product's module, regardless of the module of the calling test.
+// build runs go build in the product's module, regardless of which module the calling test is in.
 func build(output string, args ...string) error {
 	directory := strings.HasSuffix(output, string(filepath.Separator))
 	output, err := filepath.Abs(output)

@@ -1,5 +1,5 @@
-// Package servers runs gatekeeperd processes on loopback, each with a separate data directory. The demo, the bench, and
-// tests that kill, suspend and restart servers use it.
+// Package servers runs gatekeeperd processes on loopback, each with a separate data directory. It is used by the demo,
+// the bench, and tests that kill, suspend and restart servers.
 package servers
 
 import (
@@ -169,8 +169,8 @@ func (c *Cluster) Join(id string) (*Server, error) {
 	return s, s.Start()
 }
 
-// awaitSetup waits until the new leader has put the newest feature level in force and loaded the definitions that it was
-// started with. The leader does both in one step, after it becomes ready.
+// awaitSetup waits until the new leader has put the newest feature level in force and loaded the definitions that it
+// was started with. The leader does both in one step, after it becomes ready.
 func (c *Cluster) awaitSetup(ctx context.Context, definitions bool) error {
 	leader, err := c.Leader(ctx)
 	if err != nil {

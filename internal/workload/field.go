@@ -72,9 +72,9 @@ func NewFixture(s Settings, kinds []*Kind, control *client.Client, clients []*cl
 	return f
 }
 
-// UseConns makes measured calls use the generated stub on these connections instead of the clients. It measures the servers
-// without the client library, which retries and batches calls. Only the kinds queue and watch, and the holder of the
-// permit that the kind deny requests, still use the clients.
+// UseConns makes measured calls use the generated stub on these connections instead of the clients. This measures the
+// servers without the client library, which retries and batches calls. Only the kinds queue and watch, and the holder
+// of the permit that the kind deny requests, still use the clients.
 func (f *Fixture) UseConns(conns ...grpc.ClientConnInterface) { f.conns = conns }
 
 // Size returns the number of semaphores.

@@ -58,7 +58,7 @@ type Spec struct {
 	// the error is the task's result.
 	RetryFailed bool
 	// Own is the semaphore that was created for this job, or empty. The submitter holds a permit of it, and it is
-	// deleted when the job is over. Its definition names the job in the label OwnLabel.
+	// deleted when the job has finished. Its definition names the job in the label OwnLabel.
 	Own string
 }
 
@@ -154,8 +154,8 @@ func (j *Job) HandsOut() bool { return j.State == Open && j.Waiting() > 0 }
 // tasks.
 func (j *Job) Over() bool { return j.State == Ended || j.State == Cancelled && j.Held == 0 }
 
-// Compare orders jobs in the order in which workers get their tasks: by semaphore, then by higher priority, then by
-// earlier submission.
+// Compare orders jobs in the order in which workers get their tasks: by semaphore, then by priority, highest first,
+// then by order of submission.
 func (j *Job) Compare(o *Job) int {
 	return cmp.Or(cmp.Compare(j.Semaphore, o.Semaphore), cmp.Compare(o.Priority, j.Priority), cmp.Compare(j.Submitted, o.Submitted))
 }

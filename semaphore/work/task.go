@@ -103,7 +103,7 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 }
 
 // Late reports whether a worker that has lost its permit may still record how its task ended: the task has not been
-// handed out again and is not over.
+// handed out again and has not ended.
 func (j *Job) Late(t *Task, token uint64) bool {
 	return t.Token == token && !t.Over() && j.StateOf(t) != TaskCancelled
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed lists the SPDX ids of licences whose only requirement is that their text is included, and MPL-2.0, which also
-// requires publishing the source of the files it covers.
+// allowed lists the SPDX ids of licences that only require including their text, and MPL-2.0, which also requires
+// publishing the source of the files it covers.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 
 // minMatch is the minimum percentage of a licence file's words that must match known licences.

@@ -1,4 +1,4 @@
-// Package failover measures how long a cluster of three servers grants no permits after its leader is killed. It
+// Package failover measures how long a three-server cluster cannot grant permits after its leader is killed. It
 // compares Gatekeeper with other implementations of Cluster, alternating between them.
 package failover
 
@@ -13,7 +13,7 @@ import (
 )
 
 // Cluster is a cluster whose servers can be killed and restarted. The methods that request permits must be safe for
-// concurrent use. The others are called from one goroutine.
+// concurrent use. The rest are called from one goroutine.
 type Cluster interface {
 	// Leader returns the index of the leader. It waits until there is one.
 	Leader(ctx context.Context) (int, error)
@@ -24,8 +24,8 @@ type Cluster interface {
 	Restart(ctx context.Context, server int) error
 	// Acquire requests a free permit from one server, once. It returns nil if a majority granted the permit.
 	Acquire(ctx context.Context, server int) error
-	// AcquireAny requests a permit until it is granted, like an application that uses the system's client library with all
-	// servers.
+	// AcquireAny requests a permit from any server until it is granted, as an application with the system's client
+	// library would.
 	AcquireAny(ctx context.Context) error
 }
 
@@ -46,9 +46,9 @@ type Result struct {
 
 const (
 	count = 3
-	// requestInterval is the interval between requests to each remaining server. A request does not wait for the response to
-	// the previous one, so a request that is lost with the leader does not delay the others. The interval is also the
-	// measurement error.
+	// requestInterval is the interval between requests to each remaining server. A request does not wait for the
+	// response to the previous one, so a request that is lost with the leader does not delay the others. The interval
+	// is also the measurement error.
 	requestInterval = 10 * time.Millisecond
 	// grantTimeout is the time after which a cluster that has not granted a permit counts as failed. It is far longer
 	// than the expected times, because disks may stall for seconds.

@@ -27,7 +27,7 @@ type Gatekeeper struct {
 // wide is a semaphore with a free permit for every caller.
 const wide = "wide"
 
-// StartGatekeeper starts three servers with a profile and their data in dir.
+// StartGatekeeper starts three servers that use profile and keep their data in dir.
 func StartGatekeeper(ctx context.Context, binary, dir, profile string) (*Gatekeeper, error) {
 	cluster, err := servers.Start(ctx, servers.Options{Binary: binary, Dir: filepath.Join(dir, profile), Count: count, Profile: profile})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // asynqName is the name of asynq on a Redis server.
 const asynqName = "asynq"
 
-// newAsynq starts asynq workers on a running server. They poll for tasks far more often than they do by default, and
-// retain the results.
+// newAsynq starts asynq workers on a running server. They poll for tasks far more often than by default, and retain the
+// results.
 func (r *redisSystem) newAsynq(callers int) ([]variant, error) {
 	l := &ledger{}
 	opt := hooked{options: r.client.Options(), hook: completions{l}}

@@ -77,7 +77,7 @@ func (g *gatekeeper) close() {
 	g.cluster.Kill()
 }
 
-// prepare creates a semaphore for each caller and one that is held, and acquires the permits to refresh.
+// prepare creates one semaphore per caller and one whose permit is held, and acquires the permits to refresh.
 func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 	leader, err := g.cluster.Leader(ctx)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// jobRetention is how long a finished job is retained. It is short because a run submits more jobs than a cluster stores by
-// default.
+// jobRetention is how long a finished job is retained. It is short because a run submits more jobs than a cluster
+// stores by default.
 const jobRetention = time.Second
 
 // taskWorkers is a set of worker streams for one semaphore.

@@ -1,8 +1,8 @@
 // Command peers compares Gatekeeper with etcd, Redis and PostgreSQL on this machine, in one run. It is a separate
-// module, so that Gatekeeper does not depend on theirs. It has three parts:
+// module, so that Gatekeeper does not depend on their libraries. It has three parts:
 //
-//   - work: pairs of acquire and release, denials, and refreshes, with the same numbers of callers, on one and on three
-//     servers. Every server is a separate process, with its data on the same disk, and syncs before it responds. All
+//   - work: acquire/release pairs, denials, and refreshes, with the same numbers of callers, on one server and on
+//     three. Every server is a separate process, with its data on the same disk, and syncs before it responds. All
 //     servers run the whole time and are measured alternately, with one window each in every round, so that other load
 //     on the machine affects them about equally. Systems with the same number of servers are compared window by window.
 //   - tasks: the time from the submission of empty tasks, one at a time or by the thousand, until their results are
@@ -68,7 +68,7 @@ const (
 
 func main() {
 	var b bench
-	echo := flag.Bool("echo", false, "serve the echo; for internal use")
+	echo := flag.Bool("echo", false, "run the gRPC echo server; for internal use")
 	member := flag.String("etcd", "", "run an etcd server; for internal use")
 	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd and will contain the data")
 	parts := flag.String("parts", "work,tasks,failover", "what to measure")
@@ -167,7 +167,7 @@ func (b *bench) check(sizes, callers string) error {
 	return nil
 }
 
-// numbers parses a list of numbers. They must be among the allowed ones, or between 1 and 10000 if none are given.
+// numbers parses a list of numbers. Each must be in allowed, or between 1 and 10000 if allowed is empty.
 func numbers(flag, list string, allowed ...int) ([]int, error) {
 	var all []int
 	for word := range strings.SplitSeq(list, ",") {
@@ -273,7 +273,7 @@ func (b *bench) starters() []func(context.Context) (*system, error) {
 	return all
 }
 
-// newEcho returns the echo, whose rate is the upper limit for calls over grpc-go.
+// newEcho starts an echo server, whose call rate is an upper bound for anything built on grpc-go.
 func newEcho(ctx context.Context) (*system, error) {
 	e, err := load.StartEcho(ctx, "-echo")
 	if err != nil {

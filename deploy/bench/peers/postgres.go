@@ -40,7 +40,7 @@ type postgres struct {
 	river   *river.Client[pgx.Tx] // nil if it is not running
 }
 
-// newPostgres starts a server, with River if tasks is set. If PostgreSQL cannot run here, it returns an *errAbsent.
+// newPostgres starts a server, with River if tasks is set. It returns an *errAbsent if PostgreSQL cannot run here.
 func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	initdb, program := postgresProgram("initdb"), postgresProgram("postgres")
 	if initdb == "" || program == "" {

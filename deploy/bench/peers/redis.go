@@ -35,8 +35,8 @@ type redisSystem struct {
 	asynq          func() // stops asynq; nil if it is not running
 }
 
-// newRedis starts a server, with asynq if tasks is set. If Redis is not installed, it returns an *errAbsent. Each
-// caller gets its own connection.
+// newRedis starts a server, with asynq if tasks is set. It returns an *errAbsent if Redis is not installed. Each caller
+// gets its own connection.
 func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {

@@ -23,7 +23,7 @@ type riverTask struct {
 func (riverTask) Kind() string { return "task" }
 
 // newRiver starts River on a running server, in the database that contains the locks. River fetches tasks as soon as
-// possible, which is far sooner than it does by default.
+// possible, which is far sooner than by default.
 func (p *postgres) newRiver(ctx context.Context) ([]variant, error) {
 	driver := riverpgxv5.New(p.pool)
 	migrator, err := rivermigrate.New(driver, nil)

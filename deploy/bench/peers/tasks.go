@@ -12,8 +12,8 @@ import (
 const (
 	// workers is the number of tasks processed concurrently.
 	workers = 16
-	// tasksPerJob is the number of tasks per submission in the jobs workload. jobSubmitters is the number of callers that
-	// submit such jobs concurrently.
+	// tasksPerJob is the number of tasks per submission in the jobs workload. jobSubmitters is the number of callers
+	// that submit such jobs concurrently.
 	tasksPerJob   = 1000
 	jobSubmitters = 1
 )
@@ -77,7 +77,7 @@ func (l *ledger) recorded(id string) {
 	defer l.mu.Unlock()
 	w := l.open[id]
 	if w == nil {
-		return // its caller no longer waits
+		return // its caller gave up waiting
 	}
 	if w.left--; w.left == 0 {
 		delete(l.open, id)

@@ -19,17 +19,17 @@ const (
 	refreshes work = "refreshes, one per message"
 	// tokens: one message keeps many permits alive. Only Gatekeeper supports that.
 	tokens work = "refreshes in frames of 100"
-	// tasks: the submission of one empty task, until its result is recorded.
+	// tasks: from submitting one empty task until its result is recorded.
 	tasks work = "tasks, one per job"
-	// jobs: the submission of 1000 empty tasks, until all results are recorded.
+	// jobs: from submitting 1000 empty tasks until all results are recorded.
 	jobs work = "tasks in jobs of 1000"
 )
 
 // variant is one way to perform a kind of work on one system.
 type variant struct {
 	Work work `json:"work"`
-	// System and Servers identify the measured system, and How the calls. If Servers is 0, the figure is a limit of the
-	// machine, which is compared with clusters of any size.
+	// System and Servers identify the measured system. How identifies the calls. If Servers is 0, the figure is a limit
+	// of the machine, which is compared with clusters of any size.
 	System  string `json:"system"`
 	Servers int    `json:"servers"`
 	How     string `json:"how"`

@@ -124,7 +124,7 @@ func (b *bench) underLoad(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// awaitCaughtUp waits until a server has applied everything that the leader had committed when awaitCaughtUp was called.
+// awaitCaughtUp waits until a server has applied everything that the leader had committed at the time of the call.
 func (b *bench) awaitCaughtUp(ctx context.Context, s *servers.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()

@@ -69,8 +69,8 @@ func Host(ctx context.Context, args []string) (err error) {
 // responseTimeout is how long a host waits for a response. It allows for a failover.
 const responseTimeout = 10 * time.Second
 
-// fire runs one due job. It first acquires the job's semaphore with the firing, so that the firing runs once, and then
-// waits for a share of the pool.
+// fire runs one due job. It first claims the firing on the job's semaphore, so that it runs only once, and then waits
+// for a share of the pool.
 func (h *host) fire(ctx context.Context, f firing) {
 	acquireCtx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
@@ -104,7 +104,7 @@ type holding struct {
 	end    func()
 }
 
-// request requests the permit that the record describes, and records the result. It returns nil if no permit is granted.
+// request requests the permit that the record describes, and records the result. If none is granted, it returns nil.
 func (h *host) request(rec stage.Record, acquire func(*client.Semaphore) (*client.Permit, error)) *holding {
 	rec.RequestedAt = boottime.Now()
 	permit, err := acquire(h.client.Semaphore(rec.Semaphore))

@@ -80,8 +80,8 @@ func (t *tally) add(g *stage.Grant) {
 }
 
 // handovers returns the durations of all handovers. A grant is a handover if it had to wait because the semaphore was
-// full when the permit was requested. The handover lasts from the end of the semaphore's last belief before the grant
-// until the grant.
+// full when the permit was requested. It lasts from the end of the last earlier belief in the same semaphore until the
+// grant.
 func handovers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// monday starts a week, within which the cron lines for every weekday are due.
+// monday starts a week, within which the cron expressions for every weekday are due.
 var monday = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 
 func TestFirings_RealSchedule_AreSortedAndDistinct(t *testing.T) {

@@ -45,7 +45,7 @@ func (e *evidence) twice() (again int, violations []string) {
 	return again, violations
 }
 
-// overlaps returns the periods in which two applications relied on the same permit, and falling tokens.
+// overlaps returns the periods in which two applications relied on the same permit, and decreasing tokens.
 func (e *evidence) overlaps() (violations []string) {
 	var beliefs []overlap.Belief
 	permits := map[string]uint32{}

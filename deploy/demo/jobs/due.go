@@ -89,8 +89,8 @@ func (e *evidence) ran(l *life, name string, in span) bool {
 	return false
 }
 
-// gotResponse reports whether the process received a response for the job in the period. If not, it was waiting the whole
-// time.
+// gotResponse reports whether the process received a response for the job in the period. If not, it was waiting all
+// along.
 func (e *evidence) gotResponse(l *life, name string, in span) bool {
 	for _, r := range l.Records {
 		if r.Semaphore == name && (r.Event == skipped || r.Event == stage.Granted) && in.has(r.At) {

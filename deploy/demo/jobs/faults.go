@@ -21,7 +21,7 @@ type faults struct {
 type killedApp struct {
 	app string
 	at  time.Duration
-	// held is the number of permits that it still had, according to the servers, right after its death. freed is the
+	// held is the number of permits that it still had right after its death, according to the servers. freed is the
 	// time from its death until all of them were free.
 	held  int
 	freed time.Duration
@@ -106,7 +106,7 @@ func (s *Scenario) killApp(ctx context.Context, f *faults) error {
 }
 
 // busy reports whether the application is running jobs of both kinds. It ignores runs near their start or end, which
-// may already be over or not yet recorded.
+// may not be recorded yet or may have ended.
 func (s *Scenario) busy(p *process) bool {
 	kinds := map[bool]int{}
 	for _, rec := range pendingWrites(p.Records()) {
@@ -200,7 +200,7 @@ func (s *Scenario) suspendApp(ctx context.Context, f *faults) error {
 	return err
 }
 
-// successorsWrote reports whether, for each job that the application was writing, the next holder has written.
+// successorsWrote reports whether the next holder of each job that the application was writing for has written.
 func (s *Scenario) successorsWrote(victim *process) bool {
 	for _, prev := range pendingWrites(victim.Records()) {
 		later := func(rec stage.Record) bool { return rec.Semaphore == prev.Semaphore && rec.Token > prev.Token }

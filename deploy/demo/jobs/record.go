@@ -23,7 +23,7 @@ const (
 	refused stage.Event = "refused"
 	// returned: the job's function has returned, with the error Text.
 	returned stage.Event = "returned"
-	// finished: the run is over. An empty Text means that the servers have confirmed the release. Lost means that the
+	// finished: the run has ended. An empty Text means that the servers have confirmed the release. Lost means that the
 	// run had to stop because its permit was lost.
 	finished stage.Event = "finished"
 )

@@ -24,7 +24,7 @@ type write struct {
 }
 
 // store is the store that the applications write to. Each job is a resource, fenced by the tokens of its permits. The
-// store remembers every write.
+// store records every write.
 type store struct {
 	address string
 	server  *http.Server

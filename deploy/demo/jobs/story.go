@@ -91,7 +91,7 @@ func (s *Scenario) play(ctx context.Context) error {
 	return nil
 }
 
-// define creates the schedule and its real definitions. In every other definition, a firing that was cut short may run
+// define creates the schedule and its real definitions. In half of the definitions, a firing that was cut short may run
 // again.
 func (s *Scenario) define() ([]*gatekeeperv1.Definition, error) {
 	schedule, sample, err := sampleJobs(s.jobs)

@@ -18,10 +18,10 @@ type job struct {
 	Name string
 	// Period is the interval between its due times.
 	Period time.Duration
-	// Cron is its cron line with seconds. It is empty for a job with an interval, which counts from the start of the
-	// scheduler.
+	// Cron is its cron expression with seconds. It is empty for a job with an interval, which counts from the start of
+	// the scheduler.
 	Cron string
-	// Offset is the offset of the cron line's due times within the period, counted from the Unix epoch.
+	// Offset is the offset of the cron expression's due times within the period, counted from the Unix epoch.
 	Offset time.Duration
 	// Steps is the number of writes in a run.
 	Steps int
@@ -32,8 +32,8 @@ type job struct {
 // stepTime is how long a run works before each of its writes.
 const stepTime = 150 * time.Millisecond
 
-// sampleJobs returns n of the group's real jobs, the same in every process. Intervals and cron lines are sped up so
-// that each job is due every 5 to 10 seconds and runs for at most a third of that.
+// sampleJobs returns n of the group's real jobs, the same in every process. Intervals and cron expressions are sped up
+// so that each job is due every 5 to 10 seconds and runs for at most a third of that.
 func sampleJobs(n int) ([]job, []samples.Job, error) {
 	groupJobs, err := samples.InCluster(group)
 	if err != nil {
@@ -55,8 +55,8 @@ func sampleJobs(n int) ([]job, []samples.Job, error) {
 	return jobs, originals, nil
 }
 
-// speedUp returns the job with a short interval, or with a short period between the runs of its cron line. Periods
-// divide a minute, so that a cron line can express them.
+// speedUp returns the job with a short interval, or with a short period between the runs of its cron expression.
+// Periods divide a minute evenly, so that cron can express them.
 func speedUp(sample samples.Job) (job, error) {
 	schedule, err := sample.Schedule()
 	if err != nil {

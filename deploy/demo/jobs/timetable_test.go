@@ -27,7 +27,7 @@ func TestSampleJobs_FiftyRealJobs_AreDueEveryFewSecondsAndRunBriefly(t *testing.
 		}
 	}
 	if len(names) != 50 || kinds[true] < 10 || kinds[false] < 10 {
-		t.Errorf("got %d names, %d cron lines and %d intervals; want 50 names and at least 10 of each kind", len(names), kinds[true], kinds[false])
+		t.Errorf("got %d names, %d cron expressions and %d intervals; want 50 names and at least 10 of each kind", len(names), kinds[true], kinds[false])
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// Never is later than every instant.
+// Never is later than any time.
 const Never = time.Duration(1<<63 - 1)
 
 // noElection is too short a time for a new leader to be elected. A grant recorded within this time of the leader's
@@ -63,8 +63,7 @@ func (g *Grant) Last(e Event) Record { return g.records[e] }
 // Has reports whether there is a record of the given kind about the grant.
 func (g *Grant) Has(e Event) bool { return g.records[e].Event == e }
 
-// Until returns the end of the belief. If the process did not record the end, the belief lasted until its death. If it
-// is still alive, the belief has no end.
+// Until returns the recorded end of the belief, or else the time when the process was killed, or Never.
 func (g *Grant) Until() time.Duration {
 	if g.Has(Ended) {
 		return g.Last(Ended).Until
@@ -84,7 +83,7 @@ func (g *Grant) Belief(from Event) overlap.Belief {
 	return b
 }
 
-// Overlaps returns the periods in which the holders of a semaphore relied on more permits than it has, and falling
+// Overlaps returns the periods in which a semaphore's holders relied on more permits than it has, and decreasing
 // tokens.
 func Overlaps(beliefs []overlap.Belief, permits map[string]uint32) (violations []string) {
 	for _, o := range overlap.Find(beliefs, permits) {
@@ -109,7 +108,7 @@ func NextGrant(lives []*Life, death time.Duration) time.Duration {
 	return next
 }
 
-// Since returns the records of the given kind since an instant.
+// Since returns the records of the given kind since a time.
 func (l *Life) Since(e Event, from time.Duration) []Record {
 	var found []Record
 	for _, r := range l.Records {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// change is a change to the cluster, made once the submitter has the given fraction of the results.
+// change is a change to the cluster, made when the submitter has the given fraction of the results.
 type change struct {
 	part  float64
 	apply func(context.Context) error

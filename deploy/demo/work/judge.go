@@ -76,7 +76,7 @@ func (e *evidence) add(lives []*stage.Life) {
 	}
 }
 
-// noticedLoss reports whether a worker learned that it had lost a task. It may get the task again and be killed later.
+// noticedLoss reports whether a worker learned that it had lost a task. The worker may get it again and then be killed.
 func noticedLoss(g *stage.Grant) bool { return g.Last(stage.Ended).Lost || g.Has(unrecorded) }
 
 // judge reports on the tasks and the violations.

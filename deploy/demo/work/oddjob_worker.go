@@ -16,13 +16,13 @@ const (
 	scheduling stage.Event = "scheduling"
 	// lost: another Oddjob has claimed the firing Due, so this one is idle.
 	lost stage.Event = "lost"
-	// heard: this Oddjob, which had lost the firing Due, was notified that the firing's state is now Text.
+	// notified: this Oddjob, which had lost the firing Due, learned that its state is now Text.
 	notified stage.Event = "notified"
 )
 
 // oddjob is one Oddjob, as in the article. All Oddjobs have the same timer, and each does one thing at a time. It tries
-// to claim each due firing, and also firings whose holder was lost. SIGTERM stops its timer. The process exits when the
-// claims that it lost have ended.
+// to claim each due firing, and any firing whose holder was lost. SIGTERM stops its timer. The process exits when the
+// claims it lost to others have ended.
 type oddjob struct {
 	Name, Semaphore string
 	Endpoints       []string

@@ -68,7 +68,7 @@ func (s *submitter) run(ctx context.Context, account stage.Account) error {
 	return s.do(ctx, c, account, wordsJob, orders)
 }
 
-// do submits a job and follows it to completion. A job that was already submitted is only followed.
+// do submits a job and follows it to completion. Submitting it again has no effect.
 func (s *submitter) do(ctx context.Context, c *client.Client, account stage.Account, id string, orders []order) error {
 	var payloads [][]byte
 	for _, o := range orders {

@@ -32,7 +32,7 @@ func (s *Words) Flags(f *flag.FlagSet) {
 	f.IntVar(&s.files, "tasks", 10_000, "maximum number of files to count, one task per file")
 	f.IntVar(&s.workers, "workers", 4, "initial number of workers")
 	f.IntVar(&s.parallel, "parallel", 4, "maximum number of tasks per worker at a time")
-	f.StringVar(&s.root, "root", "", "directory of the files to count; default is GOROOT")
+	f.StringVar(&s.root, "root", "", "directory containing the files to count; default is GOROOT")
 }
 
 // Play runs the scenario.

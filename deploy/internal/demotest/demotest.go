@@ -1,4 +1,4 @@
-// Package demotest provides TestMain for programs that start servers and further instances of themselves.
+// Package demotest provides TestMain for programs that start servers and copies of themselves.
 package demotest
 
 import (

@@ -33,8 +33,8 @@ type Delay struct {
 // Added returns the increase in the longest latency, in ms.
 func (d *Delay) Added() float64 { return max(d.LongestDuring-d.LongestBefore, 0) }
 
-// timeLimit is how long a server may take to finish a snapshot. The server checks every 30 to 60 s whether its log is long
-// enough for one, and a slow machine may take just as long to write it.
+// timeLimit is how long a server may take to finish a snapshot. The server checks every 30 to 60 s whether its log is
+// long enough for one, and a slow machine may take just as long to write it.
 const timeLimit = 5 * time.Minute
 
 // Acquire acquires a permit and returns a function that releases it.

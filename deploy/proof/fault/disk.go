@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Exit codes of gatekeeperd, see docs/gatekeeperd.md.
+// Exit codes of gatekeeperd. See docs/gatekeeperd.md.
 const (
 	exitFault   = 70
 	exitDamaged = 73
@@ -51,7 +51,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		return err
 	}
 	a.Note("damage: "+file+what, s.ID)
-	// Replace the damaged member even if fault injection is over.
+	// Replace the damaged member even if fault injection has ended.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer stop()
 	code, ok := 0, false
@@ -63,7 +63,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		err := s.Ready(readyCtx)
 		cancel()
 		if err == nil || s.Running() {
-			return nil // it runs normally, or waits for other faults to end
+			return nil // it is running, or is waiting for other faults to end
 		}
 		code, ok = s.Exited()
 	}
@@ -77,8 +77,8 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.remove(ctx, random, s)
 }
 
-// checkExit checks that a server started on a damaged file exited with the code for a damaged directory. Damage to files
-// other than the log may also be reported as another server's directory. exited is false if a signal killed the
+// checkExit checks that a server started on a damaged file exited with the code for a damaged directory. Damage to
+// files other than the log may also be reported as another server's directory. exited is false if a signal killed the
 // process.
 func checkExit(file string, code int, exited bool, log string) error {
 	switch {

@@ -26,7 +26,7 @@ type Arena struct {
 	Clients *load.Clients
 	// Holders are clients in separate processes.
 	Holders []*Holder
-	// Workers and Submitters are also separate processes. They share tasks, and Harm kills and suspends them.
+	// Workers and Submitters are also separate processes. They share tasks, and Disrupt kills and suspends them.
 	Workers, Submitters []*Holder
 	// Full fills the disk of a server, and returns a function that frees the space again. It is nil if the servers have
 	// no separate disks.
@@ -68,7 +68,7 @@ type Network interface {
 	Reset(network.Link)
 }
 
-// A Kind injects one fault and returns when the fault is over or the context is done. It repairs everything that Mend
+// A Kind injects one fault and returns when the fault has ended or the context is done. It repairs everything that Heal
 // does not repair. An error means that the harness failed, not the cluster.
 type Kind func(context.Context, *Arena, *rand.Rand) error
 
@@ -164,8 +164,8 @@ func (a *Arena) can(kind string) bool {
 	return a.Network.Can(Needs(kind))
 }
 
-// Mend repairs everything that faults left broken, and starts all stopped servers.
-func (a *Arena) Mend() error {
+// Heal repairs everything that faults left broken, and starts all stopped servers.
+func (a *Arena) Heal() error {
 	a.Network.Heal()
 	for _, h := range slices.Concat(a.Holders, a.Workers, a.Submitters) {
 		h.resume()

@@ -75,7 +75,7 @@ func (h *Holder) atTask() bool {
 
 func (h *Holder) resume() { _ = h.last().Signal(syscall.SIGCONT) }
 
-// pickHolder returns a random holder. The returned function must be called when the fault is over, because faults that act on
+// pickHolder returns a random holder. Call the returned function when the fault has ended, because faults that act on
 // holders must not overlap.
 func (a *Arena) pickHolder(random *rand.Rand) (*Holder, func()) {
 	h := a.Holders[random.IntN(len(a.Holders))]
@@ -126,9 +126,9 @@ func (h *Holder) suspend(ctx context.Context, random *rand.Rand) error {
 // KilledAtTask is the name of the count of workers killed while they had a task.
 const KilledAtTask = "worker-killed-at-task"
 
-// Harm kills and suspends the processes that execute and submit tasks, until the context is done. It returns the number
-// of faults by name.
-func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
+// Disrupt kills and suspends the processes that execute and submit tasks, until the context is done. It returns the
+// number of faults by name.
+func (a *Arena) Disrupt(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{KilledAtTask: 0}
 	var mu sync.Mutex // guards counts and failed
 	var failed error

@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Clients is the link endpoint that all clients share. A server's API endpoint is named by its id followed by API. On
-// links between members, an endpoint is named by the member's id alone. A member that calls another member's API uses
-// the clients' links.
+// Clients is the link endpoint that all clients share. A server's API endpoint is its id followed by API. On links
+// between members, an endpoint is just the member's id. A member that calls another member's API uses the clients'
+// links.
 const (
 	Clients = "clients"
 	API     = "/api"

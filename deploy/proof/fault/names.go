@@ -22,9 +22,9 @@ type Addresses interface {
 	Redirect(endpoint, target string)
 }
 
-// misdirected redirects the addresses at which other members reach a member to another server: another member, or a
-// server in another cluster. The other cluster and its members may have the same names. Clients' addresses are not
-// redirected, because clients cannot detect which server they reach.
+// misdirected redirects a member's addresses, as seen by other members, to another member or to a server in another
+// cluster. The other cluster and its members may have the same names. Clients' addresses are not redirected, because
+// clients cannot detect which server they reach.
 func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 	victim := a.leader(ctx, random)
 	if random.IntN(3) == 0 {

@@ -161,7 +161,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, resp hi
 	return until
 }
 
-// keepAlive refreshes a permit, or retries the request that was granted the permit, which also refreshes it.
+// keepAlive refreshes a permit, or retries the request for it, which also refreshes it.
 func (b *bare) keepAlive(ctx context.Context, s Semaphore, r history.Request, token uint64) (history.Response, history.Outcome) {
 	if r.RequestID == "" || b.chance(0.8) {
 		return b.refresh(ctx, b.randomServer(), s.Name, token, s.Definition.Duration)
@@ -171,7 +171,7 @@ func (b *bare) keepAlive(ctx context.Context, s Semaphore, r history.Request, to
 	case resp.Result == history.Granted && resp.Token == token:
 		resp.Result = history.Refreshed
 	case resp.Result == history.Granted:
-		resp.Result = history.Lost // the checkers know that this is another permit
+		resp.Result = history.Lost // the checkers know that it is a different permit
 	case resp.Result == history.Denied:
 		resp.Result = history.Stopping
 	}

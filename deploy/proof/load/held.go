@@ -34,7 +34,7 @@ func (h *held) remove(semaphore string, token uint64) {
 	h.recent = h.recent[max(0, len(h.recent)-20):]
 }
 
-// recentToken returns a token of any semaphore that was held recently but no longer is.
+// recentToken returns a token, of any semaphore, that was held until recently.
 func (h *held) recentToken(random *rand.Rand) (uint64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,8 +44,8 @@ func (h *held) recentToken(random *rand.Rand) (uint64, bool) {
 	return h.recent[random.IntN(len(h.recent))], true
 }
 
-// awaitToken returns a held token, or briefly waits for the next one. Most tokens are held for only a few milliseconds, so
-// occasional polling would rarely find one.
+// awaitToken returns a held token, or briefly waits for the next one. Most tokens are held for only a few milliseconds,
+// so occasional polling would rarely find one.
 func (h *held) awaitToken(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
 	for range 100 {
 		if token, ok = h.randomToken(semaphore, random); ok || ctx.Err() != nil {

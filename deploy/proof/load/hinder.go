@@ -25,7 +25,7 @@ func (o *operator) exclusions(s Semaphore) []func(context.Context) {
 		},
 		func(ctx context.Context) {
 			o.move(ctx, s, home, away)
-			pause(ctx, time.Second) // by then, every worker in the other group has requested a permit again
+			pause(ctx, time.Second) // lets every worker in the other group request a permit again
 			o.dwell(ctx, s)
 			o.move(ctx, s, away, home)
 		},
@@ -80,7 +80,7 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	}
 }
 
-// cordonPatterns returns acquirer patterns for cordons. Each matches every other worker process.
+// cordonPatterns returns acquirer patterns for cordons. Each matches half of the worker processes.
 func cordonPatterns() []string { return []string{"worker-[02468]", "worker-[13579]"} }
 
 func cordonRequest(s Semaphore, acquirers string) history.Request {
@@ -146,8 +146,8 @@ func (c *Clients) TakeOver(ctx context.Context) error {
 	return nil
 }
 
-// randomPermit returns a random live permit of a semaphore, as listed by a server. It returns nil if there is none, or if
-// the server does not respond.
+// randomPermit returns a random live permit of a semaphore, as listed by a server. It returns nil if there is none, or
+// if the server does not respond.
 func randomPermit(ctx context.Context, on stubs, s Semaphore, random *rand.Rand) *gatekeeperv1.Permit {
 	callCtx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -87,7 +87,7 @@ func (j *job) turn(ctx context.Context) {
 		if j.random.Float64() < 0.3 {
 			r.RequestID = "" // the client library generates one, and cancels the request when it gives up
 		}
-		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // retry the request, or move on to the next one
+		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // retry, or move on to the next one
 			unknown = j.once(ctx, s, r)
 		}
 	}
@@ -196,7 +196,7 @@ func (l *library) believe(p *client.Permit) *belief {
 // poll reads the local deadline. If the permit no longer has one, the previous deadline remains valid.
 func (b *belief) poll() {
 	var before, left time.Duration
-	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if the process was suspended between the two readings
+	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if suspended between the two readings
 		before = b.Now()
 		until := b.permit.SafeUntil()
 		if until.IsZero() {

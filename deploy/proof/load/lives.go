@@ -33,8 +33,8 @@ type incarnation struct {
 	until time.Duration
 }
 
-// runIncarnations makes a sequence of acquisitions under one identity, like a process that is restarted. Calls from an earlier
-// incarnation may still be in flight, and an earlier holder may still rely on its permit.
+// runIncarnations makes a sequence of acquisitions under one identity, like a process that is restarted. Calls from an
+// earlier incarnation may still be in flight, and an earlier holder may still rely on its permit.
 func (b *bare) runIncarnations(ctx context.Context) {
 	s := b.world[b.identities.home%len(b.world)]
 	if b.chance(0.3) {
@@ -84,7 +84,7 @@ func (b *bare) withNewID(r history.Request) history.Request {
 	return r
 }
 
-// attemptQuickly makes attempts without backoff. If the outcome of an attempt is unknown, it retries or abandons the attempt.
+// attemptQuickly makes attempts without backoff. If an attempt has an unknown outcome, it is retried or abandoned.
 func (b *bare) attemptQuickly(ctx context.Context, s Semaphore, r history.Request) (history.Response, bool) {
 	wait := b.chance(b.waitFraction) && r.RequestID != ""
 	for range 4 {
@@ -180,8 +180,8 @@ func (b *bare) releasePlan(s Semaphore) releasePlan {
 	return releasePlan{b.randomServer(), b.upTo(2 * s.Definition.Duration), b.chance(0.6), b.chance(0.3)}
 }
 
-// holdIgnoringNotices relies on a permit until its deadline, and does not notice if the permit is superseded. Some holders release
-// the permit, early or late.
+// holdIgnoringNotices relies on a permit until its deadline, even if the permit is superseded. Some holders release it,
+// early or late.
 func (b *bare) holdIgnoringNotices(ctx context.Context, s Semaphore, r history.Request, resp history.Response, d releasePlan) {
 	record := history.Belief{Semaphore: s.Name, Token: resp.Token, Weight: r.Weight, From: b.Now(), Until: resp.SafeUntil}
 	if record.Until <= record.From {
@@ -197,8 +197,8 @@ func (b *bare) holdIgnoringNotices(ctx context.Context, s Semaphore, r history.R
 	b.releaseOrCancel(ctx, s, r, resp.Token, d.on, d.cancel && r.RequestID != "")
 }
 
-// releaseOrCancel releases a permit that its holder no longer relies on, or cancels the request for it. The release reports
-// that the job did not run.
+// releaseOrCancel releases a permit that its holder no longer relies on, or cancels the request for it. The release
+// reports that the job did not run.
 func (b *bare) releaseOrCancel(ctx context.Context, s Semaphore, r history.Request, token uint64, on stubs, cancels bool) {
 	callCtx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

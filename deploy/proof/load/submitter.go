@@ -101,7 +101,7 @@ func (s *submitter) turn(ctx context.Context) {
 			return
 		}
 		job.Submitter = permit
-		defer func() { // once the permit is released, the job is over or cancelled
+		defer func() { // releasing the permit cancels an unfinished job
 			releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = permit.Release(releaseCtx) // if the release fails, the permit expires
@@ -149,7 +149,7 @@ func payloads(tasks [][]byte, cut bool) iter.Seq2[[]byte, error] {
 	}
 }
 
-// follow follows a job until it is over or a time limit is reached.
+// follow follows a job until it finishes or a time limit is reached.
 func (s *submitter) follow(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(500+s.random.IntN(3000))*time.Millisecond)
 	defer cancel()
@@ -208,7 +208,7 @@ func (s *submitter) operate(ctx context.Context, id string) bool {
 	return true
 }
 
-// AwaitJobs waits until every job is over. Workers must be running.
+// AwaitJobs waits until every job has finished. Workers must be running.
 func (c *Clients) AwaitJobs(ctx context.Context) error {
 	for {
 		unfinished, err := c.unfinished(ctx)
@@ -222,7 +222,7 @@ func (c *Clients) AwaitJobs(ctx context.Context) error {
 	}
 }
 
-// unfinished returns the jobs that are not over.
+// unfinished returns the jobs that have not finished.
 func (c *Clients) unfinished(ctx context.Context) (ids []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -233,7 +233,7 @@ func (c *Clients) unfinished(ctx context.Context) (ids []string, err error) {
 			return nil, err
 		}
 		for _, j := range r.GetJobs() {
-			if !j.GetOver() && j.GetState() != gatekeeperv1.JobState_JOB_STATE_RECEIVING { // RECEIVING jobs are dropped after a minute
+			if !j.GetOver() && j.GetState() != gatekeeperv1.JobState_JOB_STATE_RECEIVING { // those are dropped after a minute
 				ids = append(ids, fmt.Sprintf("%s (%v, %d waiting, %d held)", j.GetSpec().GetId(), j.GetState(), j.GetWaiting(), j.GetHeld()))
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// visitPause is the longest pause between two visits. Visitors wait in the same queues as workers, and must leave most of
-// the permits to them.
+// visitPause is the longest pause between two visits. Visitors wait in the same queues as workers, and must leave most
+// of the permits to them.
 const visitPause = 500 * time.Millisecond
 
 // visit acquires permits of semaphores with tasks, like any caller, until the context is done. It acquires them under
@@ -28,8 +28,8 @@ func (b *bare) visit(ctx context.Context) {
 	}
 }
 
-// visitIdentity returns a random identity for a visit. A worker has two identities: one under which it waits for tasks, and one
-// under which it holds a task. No other caller may be granted a permit under the latter before the task has ended.
+// visitIdentity returns a random identity for a visit. A worker has two identities: one for waiting for tasks, and one
+// for holding a task. No other caller may be granted a permit under the latter before the task has ended.
 func (b *bare) visitIdentity(ctx context.Context, s Semaphore) history.Identity {
 	own := history.Identity{Group: home, Acquirer: b.Client(), HolderID: "visit"}
 	if b.chance(0.2) {

@@ -59,7 +59,7 @@ type worker struct {
 
 	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
-	ends   map[uint64]func(history.Outcome, history.Response, error) // by token; records the response to the task's outcome
+	ends   map[uint64]func(history.Outcome, history.Response, error) // by token; records the response to a task's outcome
 }
 
 // workerID is the holder id of all workers. The servers append a suffix for each task.

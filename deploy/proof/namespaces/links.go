@@ -132,7 +132,7 @@ func (n *Net) shape(k int, s network.State) error {
 func discipline(s network.State) []string {
 	switch {
 	case s.Rate > 0:
-		// A queue of 300 ms is longer than what a switch buffers.
+		// A 300 ms queue is longer than a switch's buffer.
 		return []string{"tbf", "rate", fmt.Sprintf("%dbit", 8*s.Rate), "burst", "16kb", "latency", "300ms"}
 	case s.Delay > 0 || s.Jitter > 0 || s.Loss > 0:
 		us := func(d time.Duration) string { return fmt.Sprintf("%dus", d.Microseconds()) }

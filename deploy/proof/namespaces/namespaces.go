@@ -157,8 +157,8 @@ func (n *Net) try() error {
 	return errors.Join(n.Err(), n.checkReset(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
 }
 
-// checkReset checks that connections can be broken. If the kernel lacks INET_DIAG_DESTROY, ss does nothing and reports no
-// error.
+// checkReset checks that connections can be broken. If the kernel lacks INET_DIAG_DESTROY, ss does nothing and reports
+// no error.
 func (n *Net) checkReset() error {
 	l, err := net.Listen("tcp", net.JoinHostPort(n.addr(1), "0"))
 	if err != nil {

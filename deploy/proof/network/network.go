@@ -18,7 +18,7 @@ type State struct {
 	// Down stops all data. As with TCP, data sent in the meantime arrives when the link is up again, unless the
 	// connection was closed.
 	Down bool
-	// Delay is added to all data, plus a random part of Jitter.
+	// Delay is added to all data, plus a random fraction of Jitter.
 	Delay, Jitter time.Duration
 	// Loss is the fraction of data, from 0 to 1, that must be resent, which takes Resend.
 	Loss float64
@@ -68,8 +68,8 @@ func (n *Network) Set(l Link, s State) {
 	n.changed = make(chan struct{})
 }
 
-// Redirect redirects an endpoint's address to another target, as if its name had been reassigned. Existing connections stay
-// open. An empty target restores the original address.
+// Redirect redirects an endpoint's address to a different target, as if its name had been reassigned. Existing
+// connections stay open. An empty target restores the original address.
 func (n *Network) Redirect(to, target string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Peer identifies the dialing member of a connection between members by its handshake, which contains the member's id.
+// Peer identifies the member that dialed a connection between members. It reads the member's id from the handshake.
 func Peer(r io.Reader) (string, []byte, error) {
 	const preamble = 8 // a magic string and a version, followed by a status byte and the length of the body
 	head := make([]byte, preamble+3)

@@ -27,7 +27,7 @@ func holderArgs(kind, name, host string, seed uint64, endpoints []string) []stri
 	return []string{HolderCommand, "-kind", kind, "-name", name, "-host", host, "-seed", fmt.Sprint(seed), "-endpoints", strings.Join(endpoints, ",")}
 }
 
-// Holder runs the client until the context is done. It writes its history as an account.
+// Holder runs the client until the context is done. It records its history with package account.
 func Holder(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(HolderCommand, flag.ContinueOnError)
 	kind := flags.String("kind", holder, "the kind of client: "+holder+", "+worker+" or "+submitter)

@@ -36,7 +36,7 @@ func awaitRecovery(ctx context.Context, a *fault.Arena, log *history.Log) error 
 	}
 }
 
-// grantsSince counts the grants of calls that were made after a given time.
+// grantsSince counts the grants for calls made after a given time.
 func grantsSince(entries []history.Entry, at time.Duration) int {
 	type call struct {
 		client string
@@ -55,24 +55,24 @@ func grantsSince(entries []history.Entry, at time.Duration) int {
 	return n
 }
 
-// ensureCoverage ensures that every run has successful takeovers and loses a worker that has a task.
-func ensureCoverage(ctx context.Context, a *fault.Arena, harm map[string]int) error {
+// ensureCoverage ensures that every run includes successful takeovers and the loss of a worker with a task.
+func ensureCoverage(ctx context.Context, a *fault.Arena, disruptions map[string]int) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTimeout)
 	defer cancel()
 	if err := a.Clients.TakeOver(ctx); err != nil {
 		return err
 	}
-	if harm[fault.KilledAtTask] > 0 {
+	if disruptions[fault.KilledAtTask] > 0 {
 		return nil
 	}
 	err := a.LoseWorker(ctx)
 	if err == nil {
-		harm[fault.KilledAtTask]++
+		disruptions[fault.KilledAtTask]++
 	}
 	return err
 }
 
-// awaitJobs admits all workers, and waits until every job is over.
+// awaitJobs admits all workers, and waits until every job has finished.
 func awaitJobs(ctx context.Context, a *fault.Arena) error {
 	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
 	defer cancel()
@@ -82,7 +82,8 @@ func awaitJobs(ctx context.Context, a *fault.Arena) error {
 	return a.Clients.AwaitJobs(ctx)
 }
 
-// awaitSettled reads every definition and every job, and waits until all members report their state hash at the same index.
+// awaitSettled reads every definition and every job, and waits until all members report their state hash at the same
+// index.
 func awaitSettled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTimeout)
 	defer cancel()
@@ -157,7 +158,7 @@ func watchStates(ctx context.Context, a *fault.Arena, put func(history.Entry)) {
 	}
 }
 
-// highestTerm returns the highest term.
+// highestTerm returns the highest term that any member reports.
 func highestTerm(ctx context.Context, a *fault.Arena) uint64 {
 	var term uint64
 	for _, s := range a.Members() {

@@ -37,7 +37,7 @@ type Options struct {
 	Seed uint64
 	// Network is Namespaces, Proxies or Auto.
 	Network string
-	// Length is how long faults are injected.
+	// Length is how long faults are injected for.
 	Length time.Duration
 	// LogStore is the servers' log store. Empty means their default.
 	LogStore string
@@ -65,8 +65,9 @@ type Report struct {
 	Outcomes map[string]int
 	LastTerm uint64
 	Faults   map[string]int
-	// Work counts outcomes of jobs and tasks. Harm counts faults injected into the processes that share them.
-	Work, Harm map[string]int
+	// Work counts outcomes of jobs and tasks. Disruptions counts faults injected into the
+	// processes that share tasks.
+	Work, Disruptions map[string]int
 	check.Result
 	// Entries is the whole history.
 	Entries []history.Entry
@@ -80,11 +81,11 @@ const Recover check.Guarantee = "the cluster recovers after the faults"
 const (
 	// recoverTimeout is the time within which the cluster must recover.
 	recoverTimeout = 30 * time.Second
-	// jobsTimeout is the time within which the remaining tasks must end. Some of them run for seconds, one after another,
-	// and other callers queue between them.
+	// jobsTimeout is the time within which the remaining tasks must end. Some of them run for seconds, one after
+	// another, and other callers queue between them.
 	jobsTimeout = 3 * time.Minute
-	// modelTimeout bounds the model's search for each semaphore. The slowest of 35 saved histories, including crowds and
-	// mutants, takes 1.7 s for all its semaphores. The limit allows for a busy machine.
+	// modelTimeout bounds the model's search for each semaphore. The slowest of 35 saved histories, including crowds
+	// and mutants, takes 1.7 s for all its semaphores. The limit allows for a busy machine.
 	modelTimeout = time.Minute
 	// number of clients in each role
 	holders, bareClients, libraryClients, visitors = 2, 40, 3, 3
@@ -92,7 +93,7 @@ const (
 	workers, submitters = 2, 2
 )
 
-// Once performs one run. An error means that the harness failed. The cluster's errors are in the report.
+// Once performs one run. An error means that the harness failed. The cluster's failures are in the report.
 func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	var log history.Log
 	n, name, err := newTestbed(opts)
@@ -196,7 +197,7 @@ func newSecure(opts Options) (*servers.Secure, credentials.TransportCredentials,
 	return secure, secure.Credentials(), nil
 }
 
-// profile is a timing profile and the leader's lease in it.
+// profile is a timing profile and its leader lease.
 type profile struct {
 	name  string
 	lease time.Duration
@@ -244,26 +245,26 @@ func runFaults(ctx context.Context, a *fault.Arena, opts Options, log *history.L
 		defer close(watchDone)
 		watchStates(faultCtx, a, log.Put)
 	}()
-	var harmErr error
-	harmDone := make(chan struct{})
+	var disruptErr error
+	disruptDone := make(chan struct{})
 	go func() {
-		defer close(harmDone)
-		r.Harm, harmErr = a.Harm(faultCtx)
+		defer close(disruptDone)
+		r.Disruptions, disruptErr = a.Disrupt(faultCtx)
 	}()
 	var err error
 	r.Faults, err = fault.Run(faultCtx, a, opts.Kind, opts.Seed)
 	cancel()
 	<-watchDone
-	<-harmDone
-	if err = errors.Join(err, harmErr); err != nil {
+	<-disruptDone
+	if err = errors.Join(err, disruptErr); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, logs(a.Cluster))
 	}
-	if err := a.Mend(); err != nil {
+	if err := a.Heal(); err != nil {
 		return nil, err
 	}
 	recoverErr := awaitRecovery(ctx, a, log)
 	if recoverErr == nil {
-		recoverErr = ensureCoverage(ctx, a, r.Harm)
+		recoverErr = ensureCoverage(ctx, a, r.Disruptions)
 	}
 	stop()
 	a.Clients.Wait()
@@ -285,7 +286,7 @@ func runFaults(ctx context.Context, a *fault.Arena, opts Options, log *history.L
 		r.Violations = append(r.Violations, check.Violation{Guarantee: Recover, Detail: recoverErr.Error()})
 	}
 	if jobsErr != nil {
-		r.Violations = append(r.Violations, check.Violation{Guarantee: check.JobKept, Detail: jobsErr.Error()})
+		r.Violations = append(r.Violations, check.Violation{Guarantee: check.JobNotLost, Detail: jobsErr.Error()})
 	}
 	r.LastTerm = highestTerm(ctx, a)
 	r.Logs = logs(a.Cluster)
@@ -361,7 +362,7 @@ func countOutcomes(h *history.History) map[string]int {
 	return n
 }
 
-// countOtherUse counts ordinary callers' grants and operators' changes on the semaphores with tasks.
+// countOtherUse counts grants to ordinary callers, and operators' changes, on semaphores with tasks.
 func countOtherUse(h *history.History) map[string]int {
 	withTasks := map[string]bool{"": true} // cordons apply to all semaphores
 	for _, op := range h.Operations {

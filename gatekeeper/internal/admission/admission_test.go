@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// smallLimits returns limits that a test can reach: 8 ordinary calls, of which one connection or identity may have 2, and 4
-// turns.
+// smallLimits returns limits that a test can reach: 8 ordinary calls, of which one connection or identity may have 2,
+// and 4 turns.
 func smallLimits() Limits {
 	l := NewLimits(8)
 	for k := range l.Open {

@@ -22,7 +22,7 @@ const (
 	kinds = int(Waiting) + 1
 )
 
-// String returns the kind as metrics and errors show it.
+// String returns the kind as shown in metrics and errors.
 func (k Kind) String() string {
 	return [kinds]string{"vital", "ordinary", "batch", "operator", "heavy", "waiting"}[k]
 }
@@ -38,13 +38,13 @@ type Limits struct {
 }
 
 // DefaultWorking is the default limit of Ordinary calls in progress. The log packs 256 commands into an entry. From 256
-// to 4000 concurrent callers, throughput on two processors grew by no more than a tenth. The rest is headroom for calls
-// that all arrive on the minute. The limit also bounds how long a refresh queues behind other calls, each of which
+// to 4000 concurrent callers, throughput on two CPUs grew by at most 10%. The rest is headroom for
+// bursts at the top of the minute. The limit also bounds how long a refresh queues behind other calls, each of which
 // takes about 30 µs of processor time.
 const DefaultWorking = 4096
 
-// maxWaiting limits the open Waiting calls, at about 15 kB each (measured). It leaves enough of the 32 768 streams of a
-// connection between members for the other kinds, including the streams that refresh permits.
+// maxWaiting limits the open Waiting calls, at about 15 kB each (measured). That leaves enough of the 32,768
+// streams per member connection for the other kinds, including streams that refresh permits.
 const maxWaiting = 16 << 10
 
 // NewLimits derives all limits from the limit of Ordinary calls in progress, which must be positive.
@@ -83,7 +83,7 @@ const (
 	scopes = int(OneIdentity) + 1
 )
 
-// String returns the scope as metrics and errors show it.
+// String returns the scope as shown in metrics and errors.
 func (s Scope) String() string { return [scopes]string{"server", "connection", "identity"}[s] }
 
 // Scopes returns all scopes.

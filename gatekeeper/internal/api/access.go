@@ -48,7 +48,8 @@ func accessOutcome(outcome fsm.AccessOutcome) func(error) (map[string]string, bo
 	}
 }
 
-// accessRefusal returns nil if the change was made or was unnecessary, and otherwise an error that explains the refusal.
+// accessRefusal returns nil if the change was made or was unnecessary, and otherwise an error that explains the
+// refusal.
 func accessRefusal(r fsm.AccessResult, what string) error {
 	text := ""
 	switch r.Outcome {

@@ -270,7 +270,7 @@ func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
 	}
 }
 
-// Whoever adds a method must choose its kind. This test lists the methods that are never refused.
+// Each new method must be assigned a kind. This test lists the methods that are never refused.
 func TestTraitsOf_VitalMethods(t *testing.T) {
 	vital := map[string]bool{
 		"/gatekeeper.v1.PermitService/KeepAlive": true, "/gatekeeper.v1.PermitService/Refresh": true,

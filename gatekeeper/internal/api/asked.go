@@ -14,7 +14,7 @@ import (
 )
 
 // If the answer to a call is lost, the caller retries with the same request id and gets the original answer. The state
-// machine remembers that answer with a hash of the request. If the id is reused for a different request, the server
+// machine stores that answer with a hash of the request. If the id is reused for a different request, the server
 // refuses that request instead of answering as if it had been carried out.
 
 // retryable is an operator request with a request id.
@@ -24,10 +24,10 @@ type retryable interface {
 	GetRequestRevision() uint64
 }
 
-// requestHash returns the hash of an operator's request as written by the caller, because the result of a selector may change
-// between attempts. The hash is never 0. It ignores the author and the reason. It covers whether the change has an end
-// time but not the time itself, because "for an hour" or "until two o'clock" means a different instant when a person
-// retries the call.
+// requestHash returns the hash of an operator's request as written by the caller, because the result of a selector may
+// change between attempts. The hash is never 0. It ignores the author and the reason. It covers whether the change has
+// an end time but not the time itself, because "for an hour" or "until two o'clock" means a different instant when a
+// person retries the call.
 func requestHash(m retryable) uint64 {
 	clone := proto.Clone(m).ProtoReflect()
 	fields := clone.Descriptor().Fields()
@@ -61,7 +61,7 @@ func editsHash(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 func hashMessage(m proto.Message, hasEnd bool) uint64 {
 	bytes, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
-		return 0 // cannot happen for a message that was received; an unknown hash matches every other
+		return 0 // cannot happen for a message that was received; an unknown hash matches any hash
 	}
 	return hash(append(bytes, m.ProtoReflect().Descriptor().Name()...), hasEnd)
 }
@@ -74,9 +74,9 @@ func hash(bytes []byte, hasEnd bool) uint64 {
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// readForChange reads the state on which a change is based. If the call is a retry, it also returns the earlier change;
-// otherwise nil. A retry is answered from the remembered result. Its selector is not evaluated again, because the state
-// may have changed since then, for example because of the change itself.
+// readForChange reads the state on which a change is based. If the call is a retry, it also returns the earlier change,
+// and otherwise nil. A retry is answered from the stored result. Its selector is not evaluated again, because the state
+// may have changed since, if only through the change itself.
 //
 // It returns a *keeper.RequestReusedError if the id belongs to another change, and a *keeper.RequestTooOldError if the
 // change may have been made and forgotten. Both are checked here and again when the command is applied, because another

@@ -81,10 +81,10 @@ func (a *API) auditCall(ctx context.Context, fullMethod string, req, reply any, 
 	a.write(ctx, r)
 }
 
-// reasonOtherPrincipal is the audited reason of a refusal that looks to the caller as if the permit did not exist.
+// reasonOtherPrincipal is the reason audited for a refusal that makes the permit appear not to exist.
 const reasonOtherPrincipal = "the permit is another principal's"
 
-// auditHidden writes to the audit log that other principals' permits were hidden from the caller.
+// auditHidden records in the audit log that other principals' permits were hidden from the caller.
 func (a *API) auditHidden(ctx context.Context, fullMethod string, tokens ...uint64) {
 	if a.cfg.Audit != nil && len(tokens) > 0 {
 		a.write(ctx, audit.Record{Method: fullMethod, Decision: audit.Refused, Reason: reasonOtherPrincipal, About: mapped(tokens, tokenText)})
@@ -191,7 +191,7 @@ func aboutOf(req any) (about []string) {
 	return about
 }
 
-// maxAbout limits how many objects are collected from a request. A line in the log holds fewer.
+// maxAbout limits how many objects are collected from a request. A log line holds fewer.
 const maxAbout = 1000
 
 func tokenText(token uint64) string { return "token " + decimal(token) }
@@ -211,8 +211,8 @@ const (
 	// repeatPeriod is how long repeated refusals are counted before the count is written.
 	repeatPeriod = 10 * time.Second
 	maxRepeats   = 1000
-	// maxAnonymous limits how many distinct refusals without a principal are logged in that time, and maxAnonymousPerSource how
-	// many per address.
+	// maxAnonymous limits the distinct refusals without a principal logged in that time, and maxAnonymousPerSource
+	// those per address.
 	maxAnonymous, maxAnonymousPerSource = 100, 20
 )
 
@@ -233,7 +233,7 @@ func (s *repeats) shouldWrite(r *audit.Record) bool {
 		switch {
 		case len(s.seen) >= maxRepeats, anonymous && s.anonymousBySource[""] >= maxAnonymous:
 			key = repeat{reason: r.Reason} // shared by all further refusals
-		case anonymous && s.anonymousBySource[source] >= maxAnonymousPerSource: // the client could send any number of names and methods
+		case anonymous && s.anonymousBySource[source] >= maxAnonymousPerSource: // a client can vary names and methods
 			key = repeat{source: source, reason: r.Reason}
 		case anonymous:
 			s.anonymousBySource[source]++

@@ -59,9 +59,9 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	}
 }
 
-// awaitedClaim returns the state of a firing, and whether the caller can stop waiting. If token is 0, the firing must have
-// ended. Otherwise the claim of that token must have ended or been taken over. A claim with an older token counts as
-// OPEN, because the leader has since granted the awaited token, and this server has not applied the grant yet.
+// awaitedClaim returns the state of a firing, and whether the caller can stop waiting. If token is 0, the firing must
+// have ended. Otherwise the claim with that token must have ended or been taken over. A claim with an older token
+// counts as OPEN, because the leader has since granted the awaited token and this server has yet to apply the grant.
 func awaitedClaim(state *fsm.State, name string, firing *semaphore.Firing, token uint64) (claim *gatekeeperv1.FiringClaim, ended bool) {
 	c := state.Claim(name, *firing)
 	switch {

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// maxBatch is the maximum number of requests in a batch. It is frozen: clients fill batches up to it.
+	// maxBatch is the maximum number of requests in a batch. It is frozen: clients fill batches to this size.
 	maxBatch = 1024
 	// maxBatchBytes is the maximum size of the answers in a batch. gRPC clients accept 4 MiB by default.
 	maxBatchBytes = 1 << 20
 )
 
-// BatchTryAcquire answers the requests whose answer does not change the state, and leaves the others open. Each request
+// BatchTryAcquire answers the requests whose answers do not change the state, and leaves the others open. Each request
 // is admitted, validated, counted and decided like a TryAcquire. A follower forwards the requests that it has admitted.
 func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 	b := &batch{s: s, ctx: ctx, received: time.Now()} // taken first, because the clients measure from before this call
@@ -141,7 +141,7 @@ func (b *batch) answer(index int, denial *gatekeeperv1.Denial, err error) {
 	_ = b.s.finish(b.ctx, gatekeeperv1.PermitService_TryAcquire_FullMethodName, b.received, err) // already a status
 }
 
-// holderCache caches converted holders, because most denials of a batch name the same ones.
+// holderCache caches converted holders, because most denials in a batch name the same ones.
 type holderCache map[*semaphore.Permit]*gatekeeperv1.Permit
 
 func (d holderCache) permit(p *semaphore.Permit) *gatekeeperv1.Permit {

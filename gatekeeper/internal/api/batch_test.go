@@ -45,7 +45,8 @@ func errorOf(r *gatekeeperv1.TryAcquireResult) error {
 	return status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err()
 }
 
-// answerBySemaphore makes g's keeper give a different kind of answer for each semaphore, in single calls and in batches.
+// answerBySemaphore makes g's keeper give a different kind of answer for each semaphore, in single calls and in
+// batches.
 func answerBySemaphore(g *gate) {
 	holder := &semaphore.Permit{Semaphore: "held", Token: 3, Identity: semaphore.Identity{Group: "g", Acquirer: "holder"}, Metadata: map[string]string{"k": "v"}}
 	answer := func(c *keeper.AcquireCall) (keeper.Answer, error) {

@@ -42,7 +42,7 @@ func CheckAdministrator(m *gatekeeperv1.BindAdministratorRequest) error {
 	return err
 }
 
-// authorAndReason returns the author and the reason of a change that the owner of a member's data directory requests.
+// authorAndReason returns the author and the reason of a change requested by the owner of a member's data directory.
 func authorAndReason(member string, m *gatekeeperv1.BindAdministratorRequest) (author, reason string, err error) {
 	if author, err = authorFrom(m.GetAuthor()); err != nil {
 		return "", "", err
@@ -124,8 +124,9 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 	}
 }
 
-// adminBinding returns the binding that gets the subject and the admin role, before and after the change. It is the
-// binding that already has the subject, or else the named one. If no change is needed, both results are the same.
+// adminBinding returns the binding to extend with the subject and the admin role, before and after the change. It is
+// the binding that already contains the subject, or else the named one. If no change is needed, both results are the
+// same.
 func adminBinding(state *fsm.State, subject, name string) (before, after *access.Binding) {
 	before = state.Binding(name)
 	if i := slices.IndexFunc(state.Bindings(), func(b *access.Binding) bool { return slices.Contains(b.Subjects, subject) }); i >= 0 {

@@ -39,14 +39,14 @@ const memberSubject = "member:"
 // authorization is the header for bearer tokens.
 const authorization = "authorization"
 
-// retryableError refuses or ends a call that should succeed when it is retried: its caller has not been authenticated yet,
-// or now maps to another principal.
+// retryableError refuses or ends a call that should succeed when it is retried: its caller has not been authenticated
+// yet, or now maps to a different principal.
 type retryableError struct{ why string }
 
 func (e *retryableError) Error() string { return e.why + ": retry the call" }
 
-// authStarting is the reason for refusals until the leader has bound the first administrator, shortly after a cluster is
-// created or upgraded. Streams opened before then end for the same reason.
+// authStarting is the reason for refusals until the leader has bound the first administrator, shortly after a cluster
+// is created or upgraded. Streams opened before then end for the same reason.
 const authStarting = "the cluster is about to start authenticating its callers"
 
 // A caller is the client making a call. A nil caller may do everything, because the server does not authenticate
@@ -62,7 +62,7 @@ type caller struct {
 	// certificate is a member's certificate, for calls by that member. Nil means that the call comes from this server,
 	// or from the member that forwarded it.
 	certificate *x509.Certificate
-	// verified reports whether the caller has a client certificate, or its call comes through an older member.
+	// verified reports whether the caller has a client certificate, or an older member forwarded its call.
 	verified bool
 }
 
@@ -84,9 +84,9 @@ func (a *API) caller(ctx context.Context) *caller {
 	}
 }
 
-// beforeBindings reports whether the caller may do everything because the cluster cannot store bindings yet. That is the case
-// while one member runs a version without bindings, which itself lets callers with certificates do everything. A server
-// that has just started may have an old state, so it must catch up first.
+// beforeBindings reports whether the caller may do everything because the cluster cannot store bindings yet. That is
+// the case while any member runs a version without bindings, which itself lets callers with certificates do everything.
+// A server that has just started may have an old state, so it must catch up first.
 func (c *caller) beforeBindings() bool {
 	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel && c.api.caughtUp()
 }
@@ -166,9 +166,9 @@ func addressOf(source string) netip.Addr {
 	return at.Addr()
 }
 
-// readBearer reads the caller's token, which is either a token of this cluster or a JWT. A valid JWT is accepted even from an
-// address that is blocked for invalid tokens, because it is not a guess: many pods may share an address, and each
-// presents a new JWT every hour.
+// readBearer reads the caller's token, which is either a token of this cluster or a JWT. A valid JWT is accepted even
+// from an address that is blocked for invalid tokens, because it is not a guess: many pods may share an address, and
+// each presents a new JWT every hour.
 func (c *caller) readBearer(ctx context.Context, headers []string) error {
 	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" followed by a single token of this cluster"}
 	id, hash, ok := auth.ParseBearer(headers[0])
@@ -257,9 +257,9 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 	return p, state, err
 }
 
-// authorize returns the caller's principal if it has the permission. Before a leader refuses, it confirms that its state has
-// all committed entries, because a newly elected leader may lack a recent binding. A follower never refuses a call
-// because a permission is missing: it refers the caller to the leader.
+// authorize returns the caller's principal if it has the permission. Before a leader refuses, it confirms that its
+// state includes all committed entries, because a newly elected leader may lack a recent binding. A follower never
+// refuses a call because a permission is missing: it refers the caller to the leader.
 func (c *caller) authorize(ctx context.Context, allowed permission) (*auth.Principal, error) {
 	p, err := c.checkLocally(allowed)
 	switch {
@@ -281,8 +281,8 @@ func (c *caller) authorize(ctx context.Context, allowed permission) (*auth.Princ
 	return p, err
 }
 
-// checkLocally checks the permission against this server's state, without a Confirm. If it returns a principal with an error,
-// the error came from the permission.
+// checkLocally checks the permission against this server's state, without a Confirm. If it returns a principal with an
+// error, the error came from the permission.
 func (c *caller) checkLocally(allowed permission) (*auth.Principal, error) {
 	p, state, err := c.principal()
 	if err != nil {
@@ -314,7 +314,8 @@ func hasRole(roles ...access.Role) permission {
 	}
 }
 
-// viewFilter returns a function that reports whether the caller may view a semaphore, or nil if every semaphore is visible.
+// viewFilter returns a function that reports whether the caller may view a semaphore, or nil if every semaphore is
+// visible.
 func (a *API) viewFilter(ctx context.Context) func(state *fsm.State, name string) bool {
 	c := a.caller(ctx)
 	if !a.cfg.Authenticate {
@@ -360,8 +361,8 @@ func mayViewAll(p *auth.Principal, _ *fsm.State) error {
 	return &forbiddenError{p.Name(), access.Viewer, "on every semaphore"}
 }
 
-// canViewAll reports whether the caller may view every semaphore, and isAdministrator whether it is an
-// administrator. They only filter answers and refuse nothing.
+// canViewAll reports whether the caller may view every semaphore, and isAdministrator whether it is an administrator.
+// They are used to filter answers, never to refuse a call.
 func (a *API) canViewAll(ctx context.Context) bool {
 	return a.checkPrincipal(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })
 }

@@ -197,7 +197,7 @@ func (s *clusterService) RemoveMember(ctx context.Context, m *gatekeeperv1.Remov
 }
 
 func toRemoval(r consensus.Removal) *gatekeeperv1.RemoveMemberResponse {
-	return &gatekeeperv1.RemoveMemberResponse{Members: toMembers(r.Members), AlreadyRemoved: r.Already, Silent: r.Silent}
+	return &gatekeeperv1.RemoveMemberResponse{Members: toMembers(r.Members), AlreadyRemoved: r.AlreadyRemoved, Silent: r.Silent}
 }
 
 // TransferLeadership transfers leadership. The response names the new leader if this server already knows it.
@@ -217,8 +217,8 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
 }
 
-// answerTransfer answers a forwarded transfer that was cut off because a new leader took over, most likely as a result of
-// the transfer itself. It returns nil if a member other than the requested one leads now, if the old leader leads
+// answerTransfer answers a forwarded transfer that was cut off because a new leader took over, most likely as a result
+// of the transfer itself. It returns nil if a member other than the requested one leads now, if the old leader leads
 // again, or if no leader is known.
 func answerTransfer(req any, oldLeader, newLeader consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)

@@ -17,9 +17,9 @@ const (
 	maxDenyAll = 10
 )
 
-// ListDenied pages over the denied callers that the leader remembers. Leadership is confirmed as for any read. All
-// callers of a semaphore are on one page: their order changes with every denial, so a page token that points between
-// them could skip a caller.
+// ListDenied pages through the denied callers that the leader has recorded. Leadership is confirmed as for any read.
+// All callers of a semaphore are on one page: their order changes with every denial, so a page token that points
+// between them could skip a caller.
 func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDeniedRequest) (*gatekeeperv1.ListDeniedResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {

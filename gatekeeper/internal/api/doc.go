@@ -24,7 +24,7 @@
 //
 // Clients can use one address behind a load balancer, because a server that is not the leader forwards calls and
 // streams to the leader. There is at most one hop: otherwise two servers that mistake each other for the leader would
-// forward a call back and forth. The gatekeeper-hop header prevents that. Calls that may see past state are answered
+// forward a call back and forth. The gatekeeper-hop header prevents that. Calls that may return stale data are answered
 // locally: Watch, GetStatus and stale reads. ListMembers calls GetStatus on each member.
 //
 // The leader's clock is authoritative. A call is received when its handler starts on the leader, which is always after
@@ -38,8 +38,8 @@
 // # Batches
 //
 // BatchTryAcquire decides many requests against a single state, with a single Confirm. Each is admitted, validated and
-// counted like a TryAcquire, both here and on the leader. The answers in a batch are only denials and errors, and the
-// other requests are left open. A batch therefore changes nothing and never waits for the log.
+// counted like a TryAcquire, both here and on the leader. A batch answers only with denials and errors, and leaves the
+// other requests open. It therefore changes nothing and never waits for the log.
 //
 // # Contexts and grants
 //

@@ -252,8 +252,8 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.transferError", codes.Unavailable, reasonTransferFailed, as(func(*transferError) map[string]string { return nil }), nil},
 }
 
-// toStatus converts an error to a gRPC status. An error that is already a status is returned unchanged, in particular
-// the leader's answer to a forwarded call. An error that is not in the table becomes INTERNAL.
+// toStatus converts an error to a gRPC status. An error that is already a status, such as the leader's answer to a
+// forwarded call, is returned unchanged. An error that is not in the table becomes INTERNAL.
 func toStatus(err error) error {
 	if err == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ListFirings pages over the remembered firings in the order of the state.
+// ListFirings pages through the recorded firings, in state order.
 func (s *operatorService) ListFirings(ctx context.Context, m *gatekeeperv1.ListFiringsRequest) (*gatekeeperv1.ListFiringsResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err

@@ -61,8 +61,8 @@ type forwarder struct {
 	authorizeCall func(ctx context.Context, fullMethod string) error
 	// auditCall writes the outcome of a call executed on this server to the audit log.
 	auditCall func(ctx context.Context, fullMethod string, req, reply any, err error)
-	// whileAuthorized returns a context that is cancelled when the caller loses its role for the method. Only the leader
-	// checks a forwarded stream, because this server's bindings may be stale.
+	// whileAuthorized returns a context that is cancelled when the caller loses its role for the method. Only the
+	// leader checks a forwarded stream, because this server's bindings may be stale.
 	whileAuthorized func(ctx context.Context, fullMethod string) (context.Context, func())
 
 	mu      sync.Mutex // guards hop, members and closed
@@ -404,7 +404,7 @@ func forwardsHeader(key string) bool {
 	return !strings.HasPrefix(key, ":") && !strings.HasPrefix(key, "grpc-")
 }
 
-// explain returns the error of a failed forwarded call. An error from the leader is returned unchanged. For a
+// explain returns the error for a failed forwarded call. An error from the leader is returned unchanged. For a
 // connection error, the result depends on whether the call reached a connection, because only then can the leader have
 // executed it.
 func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {

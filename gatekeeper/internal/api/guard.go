@@ -137,7 +137,7 @@ func (g guard) Cancel(ctx context.Context, sem string, id semaphore.Identity, re
 	return g.Keeper.Cancel(ctx, sem, id, requestID)
 }
 
-// Release and Refresh answer as if another principal's permit did not exist. Such calls are audited.
+// Release and Refresh treat another principal's permit as nonexistent. Such calls are audited.
 func (g guard) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
 	if owner.Principal != nil && g.api.hides(owner, cmd.Token) {
 		g.api.auditHidden(ctx, gatekeeperv1.PermitService_Release_FullMethodName, cmd.Token)

@@ -34,9 +34,9 @@ func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Defin
 	return nil
 }
 
-// mayRepresentSubmitter reports whether a definition is for a semaphore that represents a job's submitter, and the principal may be
-// that submitter. Neither the job nor any permit may belong to another principal. The acquirer role, on any semaphores,
-// suffices to create and delete such a definition.
+// mayRepresentSubmitter reports whether a definition is for a semaphore that represents a job's submitter, and the
+// principal may be that submitter. Neither the job nor any permit may belong to another principal. The acquirer role,
+// on any semaphore, suffices to create and delete such a definition.
 func mayRepresentSubmitter(p *auth.Principal, state *fsm.State, d *semaphore.Definition) bool {
 	job, ok := d.Labels.Get(rules.OwnLabel)
 	if !ok || !strings.HasPrefix(d.Name, rules.OwnPrefix) || !p.MayRepresentSubmitter(d) {
@@ -165,7 +165,7 @@ func (g guard) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.Fi
 	return g.Keeper.ForgetFirings(ctx, cmd)
 }
 
-// Undo requires the role for each change that it makes.
+// Undo requires the roles needed for each change that it makes.
 func (g guard) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	err := g.authorizeChange(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, &cmd) })
 	if err != nil {

@@ -113,7 +113,7 @@ func (c *fakeConsensus) RemoveMember(_ context.Context, id string, force bool) (
 	if _, refused := errors.AsType[*consensus.QuorumError](err); refused && force {
 		err = nil
 	}
-	return consensus.Removal{Members: c.members, Already: id == "gone"}, err
+	return consensus.Removal{Members: c.members, AlreadyRemoved: id == "gone"}, err
 }
 
 func (c *fakeConsensus) Transfer(_ context.Context, id string) error { return c.transfer(id) }

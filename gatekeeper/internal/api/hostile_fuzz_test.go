@@ -18,7 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// newAuthenticatedAPI returns an API with authentication but no server. Its administrator has a certificate and a token.
+// newAuthenticatedAPI returns an API with authentication but no server. Its administrator has a certificate and a
+// token.
 func newAuthenticatedAPI(f *testing.F) (a *API, secret string) {
 	f.Helper()
 	machine := fsm.New("test")

@@ -167,8 +167,8 @@ func (a *API) finish(ctx context.Context, method string, start time.Time, err er
 	return err
 }
 
-// rewordNotReady rewords a NotLeaderError that names this server: it was elected but is not ready, so no other server can be
-// recommended.
+// rewordNotReady rewords a NotLeaderError that names this server: it was elected but is not ready, so no other server
+// can be recommended.
 func (a *API) rewordNotReady(err error) error {
 	e, ok := errors.AsType[*consensus.NotLeaderError](err)
 	if !ok || e.Leader.ID != a.cfg.ID || errors.Is(err, consensus.ErrUnknownOutcome) {

@@ -20,9 +20,9 @@ import (
 // back by the connection's flow control, as are those of a client that does not read the answers.
 const maxFrames = 8
 
-// maxExpiryDelay limits how long a received frame delays expiries while it waits for earlier frames. A frame waits longer than
-// that only if its client does not read the answers. In that case the client's own permits may expire before the frame
-// is processed, but no other expiry is delayed any further.
+// maxExpiryDelay limits how long a received frame delays expiries while it waits for earlier frames. A frame waits
+// longer than that only if its client does not read the answers. In that case the client's own permits may expire
+// before the frame is processed, but no other expiry is delayed any further.
 const maxExpiryDelay = time.Second
 
 // KeepAlive receives refreshes and sends their results and notices.
@@ -119,8 +119,8 @@ func (k *keepAlive) release(n int) {
 	}
 }
 
-// handleFrame validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, because they may refresh
-// the same tokens.
+// handleFrame validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, because they may
+// refresh the same tokens.
 func (k *keepAlive) handleFrame(number uint64, m *gatekeeperv1.KeepAliveRequest, frame Frame) error {
 	defer frame.Drop() // does nothing after Refresh
 	if m.GetFrame() != number {

@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// belongsToMember reports whether a chain belongs to a member: it must verify against the members' authority, and its leaf
-// certificate must be valid for servers.
+// belongsToMember reports whether a chain belongs to a member: it must verify against the members' authority, and its
+// leaf certificate must be valid for servers.
 func (a *API) belongsToMember(chain []*x509.Certificate) bool {
 	return a.peers.verifies(chain)
 }

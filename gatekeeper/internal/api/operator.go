@@ -73,7 +73,7 @@ func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending,
 }
 
 // Resume resumes the chosen definitions that are paused. If the caller specifies a change, only pauses made by that
-// change end.
+// change are ended.
 func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	c, err := selector.ParseChoice("selector", m.GetSelector())
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 			}
 		}
 	}
-	// Sent even if none is paused: the state machine must remember the request, and may already know it.
+	// Sent even if none is paused: the state machine must record the request, and may already have it.
 	result, err := s.keeper.Resume(ctx, cmd)
 	if err != nil {
 		return nil, s.changedSince(state, err)
@@ -122,7 +122,8 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
-// namesToResume returns the names of the chosen definitions. Resuming all definitions is not an error if there are none.
+// namesToResume returns the names of the chosen definitions. Resuming all definitions is not an error if there are
+// none.
 func namesToResume(state *fsm.State, c *selector.Selector, m *gatekeeperv1.ResumeRequest) ([]string, error) {
 	names, err := c.Names(state)
 	if _, notFound := errors.AsType[*selector.NoMatchError](err); notFound && m.GetSelector().GetAll() {
@@ -152,7 +153,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	return cordonResponse(cmd.ID, result.Revision, result.Cordon), nil
 }
 
-// cordonResponse returns the cordon as originally set. Answers remembered below feature level 3 do not include it.
+// cordonResponse returns the cordon as originally set. Answers stored below feature level 3 do not include it.
 func cordonResponse(id string, revision uint64, set *fsm.Cordon) *gatekeeperv1.CordonResponse {
 	if set == nil {
 		set = &fsm.Cordon{ID: id, Revision: revision}

@@ -184,8 +184,8 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	return out, nil
 }
 
-// isOrdinaryEnd reports whether an entry records the ordinary end of a permit. There are many such entries, and they are
-// rarely needed.
+// isOrdinaryEnd reports whether an entry records the ordinary end of a permit. There are many such entries, and they
+// are rarely needed.
 func isOrdinaryEnd(entry *fsm.JournalEntry) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Abandoned}, entry.Kind)
 }

@@ -232,7 +232,7 @@ func TestExplain_DuringRecovery_ReportsWhenGrantsResume(t *testing.T) {
 	}
 	g.keeper.recovering = time.Hour
 	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity()})
-	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "grants nothing for another 1h0m0s, until about ") {
+	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "will not grant anything for another 1h0m0s, until about ") {
 		t.Errorf("Explain() during a recovery = %v, %v; want the remaining time", reply, err)
 	}
 	outcome = semaphore.Refreshed // a permit carried over from before the recovery

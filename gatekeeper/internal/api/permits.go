@@ -197,7 +197,7 @@ func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1
 	return out
 }
 
-// holder returns the permit as lists show it, with the remaining time and the reason why its holder must stop.
+// holder returns the permit as shown in lists, with the remaining time and the reason its holder must stop.
 func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	out := a.withRemaining(state, p)
 	cause, reason := a.reader.StopCause(state, p)
@@ -205,8 +205,8 @@ func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit
 	return out
 }
 
-// ListHolders pages over permits in (semaphore, token) order. Each page reads the current state. A permit that exists
-// during all pages is listed exactly once.
+// ListHolders pages through permits in (semaphore, token) order. Each page reads the current state. A permit that
+// exists during all pages is listed exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -245,7 +245,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	return out, nil
 }
 
-// holdersAt pages over the permits that occupied slots at a given time, as far back as the journal reaches.
+// holdersAt pages through the permits that occupied slots at a given time, as far back as the journal reaches.
 func holdersAt(
 	state *fsm.State, wanted func(name string) bool, m *gatekeeperv1.ListHoldersRequest, at time.Time, limit int, from pageKey,
 ) *gatekeeperv1.ListHoldersResponse {
@@ -268,7 +268,7 @@ func holdersAt(
 	return out
 }
 
-// ListWaiters pages over waiters in (semaphore, place) order. Each page reads the current queues. A waiter that is
+// ListWaiters pages through waiters in (semaphore, place) order. Each page reads the current queues. A waiter that is
 // queued during all pages is listed exactly once, unless the leader changes and starts new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)

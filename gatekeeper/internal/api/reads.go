@@ -60,8 +60,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	return record
 }
 
-// maxSuggestionSearch is the maximum number of definitions that GetDefinition searches for the name that was probably meant.
-// GetDefinition is an Ordinary call, so thousands may run at the same time, and a search takes about 0.1 µs per
+// maxSuggestionSearch is the maximum number of definitions that GetDefinition searches for the name that was probably
+// meant. GetDefinition is an Ordinary call, so thousands may run at the same time, and a search takes about 0.1 µs per
 // definition.
 const maxSuggestionSearch = 10_000
 
@@ -87,7 +87,7 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	return &gatekeeperv1.GetDefinitionResponse{Record: s.record(state, stored), Revision: state.Revision()}, nil
 }
 
-// ListDefinitions pages over definitions in name order. Each page reads the current state. A definition that exists
+// ListDefinitions pages through definitions in name order. Each page reads the current state. A definition that exists
 // during all pages is listed exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
@@ -140,7 +140,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 // recoveringText explains why nothing is granted until the waiting period after a recovery has passed.
 func recoveringText(left time.Duration) string {
 	left = left.Round(time.Second)
-	return fmt.Sprintf("the cluster was recovered and grants nothing for another %v, until about %s: earlier holders may still rely on their permits.",
+	return fmt.Sprintf("the cluster was recovered and will not grant anything for another %v, until about %s: earlier holders may still rely on their permits.",
 		left, time.Now().Add(left).UTC().Format(time.RFC3339))
 }
 

@@ -20,8 +20,8 @@ type entitlement struct {
 	public bool
 	// preauthorized means that a forwarded call is not checked again, because the forwarding member has checked it.
 	preauthorized bool
-	// withoutBindings allows callers with a certificate while this server has no bindings. This lets a server that cannot
-	// catch up, because a majority is lost, report its status.
+	// withoutBindings allows callers with a certificate while this server has no bindings. This lets a server that
+	// cannot catch up, because a majority is lost, report its status.
 	withoutBindings bool
 }
 

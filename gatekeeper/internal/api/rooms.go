@@ -30,7 +30,7 @@ type Keeper interface {
 	reader
 }
 
-// reader has the methods that services use, in addition to the state, to answer reads.
+// reader provides what services need, in addition to the state, to answer reads.
 type reader interface {
 	Read(ctx context.Context) (*fsm.State, error)
 	Remaining(token uint64) (time.Duration, bool)
@@ -143,7 +143,7 @@ type Consensus interface {
 	Ready() error
 	Members() ([]consensus.Member, error)
 	AddMember(ctx context.Context, a consensus.Addition) error
-	// PlanRemoval reports which members RemoveMember would leave, and why it would be refused.
+	// PlanRemoval reports which members would remain after RemoveMember, and why it would be refused.
 	PlanRemoval(ctx context.Context, id string) (r consensus.Removal, refusal, err error)
 	// RemoveMember retires the id and removes the member.
 	RemoveMember(ctx context.Context, id string, force bool) (consensus.Removal, error)

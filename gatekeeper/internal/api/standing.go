@@ -78,8 +78,8 @@ func (a *API) whileAllowed(ctx context.Context, allowed permission) (context.Con
 	return ctx, func() { remove(); cancel(nil) }
 }
 
-// stillAllowed returns a function that checks against this server's current state that the caller has the permission and is
-// still the same principal. It returns nil if no check is necessary.
+// stillAllowed returns a function that checks, in this server's current state, whether the caller has the permission
+// and is still the same principal. It returns nil if no check is necessary.
 func (a *API) stillAllowed(ctx context.Context, allowed permission) func() error {
 	c := callerIn(ctx)
 	if c == nil || c.member {

@@ -146,8 +146,8 @@ const (
 	maxSummaries = 64
 )
 
-// summaries caches recent summaries. Hundreds of open pages may request the same one every few seconds, and counting
-// 100 000 definitions takes about 100 ms. Only one summary is computed at a time.
+// summaries caches recent summaries. Hundreds of browser tabs may request the same summary every few seconds, and
+// counting 100 000 definitions takes about 100 ms. Only one summary is computed at a time.
 type summaries struct {
 	mu     sync.Mutex
 	cached map[summaryKey]cachedSummary

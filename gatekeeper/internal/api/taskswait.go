@@ -79,7 +79,7 @@ type denial struct {
 	workers int
 }
 
-// admitted returns the workers that are admitted, and the reasons the others are denied.
+// admitted returns the workers that are admitted, and the reasons for denying the others.
 func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (admitted []work.Info, denials []denial, err error) {
 	for _, w := range workers {
 		if w.Denied == semaphore.NoReason {

@@ -23,7 +23,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 	if err := stream.Send(&gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: offer}}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the worker is listed and has been answered", func() bool {
+	eventually(t, "the worker is listed and has received a response", func() bool {
 		r := must(jobs.ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
 		for _, w := range r.GetWorkers() {
 			if w.GetIdentity().GetGroup() == group && (group == "default") == (w.GetDenied() == gatekeeperv1.Reason_REASON_UNSPECIFIED) {
@@ -37,7 +37,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 
 func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 	t.Parallel()
-	// Each case removes the previous cause and makes the next one true.
+	// Each case removes the previous cause and introduces the next one.
 	pause := fsm.Pause{Names: []string{"s"}, Reason: "disk full", At: time.Unix(3, 0).UTC()}
 	edit := func(g *gate, permits uint32) {
 		d := definition("s")
@@ -53,7 +53,7 @@ func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 		name, want string
 		setup      func(*testing.T, *gate)
 	}{
-		{"recovering", "No task is handed out, because the cluster was recovered and grants nothing for another 1m0s", func(_ *testing.T, g *gate) {
+		{"recovering", "No task is handed out, because the cluster was recovered and will not grant anything for another 1m0s", func(_ *testing.T, g *gate) {
 			g.keeper.recovering = time.Minute
 			g.keeper.do(pause)
 		}},
@@ -70,8 +70,8 @@ func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 				return r.GetWorkers()[0].GetDraining()
 			})
 		}},
-		{"one denied", "The only worker is denied: Group west is not let in.", func(t *testing.T, g *gate) { g.worker(t, "west", 1) }},
-		{"all denied", "All 3 workers are denied. 2 of them: Group west is not let in. 1 of them: Cordoned.", func(t *testing.T, g *gate) {
+		{"one denied", "The only worker is denied: Group west is not admitted.", func(t *testing.T, g *gate) { g.worker(t, "west", 1) }},
+		{"all denied", "All 3 workers are denied. 2 of them: Group west is not admitted. 1 of them: Cordoned.", func(t *testing.T, g *gate) {
 			g.worker(t, "west", 1)
 			g.worker(t, "west", 1)
 			g.worker(t, "cordoned", 1)
@@ -110,7 +110,7 @@ func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 			denies := func(id semaphore.Identity) (semaphore.Decision, string) {
 				switch id.Group {
 				case "west":
-					return semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}, "Group west is not let in."
+					return semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}, "Group west is not admitted."
 				case "cordoned":
 					return semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.Cordoned}, "Cordoned."
 				}

@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// minDuration returns the shortest permit duration that survives the leader's death. It is 0 in a cluster with one
-// voter, which has no failover.
+// minDuration returns the shortest duration that lets a permit survive the leader's death. It is 0 in a cluster with
+// one voter, which has no failover.
 func (a *API) minDuration() time.Duration {
 	members, err := a.cfg.Consensus.Members()
 	if err != nil {
@@ -45,16 +45,15 @@ func (a *API) warnings(d *semaphore.Definition) []string {
 const (
 	// maxReaches limits the number of pattern pairs whose reach is cached.
 	maxReaches = 100_000
-	// callersTTL is how long the known callers are cached even if their number does not change: once the number has
-	// reached its limit, each new caller replaces another one.
+	// callersTTL is how long the known callers are cached even if their number does not change: when the number is at
+	// its limit, each new caller replaces a known one.
 	callersTTL = time.Minute
 )
 
-// reaches caches the known callers and the reach of pattern pairs for as long as the number of callers and the cordons
-// do not change, because lists and summaries look up many definitions. The zero value is empty. It is safe for
-// concurrent use.
+// reaches caches the known callers and the reach of pattern pairs until the number of callers or the cordons change,
+// because lists and summaries look up many definitions. The zero value is empty. It is safe for concurrent use.
 type reaches struct {
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	count   int        // of callers
 	cordons uint64     // their revision
 	until   time.Time

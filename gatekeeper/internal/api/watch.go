@@ -42,7 +42,7 @@ type watchService struct {
 }
 
 // Watch streams the changes that this server applies after a revision. A follower forwards the stream to the leader if
-// it can. If that connection breaks, the watcher reconnects and resumes. The first message has no events, only the
+// it can. If that connection breaks, the watcher reconnects and resumes. The first message contains no events, only the
 // revision at which the stream begins. A watcher that falls too far behind gets a message with missed set, and
 // continues from there.
 func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
@@ -88,7 +88,7 @@ type watcher struct {
 	changed *changes // nil unless the watcher wants records
 }
 
-// changes are collected for the next message to a watcher of records.
+// changes holds what has been collected for the next message to a watcher of records.
 type changes struct {
 	names    map[string]bool
 	missed   bool
@@ -197,8 +197,8 @@ func (c *changes) schedule(now time.Time) {
 	}
 }
 
-// sendChanges sends the collected records. If it needs several messages, only the last one has the new revision, as in
-// sendBatch.
+// sendChanges sends the collected records. If it needs several messages, only the last one carries the new revision, as
+// in sendBatch.
 func (w *watcher) sendChanges() error {
 	c := w.changed
 	state := w.api.cfg.Machine.State()
@@ -258,8 +258,8 @@ func (w *watcher) live() *gatekeeperv1.Live {
 	return out
 }
 
-// sendBatch sends the events of a batch that the watcher wants. If it needs several messages, only the last one has the
-// revision of the batch, so that a watcher that resumes earlier gets all events again.
+// sendBatch sends the wanted events of a batch. If it needs several messages, only the last one carries the batch's
+// revision, so that a watcher that resumes earlier gets all events again.
 func (w *watcher) sendBatch(batch *watch.Batch) error {
 	out := &gatekeeperv1.WatchResponse{Revision: batch.Revision, Missed: batch.Missed}
 	size := 0

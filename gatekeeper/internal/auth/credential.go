@@ -56,8 +56,8 @@ func (c *Credential) String() string {
 // acquirerURI is the prefix of a URI in a certificate that restricts the acquirer.
 const acquirerURI = "gatekeeper:acquirer:"
 
-// FromCertificate returns the credential for a verified certificate. Its subjects are the SPIFFE id, the common name, and
-// the DNS names and e-mail addresses in the SANs, in that order.
+// FromCertificate returns the credential for a verified certificate. Its subjects are the SPIFFE id, the common name,
+// and the DNS names and e-mail addresses in the SANs, in that order.
 func FromCertificate(cert *x509.Certificate) (c Credential) {
 	add := func(subject string) {
 		if access.ValidSubject(subject) == nil && !slices.Contains(c.Subjects, subject) {
@@ -108,8 +108,8 @@ func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	return id, sha256.Sum256([]byte(secret)), true
 }
 
-// alphanumeric reports whether s consists only of letters and digits, like the id of a token. Logs and responses show the ids
-// of unverified tokens, so an id must not contain anything else.
+// alphanumeric reports whether s consists only of letters and digits, like the id of a token. Logs and responses show
+// the ids of unverified tokens, so an id must not contain anything else.
 func alphanumeric(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

@@ -231,8 +231,8 @@ func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.semaphores.MatchNow(state, name) })
 }
 
-// MayRepresentSubmitter reports whether the principal may use the semaphore that represents the submitter of a job. This requires
-// the acquirer role on any semaphore, for the single group and acquirer that the definition admits.
+// MayRepresentSubmitter reports whether the principal may use the semaphore that represents the submitter of a job.
+// This requires the acquirer role on any semaphore, for the single group and acquirer that the definition admits.
 func (p *Principal) MayRepresentSubmitter(d *semaphore.Definition) bool {
 	if len(p.acquirers) > 0 {
 		pattern, err := semaphore.CompilePattern("acquirer_pattern", d.AcquirerPattern)
@@ -248,8 +248,8 @@ func (p *Principal) MayRepresentSubmitter(d *semaphore.Definition) bool {
 	})
 }
 
-// MayDefine reports whether the principal may act in a role on a definition, either the existing one or the proposed
-// one. If the scope has patterns, the definition's patterns must be the same, or literal text that matches them.
+// MayDefine reports whether the principal may act in a role on a definition, existing or proposed. If the scope has
+// patterns, the definition's patterns must be the same, or literal text that matches them.
 func (p *Principal) MayDefine(role access.Role, d *semaphore.Definition) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(role) && g.semaphores.Match(d) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)

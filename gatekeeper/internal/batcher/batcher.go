@@ -38,8 +38,8 @@ type Outcome struct {
 	Result fsm.Result
 	// Index is the index of the entry if Err is nil.
 	Index uint64
-	// ProposedAt is the time just before the entry was handed to Raft, with a monotonic reading. It is zero if the command
-	// never left the batcher; it is set even if Raft refused the entry.
+	// ProposedAt is the time just before the entry was handed to Raft, with a monotonic clock reading. It is zero if
+	// the command never left the batcher; it is set even if Raft refused the entry.
 	ProposedAt time.Time
 	Err        error
 }
@@ -118,10 +118,10 @@ func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 	}
 }
 
-// Complete sets the function that completes each entry. The function receives the commands that the entry will contain,
-// and the calls it returns are placed after them. By then, all earlier entries have completed. It may return at most
-// MaxCommands calls. Calls that do not fit into the entry go to the end of the backlog. The function is called on the
-// batcher's goroutine. It must not retain the slice, block, or call Close.
+// Complete sets the function that completes each entry. The function is called when all earlier entries have completed.
+// It receives the commands that the entry will contain, and the calls it returns, at most MaxCommands, are placed after
+// them. Calls that do not fit into the entry go to the end of the backlog. The function runs on the batcher's goroutine
+// and must not retain the slice, block, or call Close.
 func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,18 +15,18 @@
 // Every command has exactly one of three outcomes:
 //
 //   - It was applied, and the outcome contains its result.
-//   - It is certainly not in the log and never will be (consensus.ErrNotAppended).
+//   - It is definitely not in the log and never will be (consensus.ErrNotAppended).
 //   - Its outcome is unknown (consensus.ErrUnknownOutcome): it may have been applied, or may be applied later, by
 //     another leader, or never.
 //
-// Every outcome that is not certain is unknown.
+// Any outcome that is not certain counts as unknown.
 //
 // # The time of the handover
 //
 // Outcome.ProposedAt is read just before the entry is handed to Raft, after every step of the batcher that can take
-// time. The duration of a grant counts from that moment. A leader that is paused after it has handed over a grant and
-// before it answers may be deposed during the pause. Its successor restarts deadlines from its own promotion, which is
-// after this moment.
+// time. The duration of a grant counts from that moment. A leader that pauses between handing over a grant and
+// answering may be deposed during the pause. Its successor restarts deadlines from its own promotion, which is after
+// this moment.
 //
 // # Overload
 //

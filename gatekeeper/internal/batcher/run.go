@@ -86,9 +86,9 @@ func (b *Batcher) fillBatch() (fromBacklog int) {
 	return fromBacklog
 }
 
-// encodeBatch encodes as many of the batch's first commands as fit into one entry, and returns their number. If the commands do
-// not fit or cannot be encoded together, it tries half as many until it succeeds. Only the codec knows their sizes, and
-// both cases are rare. An error applies only to the first command.
+// encodeBatch encodes as many of the batch's first commands as fit into one entry, and returns their number. If the
+// commands do not fit or cannot be encoded together, it tries half as many until it succeeds. Only the codec knows
+// their sizes, and both cases are rare. An error applies only to the first command.
 func (b *Batcher) encodeBatch() (entry []byte, n int, err error) {
 	level := b.level()
 	for n = len(b.cmds); ; n /= 2 {
@@ -119,7 +119,7 @@ func deliver(calls []Call, a consensus.Appended, proposedAt time.Time) error {
 	return nil
 }
 
-// refuseWaiting answers the waiting commands when the batcher closes. By then, no more can be enqueued.
+// refuseWaiting answers the waiting commands when the batcher closes. No more can be enqueued at that point.
 func (b *Batcher) refuseWaiting() {
 	b.mu.Lock()
 	calls := b.waiting.front(nil, b.waiting.len())

@@ -62,8 +62,8 @@ func (f Files) Server() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// checkServerCert returns an error for a certificate that clients do not accept from a server, because it lists extended key
-// usages but not serverAuth.
+// checkServerCert returns an error for a certificate that clients do not accept from a server, because it lists
+// extended key usages but not serverAuth.
 func checkServerCert(cert *x509.Certificate) error {
 	restricted := len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0
 	if !restricted || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageAny) {
@@ -73,8 +73,9 @@ func checkServerCert(cert *x509.Certificate) error {
 		"Create one for the server with `gkctl cert server HOST`", cert.Subject)
 }
 
-// CheckIssuer returns an error if the other members would refuse the certificate in Cert, assuming that all members have the
-// same CA file. An expired certificate passes, since its expiry is reported elsewhere. The error is a *FileError.
+// CheckIssuer returns an error if the other members would refuse the certificate in Cert, assuming that all members
+// have the same CA file. An expired certificate passes, since its expiry is reported elsewhere. The error is a
+// *FileError.
 func (f Files) CheckIssuer() error {
 	cfg, err := f.Peer()
 	if err != nil {
@@ -125,8 +126,8 @@ func CheckServerUsage(cert *x509.Certificate) error {
 	return requireUsage(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
 }
 
-// CheckClientUsage returns an error for a certificate that does not list the extended key usage clientAuth, which a member
-// needs to dial the others.
+// CheckClientUsage returns an error for a certificate that does not list the extended key usage clientAuth, which a
+// member needs to dial the others.
 func CheckClientUsage(cert *x509.Certificate) error {
 	return requireUsage(cert, x509.ExtKeyUsageClientAuth, "clientAuth")
 }
@@ -170,8 +171,8 @@ func (f Files) Expiry() (subject string, end time.Time, err error) {
 	return pair.Leaf.Subject.String(), pair.Leaf.NotAfter, nil
 }
 
-// ForwardingFiles returns the files that a server uses to call another server's API: it verifies that server as a client would, and
-// presents its member certificate.
+// ForwardingFiles returns the files that a server uses to call another server's API: it verifies that server as a
+// client would, and presents its member certificate.
 func ForwardingFiles(api, peer Files) Files {
 	if !api.IsZero() && !peer.IsZero() {
 		api.Cert, api.Key = peer.Cert, peer.Key

@@ -24,7 +24,7 @@ type AdminRequest struct {
 }
 
 // LeaveAdminRequest leaves a request in the data directory dir, whose server must not be running, and returns the
-// member and cluster to which the directory belongs. It replaces an earlier request. If root leaves the request, the
+// member and cluster to which the directory belongs. It replaces any earlier request. If root leaves the request, the
 // file is owned by the owner of the directory. It returns ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
 // ErrSucceeded, or a system error.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
@@ -69,7 +69,7 @@ func (f *DataDir) AdminRequest() (*AdminRequest, error) {
 	return request, nil
 }
 
-// DropAdminRequest removes the request once it has been carried out.
+// DropAdminRequest removes the request after it has been carried out.
 func (f *DataDir) DropAdminRequest() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

@@ -39,8 +39,8 @@ const (
 	// The wait between two rounds of queries doubles from minQueryWait to maxQueryWait while nothing changes.
 	minQueryWait = 20 * time.Millisecond
 	maxQueryWait = time.Second
-	// warnEvery is the time without progress before what is missing is logged. It is also the minimum interval before a
-	// different reason is logged.
+	// warnEvery is the time without progress after which the reason for waiting is logged, and the minimum interval
+	// before a different reason is.
 	warnEvery = 5 * time.Second
 	// repeatWarning is the interval after which an unchanged reason is logged again.
 	repeatWarning = time.Minute
@@ -268,7 +268,7 @@ func (a *agreement) advance(next progress) (err error) {
 	return nil
 }
 
-// hold stores the id of a cluster that is not founded yet.
+// hold stores the id of a cluster that has not been founded yet.
 func (f *DataDir) hold(id ClusterID, set string) error {
 	seed := seedFile{Format: 1, ClusterID: id.String(), MemberID: f.file.MemberID, Set: set}
 	if err := f.write(seedFileName, seed); err != nil {

@@ -15,7 +15,7 @@ type progress struct {
 	id    ClusterID // the id that it holds or founded; zero if it reported none
 }
 
-// mustDraw is the next state of a first member that must draw an id.
+// mustDraw is the next state of the first member when it must draw an id.
 var mustDraw = progress{state: peer.HoldsID} //nolint:gochecknoglobals // a constant
 
 // parseAnswer parses a member's answer.
@@ -35,18 +35,19 @@ func parseAnswer(n peer.Note) (progress, error) {
 
 // decide is the rule by which a member of a new set advances. received holds the answers that the other members have
 // given this process, by member id. An answer may be outdated. decide returns the state that this member must store
-// next. While the member must wait, next is own, and waitsFor holds what it is waiting for, by member id.
+// next. While the member must wait, next equals own, and waitsFor holds what it is waiting for, by member id.
 //
-// Only the first member draws an id, once all others are empty. The others adopt the id that it holds. The first member
-// founds the cluster when all others hold its id, and then the others found it too. A data directory never replaces the
-// id that it holds.
+// Only the first member draws an id, and only when all others are empty. The others adopt the id that it holds. The
+// first member founds the cluster when all others hold its id, and then the others found it too. A data directory never
+// replaces the id that it holds.
 func decide(self, first string, own progress, received map[string]progress, others []string) (next progress, waitsFor map[string]string, err error) {
 	founded, matching := false, 0
 	for _, id := range others {
 		other, answered := received[id]
 		switch {
 		case !answered:
-		case other.state == peer.Founded && (own.state != peer.HoldsID || own.id != other.id || self == first): // no member founds the cluster before the first one
+		// No member founds the cluster before the first member does.
+		case other.state == peer.Founded && (own.state != peer.HoldsID || own.id != other.id || self == first):
 			return own, nil, errMemberFounded(self, id, own, other, others)
 		case other.state == peer.Founded:
 			founded = true

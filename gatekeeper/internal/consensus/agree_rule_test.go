@@ -16,8 +16,8 @@ const memberCount = 3 // number of members
 
 func testMemberID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
-// dirState encodes a member's progress in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the
-// order in which they are drawn.
+// dirState encodes a member's progress in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in
+// the order in which they are drawn.
 type dirState uint8
 
 const (

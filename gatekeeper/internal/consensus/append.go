@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Append proposes an entry. By the time it returns, the entry either has been handed to Raft or certainly never will
+// Append proposes an entry. By the time it returns, the entry either has been handed to Raft or definitely never will
 // be. While this server's disk is busy, Append can block for as long as the heartbeat timeout. The Pending reports the
 // outcome. It always completes. If leadership is lost or the server stops first, it completes with an unknown outcome.
 //
@@ -37,7 +37,7 @@ func (n *Node) Append(entry []byte) *Pending {
 var errNotApplied = errors.New("consensus: this member stopped before it applied the entry")
 
 // outcome waits for the outcome of an entry, and also returns the error of the future. Raft returns neither an error
-// nor a result if the state machine's goroutine exits while it is waiting for the disk or after the machine has failed.
+// nor a result if the state machine's goroutine exits while waiting for the disk, or after the machine has failed.
 func (n *Node) outcome(f raft.ApplyFuture) (Appended, error) {
 	if err := f.Error(); err != nil {
 		return n.failed(err), err

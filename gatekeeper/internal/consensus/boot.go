@@ -106,8 +106,8 @@ func (n *Node) raftConfig() *raft.Config {
 	cfg.LocalID = n.id
 	cfg.HeartbeatTimeout = n.cfg.Timeouts.Heartbeat
 	cfg.ElectionTimeout = n.cfg.Timeouts.Election
-	// The lease plays no part in safety. A shorter one would only make the leader step down more often. Raft requires it
-	// to be at most the heartbeat timeout, which checkLeader shortens by a nanosecond.
+	// The lease plays no part in safety. A shorter one would only make the leader step down more often. Raft requires
+	// it to be at most the heartbeat timeout, which checkLeader shortens by a nanosecond.
 	cfg.LeaderLeaseTimeout = n.cfg.Timeouts.Heartbeat - time.Nanosecond
 	cfg.MaxAppendEntries = 32 // of up to 512 KiB each, within the transport's timeout
 	cfg.ShutdownOnRemove = false

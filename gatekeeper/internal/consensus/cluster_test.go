@@ -47,7 +47,7 @@ func listenAt(t *testing.T, address string) net.Listener {
 	return l
 }
 
-// boot starts a member with a recorder as its Leading.
+// boot starts a member with a recorder as its LeadershipObserver.
 func boot(t *testing.T, cfg DataDirConfig, listener net.Listener, adjust func(*Config)) *server {
 	t.Helper()
 	dataDir, err := PrepareDataDir(cfg)
@@ -120,8 +120,8 @@ func electLeader(t *testing.T, servers []*server) *server {
 	return waitForLeader(t, servers)
 }
 
-// waitForLeader waits for a promoted leader. It does not start an election, because the caller has already made a server
-// start one.
+// waitForLeader waits for a promoted leader. It does not start an election, because the caller has already made a
+// server start one.
 func waitForLeader(t *testing.T, servers []*server) *server {
 	t.Helper()
 	var leader *server

@@ -60,7 +60,7 @@ const clientRetry = time.Second
 // leader.
 //
 // Before a new leader can grant again, the followers must notice that the old one is gone, which takes up to two
-// heartbeat timeouts, and elect another, which takes up to two election timeouts if the first vote is split. Then the
+// heartbeat timeouts, and elect a new one, which takes up to two election timeouts if the first vote is split. Then the
 // client must find the new leader. A client refreshes at a third of the duration. It stops the job a fifth of the
 // duration before its deadline, and it sets that deadline 2% early. A leader that dies just before it answers therefore
 // leaves 44% of the duration.
@@ -92,7 +92,7 @@ type Config struct {
 	// APIAddress is the advertised address of this member's API, sent to peers.
 	APIAddress string
 	// Members lists the servers that bootstrap a new cluster together. It must be the same on every member, and is
-	// empty for a single server. It is read only while the data directory has no state, and never by a joiner.
+	// empty for a single server. It is used only while the data directory has no state, and never by a joiner.
 	Members []Member
 
 	// Level is the newest feature level that this member supports. Default 1.
@@ -103,7 +103,7 @@ type Config struct {
 
 	// StoreTimeout is how long a store call may take before it counts as a fault. Default 10 s.
 	StoreTimeout time.Duration
-	// A snapshot is taken when more than SnapshotThreshold entries are newer than the last one. This is checked at
+	// A snapshot is taken when more than SnapshotThreshold entries are newer than the last snapshot. This is checked at
 	// random intervals between SnapshotInterval and twice that. TrailingLogs older entries remain in the log, so that a
 	// follower that was down does not need a snapshot. Defaults: 20 000, 30 s and 100 000.
 	SnapshotThreshold uint64
@@ -112,8 +112,8 @@ type Config struct {
 
 	// Retired reports whether a member id was used before and must not be used again. Optional.
 	Retired func(id string) bool
-	// Retire makes the cluster remember that a member id must not be used again. It is called on the leader before the
-	// member is removed, possibly more than once for the same id. Optional.
+	// Retire permanently records that a member id must not be used again. It is called on the leader before the member
+	// is removed, possibly more than once for the same id. Optional.
 	Retire func(ctx context.Context, id string) error
 
 	// WallClock returns the time that this member reports to the others; see Clocks. Default: time.Now.

@@ -43,8 +43,8 @@ type confirmer struct {
 
 	mu      sync.Mutex // guards the fields below
 	waiters []*waiter
-	// roundPending reports whether a round is pending for some of the waiters. A waiter that arrives now is considered when
-	// the round completes or times out.
+	// roundPending reports whether a round is pending for some of the waiters. A waiter that arrives now is considered
+	// when the round completes or times out.
 	roundPending bool
 	closed       bool
 }
@@ -110,8 +110,8 @@ func (c *confirmer) later(term uint64, t time.Time, done func(error)) {
 	}
 }
 
-// isProven reports whether the latest proof suffices. It does not look at answers that arrived while nobody was waiting,
-// because they are seldom recent enough. A lone voter needs no answers.
+// isProven reports whether the latest proof suffices. It does not look at answers that arrived while nobody was
+// waiting, because they are seldom recent enough. A lone voter needs no answers.
 func (c *confirmer) isProven(term uint64, t time.Time) bool {
 	p := c.proven.Load()
 	if p == nil || p.term != term {
@@ -169,8 +169,8 @@ func (c *confirmer) run(ctx context.Context) {
 	var roundStarted time.Time // when the pending round was started; zero if none
 	for {
 		// A round sends every peer one more heartbeat. A caller whose t is later than the start of the round waits for
-		// the next one, or for answers to other requests that were sent late enough. An answer to a request sent before
-		// a caller's t does not satisfy that caller.
+		// the next one, or for answers to other requests sent at or after t. An answer to a request sent before a
+		// caller's t does not satisfy that caller.
 		answered, next := c.settle(roundStarted)
 		for _, v := range answered {
 			v.done(v.err)
@@ -192,10 +192,10 @@ func (c *confirmer) run(ctx context.Context) {
 	}
 }
 
-// maxPendingRounds is the maximum number of rounds requested from Raft but not finished yet. To keep count, the confirmer
-// watches every probeEvery-th round. Raft has room for 64 rounds (v1.8.0), and its main loop drains them. While the
-// main loop is waiting for this server's disk, rounds pile up, and afterwards the answered ones are queued once more,
-// along with new ones. If the queue were full, VerifyLeader would block and the heartbeats would stop.
+// maxPendingRounds is the maximum number of rounds requested from Raft but not finished yet. To keep count, the
+// confirmer watches every probeEvery-th round. Raft has room for 64 rounds (v1.8.0), and its main loop drains them.
+// While the main loop is waiting for this server's disk, rounds pile up, and afterwards the answered ones are queued
+// once more, along with new ones. If the queue were full, VerifyLeader would block and the heartbeats would stop.
 const (
 	maxPendingRounds = 24
 	probeEvery       = 8
@@ -294,7 +294,7 @@ func (c *confirmer) close() {
 }
 
 // Confirm returns nil if this server led in term at or after t. The caller must have read t on this server after it
-// received the request that it wants to answer. Confirm returns a wrapped ErrNotConfirmed before the promotion of term,
+// received the request that it wants to answer. Confirm returns a wrapped ErrNotConfirmed before the promotion in term,
 // after the end of term, and when a majority of the voters does not answer within twice the lease or before ctx ends.
 // Any number of callers can share a round of heartbeats.
 func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {

@@ -30,7 +30,7 @@ var (
 	ErrForeignDataDir = errors.New("not this member's")
 	// ErrDataDirDamaged means that the content of the data directory is missing or corrupt.
 	ErrDataDirDamaged = store.ErrDamaged
-	// ErrLogStore means that the data directory uses a different kind of log store than the requested one.
+	// ErrLogStore means that the data directory does not use the requested kind of log store.
 	ErrLogStore = store.ErrKind
 	// ErrDataDirNotEmpty means that the new data directory is not empty.
 	ErrDataDirNotEmpty = errors.New("not empty")
@@ -50,23 +50,24 @@ type DataDirConfig struct {
 	// without Join before it has heard from the cluster.
 	Join bool
 	// ClusterID is the id of the cluster to join, or of the one that Members are founding. An existing data directory
-	// already knows it. If it is zero, the new directory of one of several members has no id until Agree has returned.
+	// already knows it. If it is zero and there are several Members, a new directory has no id until Agree has
+	// returned.
 	ClusterID ClusterID
 }
 
 // DataDir is a locked data directory. It belongs to one member of one incarnation of one cluster.
 //
-// Each data directory carries a number drawn when it was created, and a DataDir remembers the numbers of the other
-// members' directories. A member that returns with another number has lost its data, and with it votes and entries that
-// others rely on. It is refused and must rejoin under a new id.
+// Each data directory carries a number drawn when it was created, and a DataDir records the numbers of the other
+// members' directories. A member that returns with a different number has lost its data, and with it votes and entries
+// that others rely on. It is refused and must rejoin under a new id.
 type DataDir struct {
 	dir    string
 	memory *Memory // instead of dir, or nil
 	lock   io.Closer
 	id     ClusterID
 	file   clusterFile
-	// members is the set that starts together while the directory has no id. seed is what the directory has stored for
-	// that start; see seedFile.
+	// members is the set of servers starting together while the directory has no id. seed is what the directory has
+	// stored for that start; see seedFile.
 	members []Member
 	seed    seedFile
 
@@ -121,8 +122,8 @@ type succeededFile struct {
 	Reason string `json:"reason"`
 }
 
-// PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. Before Agree, the new
-// directory of one of several Members has no cluster id. It returns ErrClusterIDNeeded, ErrDataDirInUse,
+// PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. If there are several
+// Members, a new directory has no cluster id before Agree. It returns ErrClusterIDNeeded, ErrDataDirInUse,
 // ErrForeignDataDir, ErrDataDirDamaged, ErrInvalidMember, or a system error. Once a server that uses the directory has
 // stopped with ErrSucceeded, every call returns that error.
 func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
@@ -339,7 +340,7 @@ func (f *DataDir) checkPeer(id, number string) error {
 	return nil
 }
 
-// recordPeer calls checkPeer, then remembers the member's directory and forgets those of former members.
+// recordPeer calls checkPeer, then records the member's directory and drops those of former members.
 func (f *DataDir) recordPeer(id, number string, members []raft.Server) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

@@ -12,10 +12,10 @@
 // that was lost and regained can look as if it was never gained, or gained twice in a row. The watcher therefore
 // compares terms. A leader's term never changes while it leads, so an unchanged term means unbroken leadership. Once
 // the watcher has seen a new epoch, a barrier ensures that everything committed before it has been applied here. Then
-// the state and the term are checked again, the epoch is published, and Leading.Promote is called. When the epoch ends,
-// everything that depends on it ends immediately, without waiting for Raft's futures, some of which never complete. One
-// goroutine calls Promote and Demote in order, so the next epoch waits for the previous one's Demote. Nothing is
-// appended or confirmed in the meantime.
+// the state and the term are checked again, the epoch is published, and LeadershipObserver.Promote is called. When the
+// epoch ends, everything that depends on it ends immediately, without waiting for Raft's futures, some of which never
+// complete. One goroutine calls Promote and Demote in order, so the next epoch waits for the previous one's Demote.
+// Nothing is appended or confirmed in the meantime.
 //
 // # Confirm
 //
@@ -99,8 +99,8 @@
 // # Membership
 //
 // A member joins as a non-voter and becomes a voter when its log has caught up. A member keeps its id, with its data,
-// for life. Each data directory carries a number drawn when it was created, and members remember each other's numbers.
-// A member that returns with another number has lost votes and entries that others rely on. It is refused and must
+// for life. Each data directory carries a number drawn when it was created, and members record each other's numbers. A
+// member that returns with a different number has lost votes and entries that others rely on. It is refused and must
 // rejoin under a new id.
 //
 // # Clocks
@@ -122,13 +122,13 @@
 //  4. When any member has founded the cluster, the others found it too, and bootstrap.
 //
 // A directory never replaces the id that it holds. When a cluster is founded, the directories of all listed members
-// have held its id, and another id needs all of these directories too. A second cluster can therefore be founded only
-// when all directories with the first id have been lost. The argument does not depend on the order or the age of
-// messages. It holds even if two servers are started as the first member by mistake.
+// have held its id, and a different id would need all of these directories too. A second cluster can therefore be
+// founded only when all directories with the first id have been lost. The argument does not depend on the order or the
+// age of messages. It holds even if two servers are started as the first member by mistake.
 //
 // A member that founded a cluster, voted, and then lost its directory cannot return to that cluster. It would have to
 // adopt the id from a first member that merely holds it and answers its query, but the first member founds the cluster
-// before all others, and permanently. A first member that lost its directory draws another seed. In both cases, the
+// before all others, and permanently. A first member that lost its directory draws a different seed. In both cases, the
 // member is refused as soon as it reaches a member with data, and waits while any member is silent.
 //
 // If the first member loses its directory during the start, others may hold an id that it does not know. It does not
@@ -141,9 +141,9 @@
 // # Recovery
 //
 // A cluster that has permanently lost its majority is recovered offline. ReadDataDir reads what is left without writing
-// to it, Latest chooses by the order that Raft uses in elections, and Found creates the data directory of a new cluster
-// of one server. Raft's files are never edited in place, so a failed recovery leaves the old directories unchanged. The
-// new cluster has the old seed and a later incarnation. Its members refuse the old servers in the handshake, as they
-// refuse any unknown server. Incarnations are ordered, so the old servers learn that their cluster has a successor, and
-// they stop: if a majority of them came back, it would also grant permits.
+// to it, Latest chooses by the order that Raft uses in elections, and Bootstrap creates the data directory of a new
+// single-server cluster. Raft's files are never edited in place, so a failed recovery leaves the old directories
+// unchanged. The new cluster has the old seed and a later incarnation. Its members refuse the old servers in the
+// handshake, as they refuse any unknown server. Incarnations are ordered, so the old servers learn that their cluster
+// has a successor, and they stop, because a majority of them, if it came back, would also grant permits.
 package consensus

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// isolatedFollower returns a follower that has applied all committed entries, up to last, and receives messages only from the
-// test.
+// isolatedFollower returns a follower that has applied all committed entries, up to last, and receives messages only
+// from the test.
 func isolatedFollower(t *testing.T) (follower *member, last, term uint64) {
 	t.Helper()
 	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
@@ -27,8 +27,8 @@ func isolatedFollower(t *testing.T) (follower *member, last, term uint64) {
 	return follower, last, leader.raft.CurrentTerm()
 }
 
-// sendEntries delivers entries after (prev, prevTerm) to the follower, as if they came from another member that leads in
-// term.
+// sendEntries delivers entries after (prev, prevTerm) to the follower, as if they came from another member that leads
+// in term.
 func (m *member) sendEntries(t *testing.T, term, prev, prevTerm, committed uint64, entries ...*raft.Log) raft.AppendEntriesResponse {
 	t.Helper()
 	const leader = "gk1.test:7421" // any member's address

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	// ErrNotAppended means that the entry is certainly not in the log and never will be, so it can be proposed again.
+	// ErrNotAppended means that the entry is definitely not in the log and never will be, so it can be proposed again.
 	ErrNotAppended = errors.New("consensus: the entry was not appended")
 	// ErrUnknownOutcome means that the entry may be in the log, or may still be added to it.
 	ErrUnknownOutcome = errors.New("consensus: the outcome of the entry is unknown")
@@ -23,7 +23,7 @@ var (
 	// ErrClosed means that the server is closing or had to stop.
 	ErrClosed = errors.New("consensus: closed")
 
-	// ErrMemberExists means that the id belongs to a member with another address.
+	// ErrMemberExists means that the id belongs to a member with a different address.
 	ErrMemberExists = errors.New("consensus: the member already exists with another address")
 	// ErrMemberRetired means that the id belonged to a removed member. Ids are never reused.
 	ErrMemberRetired = errors.New("consensus: the member id is retired")
@@ -72,7 +72,7 @@ func (e *QuorumError) Error() string {
 // AddressTakenError means that a server advertises the peer address that the cluster's configuration assigns to another
 // member. Messages for that member would reach this server, and vice versa.
 type AddressTakenError struct {
-	// Address is the peer address, and Member the id of the member that has it.
+	// Address is the peer address, and Member the id of the member to which it is assigned.
 	Address, Member string
 }
 

@@ -97,7 +97,7 @@ func TestFault_StoreError_EndsLeadershipAndAcknowledgesNothing(t *testing.T) {
 		}
 		synctest.Wait()
 		if events := len(m.leading.events); events != 2 {
-			t.Errorf("Leading was called %d times, want Promote and Demote", events)
+			t.Errorf("the LeadershipObserver was called %d times, want Promote and Demote", events)
 		}
 		if a := m.Append(entry(t, "y")).Wait(); !errors.Is(a.Err, ErrNotAppended) || !errors.Is(a.Err, ErrClosed) {
 			t.Errorf("Append after the fault: %v, want ErrNotAppended and ErrClosed", a.Err)

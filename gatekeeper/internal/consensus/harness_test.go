@@ -130,7 +130,7 @@ func (w *wire) TimeoutNow(id raft.ServerID, to raft.ServerAddress, req *raft.Tim
 	return w.InmemTransport.TimeoutNow(id, to, req, resp)
 }
 
-// recorder is a Leading that records its calls.
+// recorder is a LeadershipObserver that records its calls.
 type recorder struct {
 	events  chan string
 	promote func(term uint64, done <-chan struct{})

@@ -132,8 +132,8 @@ func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 	})
 }
 
-// sendHeartbeat sends a heartbeat to the member, bypassing its transport, and returns the response. It returns nil if only Raft's
-// main loop, which is stalled, could respond.
+// sendHeartbeat sends a heartbeat to the member, bypassing its transport, and returns the response. It returns nil if
+// only Raft's main loop, which is stalled, could respond.
 func (m *member) sendHeartbeat(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
 	answer := make(chan raft.RPCResponse, 1)
 	go m.transport.incoming.heartbeat(raft.RPC{Command: &req, RespChan: answer})

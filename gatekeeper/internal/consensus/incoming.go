@@ -96,8 +96,8 @@ func (i *incoming) forward(rpc raft.RPC) error {
 	}
 }
 
-// isStaleSnapshot reports whether rpc is a snapshot that this member has already applied. Nothing is applied between this check
-// and the next request, because a follower applies only what it is sent.
+// isStaleSnapshot reports whether rpc is a snapshot that this member has already applied. Nothing is applied between
+// this check and the next request, because a follower applies only what it is sent.
 func (i *incoming) isStaleSnapshot(rpc raft.RPC) bool {
 	snapshot, ok := rpc.Command.(*raft.InstallSnapshotRequest)
 	// Raft must reject a snapshot of an earlier term.
@@ -129,8 +129,8 @@ func (i *incoming) waitRunning() bool {
 	}
 }
 
-// waitIdle waits until Raft has processed everything forwarded so far. It returns false after a fault and after close. It
-// sends a request without a protocol version, which Raft's main loop rejects before looking at anything else.
+// waitIdle waits until Raft has processed everything forwarded so far. It returns false after a fault and after close.
+// It sends a request without a protocol version, which Raft's main loop rejects before looking at anything else.
 func (i *incoming) waitIdle() bool {
 	if !i.waitRunning() {
 		return false

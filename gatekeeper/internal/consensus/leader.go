@@ -11,9 +11,9 @@ type Leader struct {
 	Term uint64
 }
 
-// Leading is notified when this server starts and stops leading. One goroutine calls both methods in order and waits
-// for each. While one of them runs, a loss of leadership may be reported late, but never early.
-type Leading interface {
+// LeadershipObserver is notified when this server starts and stops leading. One goroutine calls both methods in order
+// and waits for each. While one of them runs, a loss of leadership may be reported late, but never early.
+type LeadershipObserver interface {
 	// Promote reports that this server leads in term. Everything committed in earlier terms has been applied, and Raft
 	// has since reported that this server still leads in term. done is closed when leadership ends, before Demote is
 	// called and possibly while Promote is still running.

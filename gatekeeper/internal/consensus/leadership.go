@@ -11,7 +11,7 @@ import (
 // epoch is a term in which this server leads.
 type epoch struct {
 	term uint64
-	over chan struct{} // closed when the epoch is over
+	over chan struct{} // closed when the epoch ends
 
 	mu         sync.Mutex // guards the fields below
 	pending    map[*Pending]struct{}
@@ -28,7 +28,7 @@ func newEpoch(term uint64) *epoch {
 	}
 }
 
-// track makes p complete when the epoch ends. It returns false if the epoch is over.
+// track makes p complete when the epoch ends. It returns false if the epoch has ended.
 func (e *epoch) track(p *Pending) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,9 +69,9 @@ func (e *epoch) end() {
 	}
 }
 
-// Lead sets the Leading that is notified when this server starts and stops leading. It must be called exactly once.
-// Until then, leadership is ignored.
-func (n *Node) Lead(l Leading) {
+// Lead sets the LeadershipObserver that is notified when this server starts and stops leading. It must be called
+// exactly once. Until then, leadership is ignored.
+func (n *Node) Lead(l LeadershipObserver) {
 	n.wg.Go(func() { watchLeadership(n.life, n.raft, n.epochs, n.endEpoch) })
 	n.wg.Go(func() { n.promote(l) })
 }
@@ -128,13 +128,13 @@ func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, en
 }
 
 func (n *Node) endEpoch(e *epoch) {
-	e.end() // must come first, so that a goroutine concurrently publishing e sees that it is over
+	e.end() // must come first, so that a goroutine concurrently publishing e sees that it has ended
 	n.epoch.CompareAndSwap(e, nil)
 	signal(n.confirmer.wake) // so that no caller keeps waiting after leadership is lost
 }
 
 // promote calls Promote and Demote for one epoch after another.
-func (n *Node) promote(l Leading) {
+func (n *Node) promote(l LeadershipObserver) {
 	for e := range n.epochs {
 		if !n.publishEpoch(e) {
 			continue
@@ -150,8 +150,8 @@ func (n *Node) promote(l Leading) {
 	}
 }
 
-// publishEpoch waits until everything committed before the epoch has been applied here, and publishes the epoch. It returns
-// false if the epoch ended first.
+// publishEpoch waits until everything committed before the epoch has been applied here, and publishes the epoch. It
+// returns false if the epoch ended first.
 func (n *Node) publishEpoch(e *epoch) bool {
 	for {
 		select {

@@ -22,7 +22,8 @@ type Addition struct {
 }
 
 // AddMember adds a member as a non-voter. Unless NonVoter is set, the member becomes a voter in the background once its
-// log has caught up. A voter without entries would count toward majorities that cannot form without it.
+// log has caught up. A voter with an empty log would raise the quorum size without being able to help
+// reach it.
 //
 // The intent to promote the member lasts until this server loses leadership. A joining server then sends its request to
 // the next leader. Adding a member again with the same address is allowed and replaces the intent. Otherwise, AddMember
@@ -72,14 +73,14 @@ func addExisting(e *epoch, member raft.Server, a Addition) error {
 	return nil
 }
 
-// RemoveMember permanently removes a member. It retires the id first, so that a failure halfway never leaves an id that
-// another server can reuse. A second call completes the removal. Removing a member that has already been removed does
-// nothing and sets Removal.Already.
+// RemoveMember permanently removes a member. It retires the id first, so that a failure partway through never leaves an
+// id that another server can reuse. A second call completes the removal. Removing a member that has already been
+// removed does nothing and sets Removal.AlreadyRemoved.
 //
 // Unless force is set, RemoveMember refuses to leave fewer responsive voters than a majority of the remaining ones,
-// because the removal itself could then not be committed. A leader that is asked to remove itself transfers leadership
-// and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return *QuorumError, ErrNoSuchMember,
-// ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
+// because the removal itself could not be committed in that case. A leader that is asked to remove itself transfers
+// leadership and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return *QuorumError,
+// ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
 	e, servers, unlock, err := n.beginChange(ctx)
 	if err != nil {
@@ -87,7 +88,7 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 	}
 	defer unlock()
 	r, err := n.removal(ctx, e, servers, id)
-	if err != nil || r.Already {
+	if err != nil || r.AlreadyRemoved {
 		return r, err
 	}
 	if err := r.refusal(id); err != nil && !force {
@@ -165,8 +166,8 @@ func (n *Node) mostUpToDateVoter(e *epoch, servers []raft.Server) string {
 	return best
 }
 
-// beginChange begins a change to the membership. Changes run one at a time, so that the state on which a change is based
-// still holds when Raft accepts it. Only the leader changes the membership, and Raft rejects changes by a deposed
+// beginChange begins a change to the membership. Changes run one at a time, so that the state on which a change is
+// based still holds when Raft accepts it. Only the leader changes the membership, and Raft rejects changes by a deposed
 // leader.
 func (n *Node) beginChange(ctx context.Context) (e *epoch, servers []raft.Server, unlock func(), err error) {
 	select {
@@ -215,8 +216,9 @@ func (n *Node) maintainMembers(e *epoch) {
 	})
 }
 
-// maintainMembersOnce promotes the non-voters that should become voters and have caught up. It also corrects this server's own
-// address in the configuration if it was started with another one, because the others could not reach it otherwise.
+// maintainMembersOnce promotes the non-voters that should become voters and have caught up. It also corrects this
+// server's own address in the configuration if it was started with a different one, because otherwise the other members
+// could not reach it.
 func (n *Node) maintainMembersOnce(e *epoch) error {
 	ctx, cancel := context.WithTimeout(n.life, n.cfg.Timeouts.Heartbeat)
 	defer cancel()
@@ -225,7 +227,7 @@ func (n *Node) maintainMembersOnce(e *epoch) error {
 		if err == nil {
 			unlock()
 		}
-		return nil // another change is in progress, or the epoch is over
+		return nil // another change is in progress, or the epoch has ended
 	}
 	defer unlock()
 	for _, s := range servers {

@@ -238,8 +238,9 @@ func (n *Node) checkOwnAddress() error {
 	return nil
 }
 
-// handlePeer processes a peer's handshake. It records only verified statements from members of the latest configuration. A
-// peer with an unknown id may be a joining server that this member does not know of yet, or any other program.
+// handlePeer processes a peer's handshake. It records only verified statements from members of the latest
+// configuration. A peer with an unknown id may be a joining server that this member does not know of yet, or any other
+// program.
 func (n *Node) handlePeer(s peer.Statement) error {
 	if !n.started.Load() { // the members are not known yet
 		n.requestRedial()

@@ -8,7 +8,7 @@ import (
 
 // Appended is the outcome of an entry.
 type Appended struct {
-	// Results are the results of the entry's commands, in order. It is nil if Err is set.
+	// Results holds the results of the entry's commands, in order. It is nil if Err is set.
 	Results []fsm.Result
 	// Index is the entry's index in the log. It is 0 if Err is set.
 	Index uint64
@@ -31,7 +31,7 @@ func NewPending() (*Pending, func(Appended)) {
 	return p, p.end
 }
 
-// Done returns a channel that is closed when the entry's outcome is known, or will certainly never be known.
+// Done returns a channel that is closed when the entry's outcome is known, or definitely never will be.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 
 // Wait waits until Done is closed and returns the outcome of the entry.

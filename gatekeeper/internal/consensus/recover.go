@@ -31,8 +31,8 @@ type OfflineDir struct {
 	LastTerm, LastIndex uint64
 	// Term is the newest term that the member has seen.
 	Term uint64
-	// AppendedAt is when the leader appended the last entry in the log, according to its own clock. It is zero if the log
-	// is empty.
+	// AppendedAt is when the leader appended the last entry in the log, according to its own clock. It is zero if the
+	// log is empty.
 	AppendedAt time.Time
 	// Members are the members of the last configuration in this directory.
 	Members []Member
@@ -40,11 +40,11 @@ type OfflineDir struct {
 	KnownMembers []string
 	// Begun reports whether the member ever had a term, an entry or a snapshot.
 	Begun bool
-	// SuccessorReason is the reason that the member received when it stopped because its cluster had been recovered without
-	// it. Otherwise, it is empty.
+	// SuccessorReason is the reason that the member received when it stopped because its cluster had been recovered
+	// without it. Otherwise, it is empty.
 	SuccessorReason string
 	// State is the state after the last entry. The last entries may never have been committed. Only a majority of the
-	// directories shows whether they were.
+	// directories can show whether they were.
 	State *fsm.State
 
 	lock io.Closer
@@ -322,18 +322,19 @@ func membersIn(c raft.Configuration) []Member {
 	return members
 }
 
-// Latest returns the data directory with the highest (last term, last index). If those of a majority of the last voters
-// are given, the result has every entry that was ever committed, because Raft uses the same order to elect leaders.
+// Latest returns the data directory with the highest (last term, last index). If the directories of a majority of the
+// last configuration's voters are given, the result contains every committed entry, because Raft uses the same order to
+// elect leaders.
 func Latest(dirs []*OfflineDir) *OfflineDir {
 	return slices.MaxFunc(dirs, func(a, b *OfflineDir) int {
 		return cmp.Or(cmp.Compare(a.LastTerm, b.LastTerm), cmp.Compare(a.LastIndex, b.LastIndex))
 	})
 }
 
-// Quorum returns the number of voters in the last configuration, which is that of Latest, and the number of those
-// voters whose data directories are given. Copies of one member's directory count once. An uncommitted membership
-// change does no harm. Majorities of adjacent configurations overlap, so a majority of this configuration knows of
-// every later configuration that was committed.
+// Quorum returns the number of voters in the last configuration, taken from Latest, and the number of those voters
+// whose data directories are given. Copies of one member's directory count once. An uncommitted membership change does
+// no harm: majorities of adjacent configurations overlap, so a majority of this configuration knows of every later
+// configuration that was committed.
 func Quorum(dirs []*OfflineDir) (read, voters int) {
 	for _, m := range Latest(dirs).Members {
 		if !m.Voter {

@@ -19,8 +19,8 @@ import (
 // incarnationBits is the number of random low bits of an incarnation. The bits above them are the Unix time in seconds.
 const incarnationBits = 20
 
-// Next draws the id of a cluster's next incarnation, which begins at the given time. Of two incarnations, the one that
-// began later is higher. Two that begin at the same time, from copies of one directory, still differ.
+// Next draws the id of a cluster's next incarnation, which begins at the given time. The later of two incarnations is
+// higher. Two that begin at the same time, from copies of one directory, still differ.
 func (c ClusterID) Next(at time.Time) ClusterID {
 	var b [4]byte
 	rand.Read(b[:]) // never fails; see crypto/rand
@@ -33,8 +33,8 @@ func (c ClusterID) Succeeds(old ClusterID) bool {
 	return c.Seed == old.Seed && c.Incarnation > old.Incarnation
 }
 
-// Founding describes a cluster of one server that starts with the given state.
-type Founding struct {
+// BootstrapConfig describes a cluster of one server that starts with the given state.
+type BootstrapConfig struct {
 	// Dir must be empty or not exist.
 	Dir         string
 	ClusterID   ClusterID
@@ -45,16 +45,16 @@ type Founding struct {
 	// PeerAddress is the address at which the other members will reach the server. It is corrected if the server is
 	// started with a different address.
 	PeerAddress string
-	// Term is the newest term of the previous incarnation. LastIndex and LastTerm are those of the last entry in State.
+	// Term is the newest term of the previous incarnation. LastIndex and LastTerm belong to the last entry in State.
 	Term, LastIndex, LastTerm uint64
 	State                     *fsm.State
 }
 
-// Found creates the data directory. Files created by root get the owner of the directory or, if it does not exist yet,
-// of its parent. If Found fails or is interrupted, no server can start on the result, because the file that names the
-// directory's member is written last. Found returns ErrDataDirInUse, ErrDataDirNotEmpty, ErrInvalidMember, or an error
-// from the system.
-func Found(cfg Founding) (err error) {
+// Bootstrap creates the data directory. Files created by root get the owner of the directory or, if it does not exist
+// yet, of its parent. If Bootstrap fails or is interrupted, no server can start on the result, because the file that
+// names the directory's member is written last. Bootstrap returns ErrDataDirInUse, ErrDataDirNotEmpty,
+// ErrInvalidMember, or an error from the system.
+func Bootstrap(cfg BootstrapConfig) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
 		return err
 	}

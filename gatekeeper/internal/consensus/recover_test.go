@@ -35,7 +35,7 @@ func createDataDirAt(t *testing.T, dir string, kind LogStore, snapshots ...uint6
 	t.Helper()
 	id := ClusterID{Seed: 7, Incarnation: 2}
 	state := fsm.New(id.String()).State()
-	err := Found(Founding{
+	err := Bootstrap(BootstrapConfig{
 		Dir: dir, ClusterID: id, ClusterName: "main", MemberID: "gk4", PeerAddress: "gk4.test:7421", Term: 5, LastIndex: 10, LastTerm: 3, State: state,
 		LogStore: kind,
 	})

@@ -17,9 +17,9 @@ import (
 // for a leader forever. Therefore, a member that does not hear from a leader introduces itself to the others again, and
 // a member that knows of the removal reports it.
 
-// removed reports whether a member is known for certain to be removed: its id is retired, and it is in neither the
-// latest nor the committed configuration. The latest configuration alone proves nothing. If no majority ever stores a
-// removal, the next leader undoes it. If the member had already stopped because of the removal, it would then be
+// removed reports whether a member is known for certain to have been removed: its id is retired, and it is in neither
+// the latest nor the committed configuration. The latest configuration alone proves nothing. If no majority ever stores
+// a removal, the next leader undoes it. If the member had already stopped because of the removal, it would then be
 // missing from the majority.
 func (n *Node) removed(id string) bool {
 	if !n.started.Load() || !n.cfg.Retired(id) {
@@ -53,8 +53,8 @@ type Removal struct {
 	Members []Member
 	// Silent lists the ids of the remaining voters that are not responding to the leader, sorted.
 	Silent []string
-	// Already means that the member had already been removed, so the call did nothing.
-	Already bool
+	// AlreadyRemoved means that the member had already been removed, so the call did nothing.
+	AlreadyRemoved bool
 
 	voter bool // whether the removed member has a vote
 }
@@ -89,14 +89,14 @@ func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, 
 }
 
 // removal computes the result of removing a member. It waits until every remaining voter has answered a request sent
-// after the call, but no longer than a leader may lead without a majority. An earlier answer is not enough, because the
-// voter may have died since.
+// after the call, but at most as long as a leader may go without a majority. An earlier answer is not enough, because
+// the voter may have died since.
 func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id string) (Removal, error) {
 	now := time.Now()
 	target := find(servers, raft.ServerID(id))
 	switch {
 	case target == nil && n.cfg.Retired(id):
-		return Removal{Members: n.members(servers), Already: true}, nil
+		return Removal{Members: n.members(servers), AlreadyRemoved: true}, nil
 	case target == nil:
 		return Removal{}, fmt.Errorf("%w: %s", ErrNoSuchMember, id)
 	case target.Suffrage == raft.Voter && voters(servers) == 1:
@@ -157,8 +157,8 @@ func succeeds(later, earlier string) bool {
 	return errA == nil && errB == nil && a.Succeeds(b)
 }
 
-// stopForSuccessor stops this server after a peer has reported that a later incarnation of this cluster is running. If a
-// majority of the old servers came back up, for example when a site regains power, they would form a second cluster
+// stopForSuccessor stops this server after a peer has reported that a later incarnation of this cluster is running. If
+// a majority of the old servers came back up, for example when a site regains power, they would form a second cluster
 // that grants the same permits as the new one.
 func (n *Node) stopForSuccessor(reason string) {
 	// The reason is stored first. After a restart, this server may be unable to reach a peer that would report it

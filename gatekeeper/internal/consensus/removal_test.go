@@ -166,11 +166,11 @@ func TestRemoveMember_WouldLoseQuorum_IsRefused(t *testing.T) {
 	if _, refused := errors.AsType[*QuorumError](refusal); err != nil || !refused || len(r.Members) != 2 {
 		t.Errorf("PlanRemoval() = %+v, %v, %v, want a QuorumError as the refusal", r, refusal, err)
 	}
-	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || len(r.Members) != 2 || r.Already {
+	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || len(r.Members) != 2 || r.AlreadyRemoved {
 		t.Fatalf("RemoveMember of the silent member = %+v, %v", r, err)
 	}
-	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || !r.Already {
-		t.Errorf("second RemoveMember = %+v, %v, want Already", r, err)
+	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || !r.AlreadyRemoved {
+		t.Errorf("second RemoveMember = %+v, %v, want AlreadyRemoved", r, err)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 // without this file elections would only start later.
 
 // maxStagger returns the upper limit of the random delay. Two followers that check at almost the same time both become
-// candidates and split the votes, which costs an election timeout. To avoid that, the second one must check after it
-// has received the pre-vote of the first, which takes one network latency.
+// candidates and split the votes, which costs an election timeout. To avoid that, the second must not check before it
+// has received the first one's pre-vote: one network latency.
 func maxStagger(heartbeat time.Duration) time.Duration { return heartbeat / 8 }
 
 // watchSilence makes Raft check for its leader whenever this member, as a follower, has not heard from a leader for the

@@ -87,7 +87,7 @@ func (n *Node) Leader() Leader {
 	}
 }
 
-// Members returns the members in the latest configuration that Raft has on this server, which may not be committed yet.
+// Members returns the members in this server's latest Raft configuration, which may not be committed yet.
 func (n *Node) Members() ([]Member, error) {
 	servers, err := n.servers()
 	if err != nil {
@@ -113,7 +113,7 @@ func (n *Node) members(servers []raft.Server) []Member {
 }
 
 // Ready returns nil if this member can serve. A leader can serve once Promote has returned. Any other member must hear
-// from a leader, and must have handed to the state machine all entries that it knows to be committed. A server learns
+// from a leader, and must have handed all entries that it knows to be committed to the state machine. A server learns
 // from the log that it is a member, so a joiner is not ready until it has everything that was committed when it joined.
 func (n *Node) Ready() error {
 	if n.life.Err() != nil {

@@ -18,7 +18,7 @@ import (
 // alone has lost contact with the leader. Such an election is still prevented here, because the other members are still
 // in contact with the leader.
 
-// silenceThreshold returns how long a follower must have had no contact with its leader to consider it gone when its vote is
+// silenceThreshold returns how long a leader must have been silent for a follower to consider it gone when a vote is
 // requested. The candidate has heard nothing for the full timeout, and a leader may contact one member up to two tenths
 // of the timeout later than another.
 func silenceThreshold(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
@@ -40,7 +40,7 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 // answered.
 //
 // Raft (v1.8.0) records its vote under the candidate's address. If two members advertise the same address, for example
-// because of a copied unit file, both would receive this member's vote in one term, the second one regardless of its
+// because of a copied unit file, both would receive this member's vote in the same term, the second regardless of its
 // log. Therefore, this function replaces the candidate's address with its id. A member's vote for itself is stored
 // under its real address, which never equals an id in that form.
 func (i *incoming) vote(rpc *raft.RPC) (answered bool) {

@@ -94,9 +94,9 @@ func (m *Memory) note(d *Denial) {
 	d.changed = m.changes
 }
 
-// Changed returns the defined semaphores with a denial that has begun, has been repeated for the first time, or has
-// passed since an earlier call to Changed. after is the value of now that the earlier call returned. Later repetitions
-// are not changes, so a caller that keeps retrying causes no updates.
+// Changed returns the defined semaphores with a denial that has begun, been repeated for the first time, or passed
+// since an earlier call to Changed. after is the value of now that the earlier call returned. Later repetitions are not
+// changes, so a caller that keeps retrying causes no updates.
 func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

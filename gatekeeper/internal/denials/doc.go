@@ -1,8 +1,8 @@
-// Package denials remembers which callers were denied a permit for a reason that waiting does not resolve, so that an
+// Package denials records which callers were denied a permit for a reason that waiting does not resolve, so that an
 // operator who wants to know why a job did not run finds the cause without knowing which host tried to run it.
 //
 // The memory belongs to the leader: it is not replicated, no decision depends on it, and a new leader starts with an
-// empty one. It is bounded: it keeps the last denials of maxSemaphores semaphores, and for each semaphore those of
+// empty one. It is bounded: it keeps the last denials for maxSemaphores semaphores, and for each semaphore those of
 // maxPerBucket callers. Denials of undefined names are kept separately, by caller. A program that keeps requesting new
 // names evicts only its own denials, and callers of undefined names never evict a caller of a defined one.
 package denials

@@ -29,8 +29,8 @@ type bucket struct {
 	denials []Denial
 }
 
-// sameCaller returns a predicate that reports whether a denial has the same semaphore, group and acquirer as req. It ignores
-// holder ids, which differ from one acquisition to the next.
+// sameCaller returns a predicate that reports whether a denial has the same semaphore, group and acquirer as req. It
+// ignores holder ids, which differ from one acquisition to the next.
 func sameCaller(req *semaphore.Request) func(Denial) bool {
 	return func(d Denial) bool {
 		return d.Semaphore == req.Semaphore && d.Identity.Group == req.Identity.Group && d.Identity.Acquirer == req.Identity.Acquirer

@@ -6,7 +6,7 @@
 //
 //  1. Once the consensus package has applied everything committed in earlier terms, it calls Promote on the keeper.
 //  2. The keeper pauses the application of entries (Machine.Sync), and calls Promote on each room with the term, a
-//     single instant and the state. The state is therefore exactly the one before the first event that the room
+//     single instant and the state. The state therefore reflects exactly what precedes the first event that the room
 //     receives in this epoch.
 //  3. The room calls Begin. It stores the instant, creates empty maps, and starts its goroutines. That takes as long
 //     with a million permits as with none, because nothing walks the state yet.

@@ -16,7 +16,7 @@ const (
 	// maxBodies limits the total size of the bodies of all requests in progress, in bytes. Bodies are read before
 	// the callers are known, so without this limit anyone who can reach the port could exhaust the memory.
 	maxBodies = 64 << 20
-	// maxBodiesPerAddress limits the share of one address, so that one address cannot block the others.
+	// maxBodiesPerAddress limits a single address's share, so that it cannot block the others.
 	maxBodiesPerAddress = maxBodies / 4
 	// bodiesRetry is how long a client should wait before it retries. A slow body can hold its bytes for seconds.
 	bodiesRetry = 2 * time.Second

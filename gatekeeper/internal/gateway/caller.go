@@ -23,8 +23,8 @@ type callerKey struct{}
 // authorization is the header for bearer tokens, in HTTP and in gRPC.
 const authorization = "authorization"
 
-// callerMetadata returns the metadata for the API calls that serve a request. The session's token is used only if the request
-// has no authorization header.
+// callerMetadata returns the metadata for the API calls that serve a request. The session's token is used only if the
+// request has no authorization header.
 func (g *Gateway) callerMetadata(r *http.Request) metadata.MD {
 	md := g.cfg.Caller(r)
 	credentials := slices.Clone(r.Header.Values("Authorization"))

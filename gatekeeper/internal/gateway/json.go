@@ -94,8 +94,8 @@ type body struct {
 	path map[string]string
 }
 
-// checkPath returns an error if the message and the path have different values for a field, because one of them must be a
-// mistake.
+// checkPath returns an error if the message and the path have different values for a field, because one of them must be
+// a mistake.
 func (b *body) checkPath(m proto.Message) error {
 	for key, inPath := range b.path {
 		at := m.ProtoReflect()

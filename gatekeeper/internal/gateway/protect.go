@@ -60,8 +60,8 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// isSafeHost reports whether a host is safe from DNS rebinding: a name that another site controls contains a dot. Servers
-// that authenticate callers do not need this check, because a browser binds credentials to the name.
+// isSafeHost reports whether a host is safe from DNS rebinding: a name that another site controls contains a dot.
+// Servers that authenticate callers do not need this check, because a browser binds credentials to the name.
 func isSafeHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

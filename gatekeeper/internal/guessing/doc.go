@@ -8,9 +8,9 @@
 // costs only one hash, a few nanoseconds (see below). A refused attempt does not count as a failure, so a block ends
 // even if its source keeps calling.
 //
-// If several attempts from one source are checked concurrently, all may fail, and exceed the limit by their number.
-// Checking a token takes microseconds, and no rate of attempts finds a token of 256 bits. The limit keeps guesses from
-// using up CPU time and filling logs, and slows down guessing of any weaker secret.
+// If several attempts from one source are checked concurrently, all may fail and together exceed the limit. Checking a
+// token takes microseconds, and no rate of attempts finds a 256-bit token. The limit keeps guesses from using up CPU
+// time and filling logs, and slows down guessing of any weaker secret.
 //
 // # Sources
 //
@@ -29,11 +29,11 @@
 // A JWT is verified first, and counted here only if it is invalid, because pods share addresses and each presents a new
 // JWT every hour.
 //
-// A credential that was valid from the same source is remembered as a keyed hash of 64 bits. It is admitted despite a
-// block, and then verified as usual. A client that was active before the guesses therefore continues, and one that
-// appears later waits with the others at its address. A guesser can try the remembered credentials of its address at
-// full speed, which is still hopeless against 256 bits. A credential that fails, for example because it was revoked, is
-// forgotten.
+// A credential that was valid from the same source is remembered as a 64-bit keyed hash. It is admitted despite a
+// block, and then verified as usual. A client that was active before the guessing therefore continues, and one that
+// appears later waits like the rest of its address. A guesser can guess at the credentials remembered for its address
+// at full speed, which is still hopeless against 256 bits. A credential that fails, for example because it was revoked,
+// is forgotten.
 //
 // # Memory
 //

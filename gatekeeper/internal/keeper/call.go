@@ -20,8 +20,8 @@ type AcquireCall struct {
 	ReplacesToken uint64
 	// RequestRevision is a cluster revision at which the caller knows that the request had no permit; 0 if unknown.
 	RequestRevision uint64
-	// notGrantedAt is a revision at which this server found that the request had no permit; see notGrantedAsOf. It is read
-	// and written atomically.
+	// notGrantedAt is a revision at which this server found that the request had no permit; see notGrantedAsOf. It is
+	// read and written atomically.
 	notGrantedAt uint64
 	// Received is the monotonic time at which this server received the call. It is read before any other work on the
 	// call.

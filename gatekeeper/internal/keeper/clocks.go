@@ -31,11 +31,11 @@ type HostClock struct {
 	Seen time.Time
 }
 
-// hostClocks remembers callers whose clocks are off. No decision depends on it.
+// hostClocks records callers whose clocks are off. No decision depends on it.
 type hostClocks struct {
 	mu     sync.RWMutex // guards all fields
 	off    map[caller]HostClock
-	warned map[string]time.Time // by semaphore: when a firing too far ahead was last logged
+	warned map[string]time.Time // by semaphore: when a firing due too far ahead was last logged
 }
 
 // compareClocks records the difference between the caller's clock and this server's. If the caller's clock is off, it

@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// firingCall returns a call for a firing of "nightly" that is due in the given time. clock is how far the host's clock is
-// ahead of the test's.
+// firingCall returns a call for a firing of "nightly" that is due in the given time. clock is how far the host's clock
+// is ahead of the test's.
 func firingCall(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 	call := newCall(host, requestID)
 	call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(ahead).UTC()}

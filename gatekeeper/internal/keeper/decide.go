@@ -158,8 +158,8 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 
 // checkFresh returns an error if the request may have been granted and forgotten since. The caller has checked that the
 // state neither remembers the request nor contains its permit. The state may have forgotten requests up to some
-// revision. A request that had no permit at that revision, or at a later one (notGrantedAsOf), was never granted. A request
-// of unknown age passes.
+// revision. A request that had no permit at that revision, or at a later one (notGrantedAsOf), was never granted. A
+// request of unknown age passes.
 //
 // A request that passes had no permit at the state's revision either. checkFresh records that revision, so that a call
 // does not become too old while it waits.
@@ -187,7 +187,7 @@ func (k *Keeper) keepFresh(call *AcquireCall) {
 	}
 }
 
-// notGrantedAsOf returns the newest revision at which the request certainly had no permit; 0 if none is known.
+// notGrantedAsOf returns the newest revision at which the request definitely had no permit; 0 if none is known.
 func (c *AcquireCall) notGrantedAsOf() uint64 {
 	return max(c.RequestRevision, atomic.LoadUint64(&c.notGrantedAt))
 }

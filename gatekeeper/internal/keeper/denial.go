@@ -81,9 +81,9 @@ func retryMayHelp(r semaphore.Reason) bool {
 	}
 }
 
-// claimRemaining returns how long until a claim's permit ends unless it is refreshed. If the permit is lost, the firing may
-// become free; either way, its outcome is settled. The result is negative if the permit has already ended, or if only
-// an operator can end it.
+// claimRemaining returns how long until a claim's permit ends unless it is refreshed. If the permit is lost, the firing
+// may become free; either way, its outcome is settled. The result is negative if the permit has already ended, or if
+// only an operator can end it.
 func (k *Keeper) claimRemaining(state *fsm.State, c *semaphore.Claim) time.Duration {
 	if c == nil || c.State != semaphore.ClaimHeld {
 		return -1

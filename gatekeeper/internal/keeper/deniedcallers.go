@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure. Reason and Message explain
-// why the same request is denied now. If it would no longer be denied, they are from its last denial.
+// DeniedCaller is a caller that was denied a permit for a reason that waiting does not resolve. Reason and Message
+// explain why the same request is denied now. If it would no longer be denied, they are from its last denial.
 type DeniedCaller struct {
 	denials.Denial
 	// Cured is set if the same request would no longer be denied for such a reason.
@@ -30,7 +30,7 @@ type DeniedCaller struct {
 	Text string
 }
 
-// noteDenied remembers a denial that waiting does not cure. Any other answer shows that the causes of the caller's
+// noteDenied records a denial that waiting does not resolve. Any other answer shows that the causes of the caller's
 // earlier denials are gone.
 func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 	if d == nil || !needsAction(&call.Request, d.Decision, k.cfg.Machine.State()) {
@@ -102,9 +102,9 @@ func (k *Keeper) DeniedCallers(
 	}, t.began, nil
 }
 
-// DenyAll returns one caller for each semaphore that grants no permit until somebody acts: the caller whose denial is
-// the likely cause. The callers are in the order of the semaphores' last denials. A paused semaphore is left out, and
-// so is one with a caller that is denied because of a permit it holds. Use the result for a summary only: DenyAll does
+// DenyAll returns one caller for each semaphore that grants no permit until somebody acts: the caller most likely to
+// show the cause. The callers are in the order of the semaphores' last denials. Paused semaphores are left out, and so
+// are those with a caller that is denied because of a permit it holds. Use the result for a summary only: DenyAll does
 // not confirm that this server still leads.
 func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
@@ -159,7 +159,7 @@ func (k *Keeper) denyAll(state *fsm.State, name string, recent []denials.Denial)
 	return all, byCordon
 }
 
-// admits reports whether a definition's patterns admit a caller, and no cordon catches it.
+// admits reports whether a definition's patterns admit a caller, and no cordon applies to it.
 func (k *Keeper) admits(state *fsm.State, name string, id semaphore.Identity) bool {
 	a := k.patterns.admission(state, state.Definition(name), id)
 	return a.Group && a.Acquirer && len(a.Cordons) == 0
@@ -207,9 +207,9 @@ func (k *Keeper) evaluate(state *fsm.State, list []denials.Denial) []DeniedCalle
 	return out
 }
 
-// urgency ranks callers by how likely they are to be the cause of trouble: first a caller that a cordon catches, then
-// any other that is denied, then a likely standby, and last one that would not be denied now. Among equals, the caller
-// that had a permit most recently comes first.
+// urgency ranks callers by how likely they are to be the cause of trouble: first a caller to whom a cordon applies,
+// then any other that is denied, then a likely standby, and last one that would not be denied now. Among equals, the
+// caller that had a permit most recently comes first.
 func (v *DeniedCaller) urgency() int {
 	switch {
 	case v.Cured:
@@ -295,12 +295,12 @@ func sameCaller(p *semaphore.Permit, d *denials.Denial) bool {
 // text describes which caller is denied what and why, how often, and whether it still is. lastReason is the reason for
 // its last denial.
 func (v *DeniedCaller) text(lastReason semaphore.Reason) string {
-	askVerb, beVerb := "asks", "is"
-	if v.Cured {
-		askVerb, beVerb = "asked", "was"
+	denied := "was denied"
+	if v.Reason != lastReason {
+		denied = "would now be denied"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q in group %q %s for %q and %s denied: %v. %s ", v.Identity.Acquirer, v.Identity.Group, askVerb, v.Semaphore, beVerb, v.Reason, v.Message)
+	fmt.Fprintf(&b, "%q in group %q requested %q and %s: %v. %s ", v.Identity.Acquirer, v.Identity.Group, v.Semaphore, denied, v.Reason, v.Message)
 	if v.Count == 1 {
 		fmt.Fprintf(&b, "Denied once, at %s", rfc3339(v.Last))
 	} else {

@@ -101,7 +101,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 				if v.Cured || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
 					t.Errorf("DeniedCallers() = %+v, want two denials for that reason", v)
 				}
-				if prefix := `"app1" in group "prod" asks for "` + call.Semaphore + `" and is denied: ` + want.String() + ". " + d.Message + " Denied 2 times, first at "; !strings.HasPrefix(v.Text, prefix) {
+				if prefix := `"app1" in group "prod" requested "` + call.Semaphore + `" and was denied: ` + want.String() + ". " + d.Message + " Denied 2 times, first at "; !strings.HasPrefix(v.Text, prefix) {
 					t.Errorf("Text = %q, want the prefix %q", v.Text, prefix)
 				}
 				if err := c.cure(w); err != nil {

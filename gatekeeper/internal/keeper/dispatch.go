@@ -201,8 +201,8 @@ func (k *Keeper) reconsiderAll(touched map[string]struct{}) {
 	}
 }
 
-// checkHolder orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a drain
-// ends.
+// checkHolder orders the holder of a live permit to stop if the rule no longer admits it, or admits it only until a
+// drain ends.
 func (k *Keeper) checkHolder(state *fsm.State, p *semaphore.Permit) {
 	if p.State != semaphore.Live {
 		return

@@ -77,8 +77,8 @@ func (k *Keeper) stopMessage(state *fsm.State, p *semaphore.Permit, cause semaph
 	return cmp.Or(reason, noReason)
 }
 
-// cordonStopMessage returns the reason given for the cordon that stops the holder of a permit. If several cordons do, the
-// one that leaves the holder the least time applies. If no reason was given, the text names the cordon, so that the
+// cordonStopMessage returns the reason given for the cordon that stops the holder of a permit. If several cordons do,
+// the one that leaves the holder the least time applies. If no reason was given, the text names the cordon, so that the
 // reader knows where to ask.
 func (k *Keeper) cordonStopMessage(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon

@@ -11,8 +11,8 @@ import (
 
 // Edit applies a batch of edits: all of them, or none. It validates each definition, including its patterns, which only
 // the leader compiles: an *EditFieldError names the first edit that breaks a rule. A *ConflictError names the first
-// edit whose expected version is not the current one. If end is set, the replaced fields revert to their old values at
-// that time. A *semaphore.FieldError reports an invalid end or drain. Edit sets the batch's At and Until.
+// edit whose expected version is not current. If end is set, the replaced fields revert to their old values at that
+// time. A *semaphore.FieldError reports an invalid end or drain. Edit sets the batch's At and Until.
 func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm.EditResult, error) {
 	now := time.Now()
 	var err error
@@ -52,7 +52,7 @@ func (k *Keeper) Explain(
 		return nil, semaphore.Decision{}, "", 0, err
 	}
 	facts := k.facts(state, &AcquireCall{Request: *req})
-	if req.Worker || facts.OwnTask { // a worker asks for its next task under another holder id
+	if req.Worker || facts.OwnTask { // a worker asks for its next task under a different holder id
 		asked := *req
 		asked.Worker, facts.Own, facts.OwnTask, facts.Repeat = true, nil, false, false
 		req = &asked

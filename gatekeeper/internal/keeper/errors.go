@@ -13,8 +13,8 @@ import (
 // ErrRevisionChanged matches every RevisionChangedError.
 var ErrRevisionChanged = errors.New("the permit revision has changed")
 
-// RevisionChangedError is returned for an acquire whose expected permit revision is no longer the current one. Nothing
-// was changed.
+// RevisionChangedError is returned for an acquire whose expected permit revision is no longer current. Nothing was
+// changed.
 type RevisionChangedError struct {
 	Semaphore         string
 	Expected, Current uint64
@@ -56,7 +56,7 @@ func (e *RequestReusedError) Error() string { return e.Why }
 // Is makes errors.Is(err, ErrRequestReused) true.
 func (e *RequestReusedError) Is(target error) bool { return target == ErrRequestReused }
 
-// Reused returns the error for an edit of the given kind whose request id belongs to another edit.
+// Reused returns the error for an edit of the given kind whose request id belongs to a different edit.
 func Reused(earlier *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
 	return &RequestReusedError{*earlier, fmt.Sprintf("request id %q %s", earlier.RequestID, earlier.DescribeReuse(kind))}
 }
@@ -64,8 +64,8 @@ func Reused(earlier *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
 // ErrRequestTooOld matches every RequestTooOldError.
 var ErrRequestTooOld = errors.New("the request is too old to be distinguished from one that was carried out")
 
-// RequestTooOldError is returned for a request that is not remembered, because it may have been carried out and
-// forgotten. Nothing was changed.
+// RequestTooOldError is returned for an unknown request that may have been carried out and forgotten. Nothing was
+// changed.
 type RequestTooOldError struct {
 	fsm.TooOld
 	Why string
@@ -149,8 +149,7 @@ func (e *NoSuchCordonError) Is(target error) bool { return target == ErrNoSuchCo
 // ErrFeatureLevel matches every FeatureLevelError.
 var ErrFeatureLevel = errors.New("not every server in the cluster supports this yet")
 
-// FeatureLevelError is returned for a command that needs a higher feature level than the one in force. Nothing was
-// changed.
+// FeatureLevelError is returned for a command that needs a higher feature level than is in force. Nothing was changed.
 type FeatureLevelError struct{ Needed, InForce uint32 }
 
 func (e *FeatureLevelError) Error() string {
@@ -162,14 +161,14 @@ func (e *FeatureLevelError) Error() string {
 func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureLevel }
 
 // ErrRecovering is returned after the cluster has been recovered without its majority. Nothing is granted until every
-// permit from before the recovery has certainly ended.
+// permit from before the recovery has definitely ended.
 var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every earlier permit has ended")
 
 // RecoveringError is ErrRecovering with the time left, counted from when the error was created.
 type RecoveringError struct{ Left time.Duration }
 
 func (e *RecoveringError) Error() string {
-	return fmt.Sprintf("the cluster was recovered, and grants nothing for another %v, until every earlier permit has ended", e.Left.Round(time.Second))
+	return fmt.Sprintf("the cluster was recovered, and will not grant anything for another %v, until every earlier permit has ended", e.Left.Round(time.Second))
 }
 
 // Is makes errors.Is(err, ErrRecovering) true.

@@ -20,9 +20,9 @@ type opening struct {
 
 // openings returns the openings for an entry's commands, in order, as if the commands were applied to state. They never
 // overstate what will be free. Otherwise a heavy waiter could be refused for lack of space, and a lighter one behind it
-// granted. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and every grant
-// counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high; in that case
-// a worker keeps its place.
+// granted a permit. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and
+// every grant counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high;
+// in that case a worker keeps its place.
 func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	index := make(map[string]int)
 	at := func(sem string) *opening {
@@ -78,9 +78,10 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 // complete makes the grants that follow an entry's commands in the log. They go to the waiters for which the entry
 // frees a slot or adds a task. A handover then takes one commit instead of two.
 //
-// The rule is applied to the current state plus what the entry opens. That guess can be wrong, but every grant is
-// decided again when it is applied, like any other grant. A waiter whose grant is refused then keeps its place. If the
-// rule does not grant here, or a slot is freed by something else, the dispatcher takes over when the slot is free.
+// The rule is applied to the current state plus the capacity that the entry frees. That guess can be wrong, but every
+// grant is decided again when it is applied, like any other grant. A waiter whose grant is refused then keeps its
+// place. If the rule grants nothing here, or a slot is freed by something else, the dispatcher takes over when the slot
+// is free.
 func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
 	t := k.tenure.Load()
 	if t == nil || t.over() || !k.gathered(t) || k.queue.Empty() {
@@ -123,9 +124,9 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 	return grants
 }
 
-// grantNext makes the grant for a waiting call. It returns false unless the rule grants the call a permit, given what
-// the entry opens and nobody ahead, and the call can still take the grant. The queue never offers more calls than fit
-// together.
+// grantNext makes the grant for a waiting call. It returns false unless the rule grants the call a permit, assuming
+// what the entry opens and nobody ahead, and the call can still take the grant. The queue never offers more calls than
+// fit together.
 func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *queuedCall, o opening) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false

@@ -429,7 +429,8 @@ func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T
 	}
 }
 
-// waitBlocked starts a waiter whose connection is stalled: its call is stuck sending its place, and receives no updates.
+// waitBlocked starts a waiter whose connection is stalled: its call is stuck sending its place, and receives no
+// updates.
 func (w *world) waitBlocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
 	tw = &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1)}
 	stuck := make(chan error, 1)

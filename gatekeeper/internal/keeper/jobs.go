@@ -60,7 +60,7 @@ func (k *Keeper) DropSubmission(number uint64) {
 	}
 }
 
-// CancelJob cancels a job on request. A job that is over or has already been cancelled is left unchanged, and Applied
+// CancelJob cancels a job on request. A job that has finished or was already cancelled is left unchanged, and Applied
 // is false. submitted has the same meaning as in DeleteJob.
 func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
@@ -70,8 +70,8 @@ func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, aut
 	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelRequested, Author: author, Reason: reason, At: time.Now()})
 }
 
-// changeBatchSize is the largest number of tasks that one command changes. A command of this size keeps the state machine
-// busy for about 20 ms. Changing all tasks of the largest job in one command would take 200 ms.
+// changeBatchSize is the largest number of tasks that one command changes. A command of this size keeps the state
+// machine busy for about 20 ms. Changing all tasks of the largest job in one command would take 200 ms.
 const changeBatchSize = 10_000
 
 // ChangeTasks retries failed tasks, or drops them. It sets the command's Job and At. If there are more than
@@ -98,7 +98,7 @@ func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks
 }
 
 // parts splits the tasks of one call into parts of at most limit tasks. A call without indexes means all failed tasks;
-// if there are few, the only part has no indexes either.
+// if there are few, the result is one part, also without indexes.
 func parts(state *fsm.State, j *work.Job, indexes []uint32, limit int) [][]uint32 {
 	if len(indexes) == 0 && int(j.Failed) > limit {
 		for t := range state.Tasks(j.Number, 0) {
@@ -113,7 +113,7 @@ func parts(state *fsm.State, j *work.Job, indexes []uint32, limit int) [][]uint3
 	return slices.Collect(slices.Chunk(indexes, limit))
 }
 
-// DeleteJob removes a job that is over; otherwise it returns a *JobNotOverError. If submitted is not 0, it is the
+// DeleteJob removes a finished job; for any other it returns a *JobNotOverError. If submitted is not 0, it is the
 // revision at which the job was submitted. If a later job was submitted under the same id, that job is kept, and the
 // error is a *NoSuchJobError.
 func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
@@ -194,7 +194,7 @@ func (e *NoSuchJobError) Error() string {
 	return fmt.Sprintf("there is no job %q: it was never submitted, or it was deleted, explicitly or when its retention ended", e.ID)
 }
 
-// SubmissionLostError is returned for a submission that was dropped, or replaced by another one with the same id.
+// SubmissionLostError is returned for a submission that was dropped, or replaced by a different one with the same id.
 type SubmissionLostError struct{ ID string }
 
 func (e *SubmissionLostError) Error() string {

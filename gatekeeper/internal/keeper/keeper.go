@@ -151,9 +151,9 @@ func New(cfg Config) *Keeper {
 	return k
 }
 
-// Promote begins leadership in the given term. It implements consensus.Leading. After Close it does nothing, because no
-// epoch can begin then. In one step, it subscribes to applied entries and stores the instant from which permits get
-// their full duration, so that no entry is applied between the two.
+// Promote begins leadership in the given term. It implements consensus.LeadershipObserver. After Close it does nothing,
+// because no epoch can begin then. In one step, it subscribes to applied entries and stores the instant from which
+// permits' full durations count, so that no entry is applied between the two.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
 		now := time.Now()
@@ -174,7 +174,7 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	})
 }
 
-// Demote ends leadership in the given term. It implements consensus.Leading.
+// Demote ends leadership in the given term. It implements consensus.LeadershipObserver.
 func (k *Keeper) Demote(term uint64) {
 	k.chores.Demote(term)
 	k.lessor.Demote(term)

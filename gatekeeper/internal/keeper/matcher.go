@@ -39,12 +39,12 @@ type cordonSet struct {
 type compiledCordon struct {
 	semaphore.Cordon
 	group, acquirer *semaphore.Pattern
-	// broken is why this server cannot compile one of the cordon's patterns. The cordon then catches everybody, because
-	// it is unknown which callers it was meant for, and a cordon protects a place where running does harm.
+	// broken is why this server cannot compile one of the cordon's patterns. The cordon then applies to everybody,
+	// because it is unknown which callers it was meant for, and a cordon protects a place where running does harm.
 	broken error
 }
 
-func (c *compiledCordon) catches(id semaphore.Identity) bool {
+func (c *compiledCordon) appliesTo(id semaphore.Identity) bool {
 	return c.broken != nil || c.group.Match(id.Group) || c.acquirer.Match(id.Acquirer)
 }
 
@@ -57,7 +57,7 @@ func (m *matcher) admission(state *fsm.State, sd *fsm.StoredDefinition, id semap
 		a.Group = m.matches("group_pattern", sd.Definition.GroupPattern, id.Group)
 		a.Acquirer = m.matches("acquirer_pattern", sd.Definition.AcquirerPattern, id.Acquirer)
 	}
-	a.Cordons = m.catching(state, id)
+	a.Cordons = m.applicable(state, id)
 	return a
 }
 
@@ -83,15 +83,15 @@ func (m *matcher) compile(field, pattern string) compiledPattern {
 	return c
 }
 
-// catching returns the cordons that catch a caller, ordered by id.
-func (m *matcher) catching(state *fsm.State, id semaphore.Identity) (cordons []semaphore.Cordon) {
+// applicable returns the cordons that apply to a caller, ordered by id.
+func (m *matcher) applicable(state *fsm.State, id semaphore.Identity) (cordons []semaphore.Cordon) {
 	set := m.cordons.Load()
 	if set == nil || set.revision != state.CordonRevision() {
 		set = m.compileCordons(state)
 		m.cordons.Store(set)
 	}
 	for i := range set.cordons {
-		if c := &set.cordons[i]; c.catches(id) {
+		if c := &set.cordons[i]; c.appliesTo(id) {
 			cordons = append(cordons, c.Cordon)
 		}
 	}
@@ -119,14 +119,14 @@ func (m *matcher) compileCordon(c *fsm.Cordon) (compiled compiledCordon) {
 	return compiled
 }
 
-// describeCordons describes which cordons catch a caller, and until when. It returns the empty string if none does.
+// describeCordons describes which cordons apply to a caller, and until when. It returns the empty string if none does.
 func (m *matcher) describeCordons(state *fsm.State, id semaphore.Identity) string {
 	var sentences []string
-	for _, catching := range m.catching(state, id) {
-		c := state.Cordon(catching.ID)
-		s := fmt.Sprintf("Cordon %q catches it", c.ID)
+	for _, applicable := range m.applicable(state, id) {
+		c := state.Cordon(applicable.ID)
+		s := fmt.Sprintf("Cordon %q applies to it", c.ID)
 		if broken := m.compileCordon(c).broken; broken != nil {
-			s = fmt.Sprintf("Cordon %q catches everybody, because this server cannot use its pattern (%v)", c.ID, broken)
+			s = fmt.Sprintf("Cordon %q applies to everybody, because this server cannot use its pattern (%v)", c.ID, broken)
 		}
 		if !c.Until.IsZero() {
 			s += " until " + c.Until.UTC().Format(time.RFC3339)

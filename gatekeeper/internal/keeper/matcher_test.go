@@ -39,7 +39,7 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 				}
 				w.wantStatus(p.Token, StatusStopping)
 				d := w.wantDenied(newCall("b", "2"), semaphore.Cordoned)
-				if !strings.Contains(d.Message, `Cordon "newer" catches everybody, because this server cannot use its pattern`) {
+				if !strings.Contains(d.Message, `Cordon "newer" applies to everybody, because this server cannot use its pattern`) {
 					t.Errorf("denial = %q, want it to name the cordon", d.Message)
 				}
 				effects, _ := preview.Effects(w.machine.State(), w.Keeper, preview.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})
@@ -67,7 +67,7 @@ func TestCordon_Denial_NamesCordonAuthorAndEnd(t *testing.T) {
 		if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "other", GroupPattern: "dr"}, Ending{}); err != nil {
 			t.Fatal(err)
 		}
-		want := `Cordon "rack 7" catches it until ` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + ": new disks, by alice@ops."
+		want := `Cordon "rack 7" applies to it until ` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + ": new disks, by alice@ops."
 		d := w.wantDenied(newCall("a", "1"), semaphore.Cordoned)
 		if !strings.HasSuffix(d.Message, " is cordoned. "+want) {
 			t.Errorf("denial = %q, want it to name the cordon, its author and its end", d.Message)

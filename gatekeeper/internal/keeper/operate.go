@@ -64,7 +64,7 @@ func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.Revi
 }
 
 // Resume ends pauses, all or none. It returns the same errors as Pause. The revision in its result is 0 if nothing was
-// paused. The command may name no semaphore: if it has a request id, the id is remembered, so that a retry does not
+// paused. If the command names no semaphore but has a request id, the id is still recorded, so that a retry does not
 // resume what has been paused since.
 func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
 	if err := k.checkDefined(cmd.Names, &cmd.Expected); err != nil {
@@ -104,7 +104,7 @@ func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm
 // ValidCordon checks the fields of a cordon. The error is a *semaphore.FieldError.
 func ValidCordon(cmd *fsm.SetCordon) error {
 	if cmd.GroupPattern == "" && cmd.AcquirerPattern == "" {
-		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be set unless acquirer_pattern is: a cordon catches every caller that either of them matches"}
+		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be set unless acquirer_pattern is: a cordon applies to every caller that either of them matches"}
 	}
 	if cmd.GroupPattern != "" {
 		if _, err := semaphore.CompilePattern("group_pattern", cmd.GroupPattern); err != nil {
@@ -166,10 +166,10 @@ func (k *Keeper) Match(pattern, name string) bool {
 	return k.patterns.matches("pattern", pattern, name)
 }
 
-// Catches reports whether a cordon with these patterns would catch a caller.
+// Catches reports whether a cordon with these patterns would apply to a caller.
 func (k *Keeper) Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool {
 	c := k.patterns.compileCordon(&fsm.Cordon{GroupPattern: groupPattern, AcquirerPattern: acquirerPattern})
-	return c.catches(id)
+	return c.appliesTo(id)
 }
 
 // DrainLeft returns how much longer a permit's refreshes will succeed even though its holder must stop. It returns
@@ -185,8 +185,8 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 	return k.drainLeft(state, p), true
 }
 
-// checkDefined returns a *selector.NoDefinitionError for an undefined name, unless the state machine compares the names with
-// the expected versions. While a member may not support that comparison, expected is cleared.
+// checkDefined returns a *selector.NoDefinitionError for an undefined name, unless the state machine compares the names
+// with the expected versions. While a member may not support that comparison, expected is cleared.
 func (k *Keeper) checkDefined(names []string, expected *[]fsm.Expected) error {
 	state := k.cfg.Machine.State()
 	if state.FeatureLevel() < 3 {

@@ -63,9 +63,9 @@ func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pendingGrant 
 	return rec
 }
 
-// assignGrant records a grant that the caller proposes on behalf of a waiting call. The waiting call then counts as one of
-// the record's calls. It returns nil if the call has ended, or if a grant of its acquisition is already in flight. In
-// that case the caller must not propose the grant.
+// assignGrant records a grant that the caller proposes on behalf of a waiting call. The waiting call then counts as one
+// of the record's calls. It returns nil if the call has ended, or if a grant of its acquisition is already in flight.
+// In that case the caller must not propose the grant.
 func (k *Keeper) assignGrant(t *tenure, me *queuedCall, cmd fsm.Grant) *pendingGrant {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -198,8 +198,8 @@ func (k *Keeper) forget(rec *pendingGrant) {
 	}
 }
 
-// matches reports whether the call asks for the proposed grant. It may not, because only the client prevents a request id
-// from being used for two different requests.
+// matches reports whether the call asks for the proposed grant. It may not, because only the client prevents a request
+// id from being used for two different requests.
 func (rec *pendingGrant) matches(call *AcquireCall) bool {
 	expected, requested := rec.cmd.ExpectedRevision, call.ExpectedRevision
 	return rec.cmd.Weight == call.Weight && rec.cmd.Worker == call.Worker && rec.cmd.Firing.Equal(call.Firing) &&

@@ -74,8 +74,8 @@ func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDe
 	})
 }
 
-// cancelingProposer ends a context before the outcome of a grant is delivered, and makes the outcome known before any call
-// waits for it.
+// cancelingProposer ends a context before the outcome of a grant is delivered, and makes the outcome known before any
+// call waits for it.
 type cancelingProposer struct {
 	Proposer
 	end func()

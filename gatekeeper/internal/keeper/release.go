@@ -45,7 +45,7 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 	return do[fsm.ReleaseResult](ctx, k, cmd)
 }
 
-// ownerOf returns the identity to which a token belongs or belonged, as far as that is remembered.
+// ownerOf returns the identity to which a token belongs or belonged, as far as that is recorded.
 func ownerOf(state *fsm.State, token uint64) (sem string, owner semaphore.Identity, known bool) {
 	if p := state.Permit(token); p != nil {
 		return p.Semaphore, p.Identity, true
@@ -174,7 +174,7 @@ func cancelled(call *AcquireCall) fsm.Remembered {
 }
 
 // do proposes a command on a caller's behalf and returns its result. The error is a *RequestReusedError if the request
-// id of an edit belongs to another edit, and a *RequestTooOldError if the edit may have been made and forgotten.
+// id of an edit belongs to a different edit, and a *RequestTooOldError if the edit may have been made and forgotten.
 func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error) {
 	var none R
 	t, err := k.leading()

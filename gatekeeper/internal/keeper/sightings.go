@@ -87,8 +87,8 @@ func (s *sightings) reset() {
 	s.renewed = nil
 }
 
-// proposeSightings proposes the recorded sightings. The same caller is recorded again only after minutes, so an idle cluster
-// writes nothing.
+// proposeSightings proposes the recorded sightings. The same caller is recorded again only after minutes, so an idle
+// cluster writes nothing.
 func (k *Keeper) proposeSightings(e *epoch.Epoch) {
 	list := k.seen.take()
 	if len(list) == 0 {

@@ -29,8 +29,8 @@ func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 	}
 }
 
-// retentionFor returns the definition that determines how long a semaphore's firings are remembered. Firings of a deleted
-// definition are kept for the default time, because they apply again if the name is redefined.
+// retentionFor returns the definition that determines how long a semaphore's firings are remembered. Firings of a
+// deleted definition are kept for the default time, because they apply again if the name is redefined.
 func retentionFor(state *fsm.State, name string) *semaphore.Definition {
 	if sd := state.Definition(name); sd != nil {
 		return sd.Definition

@@ -16,8 +16,8 @@ type moment struct {
 	revision uint64
 }
 
-// revisionOlderThan records the current revision of the state, and returns the newest revision that is at least a lifetime old. It
-// returns 0 until this server has been the leader for that long.
+// revisionOlderThan records the current revision of the state, and returns the newest revision that is at least a
+// lifetime old. It returns 0 until this server has been the leader for that long.
 func (h *history) revisionOlderThan(revision uint64, lifetime time.Duration) uint64 {
 	now := time.Now()
 	*h = append(*h, moment{now, revision})
@@ -28,7 +28,7 @@ func (h *history) revisionOlderThan(revision uint64, lifetime time.Duration) uin
 	if old == 0 {
 		return 0
 	}
-	*h = slices.Delete(*h, 0, old-1) // keep the newest of the old ones: it may be needed again
+	*h = slices.Delete(*h, 0, old-1) // keep the newest old moment: it may be needed again
 	return (*h)[0].revision
 }
 

@@ -55,7 +55,8 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	return v, nil
 }
 
-// describeEnd describes how a permit that no longer occupies a slot ended, as far as the request memory or the journal shows.
+// describeEnd describes how a permit that no longer occupies a slot ended, as far as the request memory or the journal
+// shows.
 func describeEnd(state *fsm.State, sem string, token uint64) string {
 	ended := state.EndedPermit(token)
 	switch {

@@ -25,7 +25,7 @@ type queuedCall struct {
 
 	// assignedGrant is a grant that a handover proposed on the call's behalf and whose outcome the call has not yet
 	// received. ended is set when the call has ended; no grant is proposed on its behalf after that. Both are guarded
-	// by pendings.mu.
+	// by pendingGrants.mu.
 	assignedGrant *pendingGrant
 	ended         bool
 }
@@ -102,15 +102,15 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	return k.noteAnswer(call, r)
 }
 
-// isSettled reports whether an acquisition is over: it was answered, or failed with an error that every retry would
+// isSettled reports whether an acquisition is finished: it was answered, or failed with an error that every retry would
 // return. After any other error, the acquisition can be retried and keeps its place.
 func isSettled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
 }
 
-// leave removes an acquisition that is over from the queue. If another call for the acquisition is waiting there, it
-// decides again and gets the same result.
+// leave removes a finished acquisition from the queue. If another call for the acquisition is waiting there, it decides
+// again and gets the same result.
 func (k *Keeper) leave(place queue.Key, me *queuedCall) {
 	other, known := k.queue.Leave(place)
 	if other != nil && other != me {

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// shortLifetime is the longest lifetime of permits whose leases are created immediately after a promotion. All other leases
-	// are created with rests between chunks: at most maxRest each, and at most half of brief in total.
+	// shortLifetime is the longest lifetime of permits whose leases are created immediately after a promotion. All
+	// other leases are created with rests between chunks: at most maxRest each, and at most half of shortLifetime in
+	// total.
 	shortLifetime = 20 * time.Second
 	maxRest       = 5 * time.Millisecond
 )
@@ -137,7 +138,7 @@ func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 		now := l.cfg.State()
 		p := now.Permit(old.Token)
 		// If cooling began after the promotion, the release event creates the lease, and that event may be outstanding.
-		// Counted from the promotion, the cooling might already be over.
+		// Counted from the promotion, the cooling might already have ended.
 		if p == nil || p.State == semaphore.Held || p.State == semaphore.Cooling && old.State != semaphore.Cooling {
 			return
 		}

@@ -38,8 +38,7 @@ type Lessor struct {
 	marks  uint64
 	leases map[uint64]*lease
 	due    epoch.Heap[*lease]
-	// owed is the time at which the last deadline of each permit's superseded tokens passes. It contains only the few
-	// permits that have superseded tokens.
+	// owed maps a permit's token to the last deadline of the tokens that it superseded. Few have any.
 	owed map[uint64]moment
 }
 
@@ -51,7 +50,7 @@ type lease struct {
 	since moment
 	// maxHoldAt is when max_hold runs out. It is zero without max_hold, and once the holder has been notified.
 	maxHoldAt moment
-	// lastAdmitted is the last judgement without an objection to the permit. It is valid until its rules change.
+	// lastAdmitted is the last judgement that raised no objection to the permit. It is valid until its rules change.
 	lastAdmitted judgement
 	// shortening is the shorter duration being committed, or zero. Until the outcome is known, no response may exceed
 	// it.
@@ -59,8 +58,8 @@ type lease struct {
 	// stream and received belong to the newest frame that renewed the lease; see durations.
 	stream   uint64
 	received moment
-	// otherResponse is an upper bound on the time at which a response was last sent outside that stream. It is zero if none
-	// has been sent since the grant.
+	// otherResponse is an upper bound on the time at which a response was last sent outside that stream. It is zero if
+	// none has been sent since the grant.
 	otherResponse moment
 	// mark is set while a proposal to end the permit is pending, and closed when the proposal is resolved.
 	mark chan struct{}
@@ -83,8 +82,8 @@ func New(cfg Config) *Lessor {
 	return l
 }
 
-// Promote starts an epoch. The caller must not apply entries during the call, so that state is exactly the one before
-// the first event of the epoch. Permits get their full duration again, counted from instant.
+// Promote starts an epoch. The caller must not apply entries during the call, so that state is exactly as it was before
+// the epoch's first event. Permits get their full duration again, counted from instant.
 func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	l.Begin(term, func(e *epoch.Epoch) {
 		l.promoted, l.lastToken, l.marks = l.moment(instant), state.LastToken(), 0
@@ -100,8 +99,8 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	})
 }
 
-// forget drops all leases at the end of an epoch. It resolves their marks on another goroutine, so that it takes no
-// longer with a million leases than with none. At that point, only calls waiting for a mark still reference a lease.
+// forget drops all leases at the end of an epoch. It resolves their marks on another goroutine, so that it takes the
+// same time regardless of the number of leases. At that point, only calls waiting for a mark still reference a lease.
 func (l *Lessor) forget() {
 	old := l.leases
 	l.leases, l.due, l.owed = nil, nil, nil
@@ -281,7 +280,8 @@ func (le *lease) resolve() {
 // lifetime returns the minimum time from the start of a permit until its end is proposed.
 func lifetime(p *semaphore.Permit) time.Duration { return p.Duration + semaphore.Grace(p.Duration) }
 
-// maxHoldAt returns when a permit held since the given moment exceeds max_hold, or zero if its definition sets no limit.
+// maxHoldAt returns when a permit held since the given moment exceeds max_hold, or zero if its definition sets no
+// limit.
 func maxHoldAt(state *fsm.State, p *semaphore.Permit, since moment) moment {
 	if p.State != semaphore.Live {
 		return 0

@@ -22,7 +22,7 @@ const (
 	Ended
 	// Marked: the end of the permit has been proposed, but the proposal is not resolved yet.
 	Marked
-	// Foreign: the permit is live, but its identity differs from that of the frame.
+	// Foreign: the permit is live, but its identity differs from the frame's.
 	Foreign
 )
 
@@ -60,8 +60,8 @@ type Verdict struct {
 	duration time.Duration // the definition's duration, or the permit's without a definition
 }
 
-// Admit applies steps 1 to 5 of the decision to a live permit of the caller. overheld reports whether it has been held
-// for longer than max_hold. Admit is called under the lessor's lock, so it must not block or call the lessor.
+// Admit applies steps 1 to 5 of the decision to one of the caller's live permits. overheld reports whether it has been
+// held for longer than max_hold. Admit is called under the lessor's lock, so it must not block or call the lessor.
 type Admit func(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision
 
 // Receive opens the intake for a frame that was just received. The caller must call processed once Renew has extended

@@ -18,7 +18,7 @@ type Sources struct {
 	// Waiters returns the number of acquires in the queues, Deadlines the number of permits whose deadlines the leader
 	// tracks, Watchers the number of open subscriptions, and Waiting the number of commands waiting for a log entry.
 	Waiters, Deadlines, Watchers, Waiting func() int
-	// Recovering returns how much longer no permits are granted after a recovery, or false if permits are granted.
+	// Recovering returns how much longer a recovery prevents all grants, or false if it does not.
 	Recovering func() (time.Duration, bool)
 	// Missing returns the number of semaphores with expect_every that are missing their work, for one kind of missed
 	// work.

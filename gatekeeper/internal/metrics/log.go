@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 )
 
-// log holds the metrics of log entries and of leadership confirmations, which need no entry.
+// log holds the metrics for log entries and for leadership confirmations, which do not write one.
 type log struct {
 	applied, refused, unknown prometheus.Counter
 	commands, bytes, took     prometheus.Histogram
@@ -21,7 +21,7 @@ type log struct {
 
 func (l *log) collector() prometheus.Collector {
 	entries := counterVec("log_entries_total",
-		"Proposed log entries, by outcome: applied, refused (certainly not in the log) or unknown.", "outcome")
+		"Proposed log entries, by outcome: applied, rejected (definitely not in the log) or unknown.", "outcome")
 	l.applied = entries.WithLabelValues("applied")
 	l.refused = entries.WithLabelValues("refused")
 	l.unknown = entries.WithLabelValues("unknown")
@@ -31,7 +31,7 @@ func (l *log) collector() prometheus.Collector {
 	l.commands = histogram("log_entry_commands", "Commands per log entry.", prometheus.ExponentialBuckets(1, 2, 9))
 	l.bytes = histogram("log_entry_size_bytes", "Size of a log entry.", prometheus.ExponentialBuckets(64, 4, 8))
 	l.took = histogram("log_entry_duration_seconds", "Time from proposing a log entry to its outcome.", durations())
-	l.confirmed = histogram("confirm_duration_seconds", "Time that responses without a log entry waited for leadership to be confirmed.", durations())
+	l.confirmed = histogram("confirm_duration_seconds", "Time spent confirming leadership for responses that need no log entry.", durations())
 	return group{entries, l.commands, l.bytes, l.took, l.confirmed}
 }
 

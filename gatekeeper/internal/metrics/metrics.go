@@ -24,7 +24,7 @@ type Metrics struct {
 }
 
 // New creates the metrics of one server, in a separate registry and, unless it is nil, also in the given one. If the
-// given registry returns an error, nothing is registered. The usual cause is that it already has another server's
+// given registry returns an error, nothing is registered. The usual cause is that it already contains another server's
 // metrics.
 func New(extra prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{registry: prometheus.NewRegistry()}

@@ -168,7 +168,7 @@ func TestEntry_CountsByOutcome(t *testing.T) {
 		m.Entry(batcher.Entry{Commands: 2, Bytes: 10, Took: time.Second, Err: err})
 	}
 	wantMetrics(t, m, `
-# HELP gatekeeper_log_entries_total Proposed log entries, by outcome: applied, refused (certainly not in the log) or unknown.
+# HELP gatekeeper_log_entries_total Proposed log entries, by outcome: applied, rejected (definitely not in the log) or unknown.
 # TYPE gatekeeper_log_entries_total counter
 gatekeeper_log_entries_total{outcome="applied"} 2
 gatekeeper_log_entries_total{outcome="refused"} 1
@@ -237,7 +237,7 @@ func TestCalls_EveryAPIMethod_HasCounters(t *testing.T) {
 			for j := range s.Methods().Len() {
 				methods++
 				if name := fmt.Sprintf("/%s/%s", s.FullName(), s.Methods().Get(j).Name()); m.calls.lookup(name) == m.calls.other {
-					t.Errorf("%s has no counters of its own and is counted as %q", name, otherMethods)
+					t.Errorf("%s has no separate counters and is counted as %q", name, otherMethods)
 				}
 			}
 		}

@@ -7,9 +7,9 @@
 //
 // # What a new leader knows
 //
-// Which callers have asked is known only from the leader's memory. So for a full expect_every after a promotion,
-// nothing counts as missed. Work that the journal already records as missed stays missed until there is new activity on
-// the semaphore: a failover neither ends it nor records it again.
+// Only the leader's memory records which callers have asked. So for a full expect_every after a promotion, nothing
+// counts as missed. Work that the journal already records as missed stays missed until there is new activity on the
+// semaphore: a failover neither ends it nor records it again.
 //
 // # Cost
 //

@@ -83,8 +83,8 @@ func (l *Listener) check(e *epoch.Epoch) {
 	}
 }
 
-// checkChunk judges the records of one chunk that are due. It returns the commands to propose, the names of their
-// semaphores, and whether there are more chunks.
+// checkChunk judges the due records of one chunk. It returns the commands to propose, the names of their semaphores,
+// and whether there are more chunks.
 func (l *Listener) checkChunk(term uint64, from int) (notes []fsm.Command, names []string, more bool) {
 	now := time.Now()
 	supported := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteMissed{})

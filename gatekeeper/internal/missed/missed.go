@@ -159,8 +159,8 @@ func (l *Listener) handleEvent(e *fsm.Event, now time.Time) {
 	}
 }
 
-// definitionChanged starts, changes or stops the tracking of a definition that was edited. sd is nil if it was deleted. The first
-// expect_every interval starts now.
+// definitionChanged starts, changes or stops the tracking of a definition that was edited. sd is nil if it was deleted.
+// The first expect_every interval starts now.
 func (l *Listener) definitionChanged(name string, r *record, sd *fsm.StoredDefinition, now time.Time) {
 	switch {
 	case sd == nil || sd.Definition.ExpectEvery == 0:

@@ -11,7 +11,7 @@ import (
 // record is what the Listener knows about one semaphore with expect_every.
 type record struct {
 	name  string
-	index int // in Listener.order
+	index int // in Listener.list
 	every time.Duration
 	// from is when tracking started. held is when the semaphore was last known to be held, and asked is when a caller
 	// last asked. denied is when a caller was last denied. asker is that caller, and reason and message give the

@@ -132,7 +132,7 @@ type Verifier struct {
 	cooldown time.Duration
 	keys     atomic.Pointer[keySet] // the newest usable set; nil before the first
 
-	mu        sync.Mutex // guards loading, began, failed and waiting
+	mu        sync.Mutex // guards loading, lastStart, lastErr and waiting
 	loading   chan struct{}
 	lastStart time.Time // start of the last load
 	lastErr   error     // error of the last load
@@ -203,8 +203,8 @@ func (v *Verifier) refreshLoop() {
 	}
 }
 
-// startLoad starts a load, unless one is in progress or the last one started less than the given duration ago. The returned
-// channel is closed when the load in progress ends, or immediately if there is none.
+// startLoad starts a load, unless one is in progress or the last one started less than the given duration ago. The
+// returned channel is closed when the load in progress ends, or immediately if there is none.
 func (v *Verifier) startLoad(minAge time.Duration) (done <-chan struct{}, started bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

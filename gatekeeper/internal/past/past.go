@@ -18,9 +18,8 @@ type Holding struct {
 	End     semaphore.End
 }
 
-// Holders returns the permits that occupied slots at an instant, both those that still do and those that ended later.
-// It yields them in order of semaphore and token, starting at the semaphore from. Times are those of the leaders'
-// clocks.
+// Holders returns the permits that occupied slots at a given time, whether or not they have ended since. It yields them
+// in order of semaphore and token, starting at the semaphore from. Times are according to the leaders' clocks.
 func Holders(state *fsm.State, match func(name string) bool, at time.Time, from string) iter.Seq[Holding] {
 	return func(yield func(Holding) bool) {
 		for name := range state.Names() {
@@ -99,7 +98,7 @@ func journalSince(state *fsm.State, name string) time.Time {
 		}
 		return entry.At
 	}
-	// The semaphore has no entries. Its creation was journaled, but has been displaced by entries of other semaphores.
+	// The semaphore has no entries. Its creation was journaled, but has been evicted by entries for other semaphores.
 	for entry := range state.Journal("", 0) {
 		return entry.At
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// RecentWindow is how long a caller counts as a recent caller after it was last seen. A change that would admit none of
-	// a semaphore's recent callers needs a confirmation.
+	// RecentWindow is how long a caller counts as a recent caller after it was last seen. A change that would admit
+	// none of a semaphore's recent callers needs a confirmation.
 	RecentWindow = 7 * 24 * time.Hour
 	// MaxUnconfirmed is how many existing definitions one change may touch without a confirmation.
 	MaxUnconfirmed = 20
@@ -154,8 +154,8 @@ func (e *Effect) dropsToZero() bool {
 	return e.Before != nil && e.After != nil && e.Before.Permits > 0 && e.After.Permits == 0
 }
 
-// cordonsEveryone reports whether a cordon catches every recent caller that no other cordon catches, and at least one such
-// caller.
+// cordonsEveryone reports whether a cordon applies to every recent caller to whom no other cordon applies, and to at
+// least one such caller.
 func cordonsEveryone(state *fsm.State, patterns Patterns, c *Change) bool {
 	found := false
 	for s := range state.Sightings() {

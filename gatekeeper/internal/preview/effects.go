@@ -17,16 +17,16 @@ import (
 type Patterns interface {
 	// Match reports whether a pattern matches the whole of a name. A pattern that cannot be compiled matches nothing.
 	Match(pattern, name string) bool
-	// Catches reports whether a cordon with these patterns catches a caller. An empty pattern catches nobody. A pattern
-	// that cannot be compiled catches everybody.
+	// Catches reports whether a cordon with these patterns applies to a caller. An empty pattern applies to nobody. A
+	// pattern that cannot be compiled applies to everybody.
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
 
 // Leader answers the questions of a preview that only the leader can answer.
 type Leader interface {
 	Patterns
-	// TimeToStop returns how much longer the holder of the live permit p may continue even though s stops it: 0 if there
-	// is no drain.
+	// TimeToStop returns how much longer the holder of the live permit p may continue even though s stops it: 0 if
+	// there is no drain.
 	TimeToStop(p *semaphore.Permit, s semaphore.Stop) time.Duration
 }
 
@@ -39,14 +39,15 @@ type Change struct {
 	Undo   *fsm.Undo
 	// Drain is the drain of Edits. The other changes carry their own drains.
 	Drain time.Duration
-	// Now is the leader's time, from which Recently counts back. If it is zero, every sighting is recent.
+	// Now is the leader's time. A sighting within RecentWindow before it is recent. If Now is zero, all are.
 	Now time.Time
 }
 
 // Effect is the effect of a change on one semaphore.
 type Effect struct {
 	Semaphore string
-	// Before and After are its definition; nil if there is none. They are equal for a pause and for a cordon.
+	// Before and After are its definition before and after the change; nil if there is none. They are equal for a pause
+	// and for a cordon.
 	Before, After *semaphore.Definition
 	// Stopped are the live permits whose holders would have to stop, by token. A holder that already has to stop is
 	// included only if the change leaves it less time.
@@ -68,7 +69,8 @@ type Effect struct {
 	// Warnings are sentences for the operator.
 	Warnings []string
 
-	// shutsOutAll is set if the rule admitted recent callers before the change, and would admit no recent caller after it.
+	// shutsOutAll is set if the rule admitted recent callers before the change, and would admit no recent caller after
+	// it.
 	shutsOutAll bool
 }
 
@@ -274,8 +276,8 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 	return effects, warnings
 }
 
-// previewCordon looks at every permit, because a cordon applies to all semaphores, and at tasks that would go to other
-// workers. It assumes that any cordon with the same id is replaced.
+// previewCordon looks at every permit, because a cordon applies to all semaphores, and at tasks that would go to
+// different workers. It assumes that any cordon with the same id is replaced.
 func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
 	caught := func(id semaphore.Identity) bool { return w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) }
 	effect := func(name string) *Effect {

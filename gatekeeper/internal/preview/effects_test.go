@@ -281,7 +281,7 @@ func TestEffects_Cordon_StopsHoldersOfEverySemaphore(t *testing.T) {
 		t.Errorf("warnings = %q, want the nearest group", warnings)
 	}
 	_, warnings = newCluster(t).preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "unknown which callers this cordon catches") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "unknown to which callers this cordon applies") {
 		t.Errorf("warnings = %q, want a warning that no caller has been seen", warnings)
 	}
 }

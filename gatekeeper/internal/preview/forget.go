@@ -15,7 +15,7 @@ import (
 // accept messages of at most 4 MiB.
 const MaxForgotten = 1000
 
-// NoFiringError means that a semaphore does not remember a firing.
+// NoFiringError means that a semaphore has no record of a firing.
 type NoFiringError struct {
 	Semaphore string
 	Firing    semaphore.Firing
@@ -146,8 +146,8 @@ func maxAhead(state *fsm.State, name string) time.Duration {
 	return semaphore.DefaultFiringMaxAhead
 }
 
-// checkNotHeld refuses to forget a firing whose permit still occupies a slot: its job may still be running, and a second run
-// would overlap it.
+// checkNotHeld refuses to forget a firing whose permit still occupies a slot: its job may still be running, and a
+// second run would overlap it.
 func checkNotHeld(state *fsm.State, name string, claims []*semaphore.Claim) error {
 	var conflicts []string
 	for _, c := range claims {

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// knownCallers holds the callers seen so far, and which of them each pair of patterns admits. It caches the results by pair,
-// because many definitions share a pair: a move of hundreds of definitions involves two pairs.
+// knownCallers holds the callers seen so far, and which of them each pair of patterns admits. It caches the results by
+// pair, because many definitions share a pair: a move of hundreds of definitions involves two pairs.
 type knownCallers struct {
 	state    *fsm.State
 	patterns Patterns
@@ -100,7 +100,7 @@ func (w *world) callers(e *Effect) {
 	}
 }
 
-// newlyAdmitted returns the known callers that definition to admits but definition from does not. It returns at most
+// newlyAdmitted returns the known callers that are admitted by definition to but not by from. It returns at most
 // MaxCallers callers, but counts all of them.
 func (k *knownCallers) newlyAdmitted(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
 	fromPair, toPair := pairOf(from), pairOf(to)
@@ -127,11 +127,12 @@ func (k *knownCallers) newlyAdmitted(from, to *semaphore.Definition) (callers []
 type Reach int
 
 const (
-	// ReachesSome means that its patterns admit a caller that no cordon catches, or that no caller has been seen yet.
+	// ReachesSome means that its patterns admit a caller to whom no cordon applies, or that no caller has been seen
+	// yet.
 	ReachesSome Reach = iota
 	// ReachesNone means that its patterns match no known caller.
 	ReachesNone
-	// ReachesCordoned means that cordons catch every known caller that its patterns match.
+	// ReachesCordoned means that cordons apply to every known caller that its patterns match.
 	ReachesCordoned
 )
 
@@ -197,7 +198,7 @@ func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
 	}
 }
 
-// noCallerWarning returns a warning that no known caller is admitted, and names the pattern that keeps them out.
+// noCallerWarning returns a warning that no known caller is admitted, naming the pattern that keeps them out.
 func noCallerWarning(patterns Patterns, groups []string, d *semaphore.Definition) string {
 	for _, group := range groups {
 		if patterns.Match(d.GroupPattern, group) {
@@ -211,11 +212,11 @@ func noCallerWarning(patterns Patterns, groups []string, d *semaphore.Definition
 	return fmt.Sprintf("No known group matches the group pattern %q.", d.GroupPattern)
 }
 
-// cordonWarnings returns a warning if a cordon catches no known caller, or if no caller is known.
+// cordonWarnings returns a warning if a cordon applies to no known caller, or if no caller is known.
 func (w *world) cordonWarnings(c *fsm.SetCordon, caught func(semaphore.Identity) bool) []string {
 	w.known.load()
 	if len(w.known.all) == 0 {
-		return []string{"No caller has been seen yet, so it is unknown which callers this cordon catches."}
+		return []string{"No caller has been seen yet, so it is unknown to which callers this cordon applies."}
 	}
 	n := 0
 	for _, s := range w.known.all {
@@ -226,7 +227,7 @@ func (w *world) cordonWarnings(c *fsm.SetCordon, caught func(semaphore.Identity)
 	if n > 0 {
 		return nil
 	}
-	text := "This cordon catches no known caller"
+	text := "This cordon applies to no known caller"
 	if near := nearest.Word(c.GroupPattern, w.known.groups); c.GroupPattern != "" && near != "" {
 		return []string{text + fmt.Sprintf("; the nearest known group is %q.", near)}
 	}

@@ -51,7 +51,7 @@ func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen fu
 }
 
 // knownGroups returns the groups that definitions name or used to name, and the groups of callers seen so far. The
-// given group is included if a pattern that does not admit every group admits it.
+// given group is also included if a pattern admits it without admitting every group.
 func knownGroups(state *fsm.State, patterns Patterns, group string) map[string]bool {
 	groups := make(map[string]bool)
 	add := func(pattern string) {

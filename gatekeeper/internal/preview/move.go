@@ -31,7 +31,7 @@ type NotMoved struct {
 	Semaphore string
 	// Why is the reason, as shown to the operator.
 	Why string
-	// Problem is set if the definition admits the old group, and its pattern cannot be rewritten without changing which
+	// Problem is set if the definition admits the old group but its pattern cannot be rewritten without changing which
 	// other callers are admitted.
 	Problem bool
 }
@@ -140,8 +140,8 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 	return m
 }
 
-// stayWarning describes the holders that continue in the old group after a move. It returns an empty string if there are
-// none.
+// stayWarning describes the holders that continue in the old group after a move, or returns an empty string if there
+// are none.
 func stayWarning(from string, permits []*semaphore.Permit) string {
 	if len(permits) == 0 {
 		return ""
@@ -191,8 +191,8 @@ func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	return []string{fmt.Sprintf("no known caller would be admitted to %s", phrase.Names(unreachable))}
 }
 
-// replaceGroup replaces one group with another in a pattern that is a plain list of groups: "a", or "a|b|c", or either in
-// parentheses. The other groups are copied verbatim.
+// replaceGroup replaces one group with another in a pattern that is a plain list of groups: "a" or "a|b|c", optionally
+// in parentheses. The other groups are copied verbatim.
 func replaceGroup(pattern, from, to string) (string, bool) {
 	list, open, closing := pattern, "", ""
 	for _, prefix := range []string{"(?:", "("} {
@@ -216,7 +216,7 @@ func replaceGroup(pattern, from, to string) (string, bool) {
 	return open + strings.Join(groups, "|") + closing, true
 }
 
-// literal returns the text that a pattern matches, if it matches exactly one.
+// literal returns the text that a pattern matches if it matches exactly one string.
 func literal(pattern string) (string, bool) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil || tree.Op != syntax.OpLiteral || tree.Flags&syntax.FoldCase != 0 {

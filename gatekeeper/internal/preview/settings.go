@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// ConfirmSettings returns the reasons why an operator must confirm a settings change: data beyond a lowered limit is
-// lost.
+// ConfirmSettings returns the reasons why an operator must confirm a settings change: lowering a limit discards the
+// data beyond it.
 func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
 	oldReq, newReq := before.Requests.OrDefault(), after.Requests.OrDefault()
 	confirmIf := func(lowered bool, text string) {

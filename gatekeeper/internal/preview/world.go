@@ -15,8 +15,7 @@ type world struct {
 	patterns Patterns
 	leader   Leader
 	known    knownCallers
-	// paused holds, for each definition that an undo both edits and pauses or resumes, the pause that it leaves. nil
-	// means resumed.
+	// paused maps each definition that an undo both edits and pauses or resumes to its new pause. nil means resumed.
 	paused        map[string]*semaphore.Pause
 	timeLeftCache map[drainKey]time.Duration
 	// stopped counts the holders that are listed, and unnamed counts the holders beyond maxStopped.
@@ -47,7 +46,7 @@ func (w *world) rule(name string) rule {
 	return r
 }
 
-// cordons returns the cordons in force that catch a caller.
+// cordons returns the cordons in force that apply to a caller.
 func (w *world) cordons(id semaphore.Identity) (cordons []semaphore.Cordon) {
 	for _, c := range w.state.Cordons() {
 		if w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) {
@@ -72,7 +71,7 @@ func (r rule) withPause(pause *semaphore.Pause) rule {
 	return r
 }
 
-// withCordon returns the rule with a cordon that catches the given callers. It replaces a cordon with the same id.
+// withCordon returns the rule with a cordon that applies to the given callers. It replaces a cordon with the same id.
 func (r rule) withCordon(id string, drain time.Duration, catches func(semaphore.Identity) bool) rule {
 	others := r.cordons
 	r.cordons = func(caller semaphore.Identity) []semaphore.Cordon {
@@ -85,8 +84,8 @@ func (r rule) withCordon(id string, drain time.Duration, catches func(semaphore.
 	return r
 }
 
-// timeLeft returns how long the holder of a live permit may continue under a rule. stops is false if it does not have to
-// stop.
+// timeLeft returns how long the holder of a live permit may continue under a rule. stops is false if it does not have
+// to stop.
 func (w *world) timeLeft(p *semaphore.Permit, r rule) (timeLeft time.Duration, stops bool) {
 	facts := semaphore.Facts{Definition: r.definition, Drains: r.drains, Pause: r.pause}
 	facts.Admission.Cordons = r.cordons(p.Identity)
@@ -109,7 +108,7 @@ type drainKey struct {
 }
 
 // stopTimeLeft asks the leader how long a holder may continue, and adds the drains that the change starts. It asks only
-// once per cause: time passes between two answers, and the results before and after the change must be comparable.
+// once per cause: time passes between two calls, and the results before and after the change must be comparable.
 func (w *world) stopTimeLeft(p *semaphore.Permit, s semaphore.Stop) (timeLeft time.Duration) {
 	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == newDrainRevision {
 		timeLeft, s.Drains = s.Drains[n].Duration, s.Drains[:n]

@@ -34,14 +34,14 @@
 // # After a failover
 //
 // Clients rejoin the queue of a new leader in random order. For a short grace period the lines gather: a waiter is
-// placed by the waiting time that it claims. That time is an unverified hint from the client and is therefore capped. A
-// waiter that arrives after the grace period goes to the end, no matter what it claims.
+// placed according to its claimed waiting time. That time is an unverified hint from the client and is therefore
+// capped. A waiter that arrives after the grace period goes to the end, no matter what it claims.
 //
 // While the lines are gathering, no waiter is offered a permit. A caller that does not wait still gets an immediate
 // response: it is denied if a waiter is already in the line, and granted if there is room and no waiter. Such a caller
 // may overtake a waiter that has not rejoined yet. The alternative would be to hold back all such calls until the lines
-// have gathered. After each failover, every job in the cluster would then get no response for 300 ms, only to protect
-// places that were never guaranteed to a few waiters.
+// have gathered. Every job in the cluster would then get no response for 300 ms after each failover, only to protect
+// the places of a few waiters, which were never guaranteed.
 //
 // # Costs
 //

@@ -99,7 +99,7 @@ func (l *line[C]) place(w *Waiter[C], tasks uint64) int {
 	return w.placeGiven(countUpTo(l.others.all, w.position), countUpTo(l.workers.all, w.position), l.busy(tasks))
 }
 
-// placeGiven returns the place of w, given how many others and workers are at or before it and how many workers are busy.
+// placeGiven returns w's place, given how many others and workers are at or before it and how many workers are busy.
 func (w *Waiter[C]) placeGiven(others, workers, busy int) int {
 	if w.Request.Worker && workers > busy {
 		return 0

@@ -39,8 +39,8 @@ func (m *model) find(k Key) *modelWaiter {
 	return nil
 }
 
-// acquirerWaits reports whether the acquirer has another acquisition waiting. Acquisitions by workers or with a firing do not
-// count.
+// acquirerWaits reports whether the acquirer has another acquisition waiting. Acquisitions by workers or with a firing
+// do not count.
 func (m *model) acquirerWaits(k Key) bool {
 	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing && !w.worker })
 }

@@ -12,8 +12,8 @@ import (
 const (
 	// Linger is how long an absent waiter keeps its place.
 	Linger = 5 * time.Second
-	// MaxWaitedBefore limits how long a waiter can claim to have waited under an earlier leader.
-	MaxWaitedBefore = 10 * time.Minute
+	// MaxClaimedWait limits how long a waiter can claim to have waited under an earlier leader.
+	MaxClaimedWait = 10 * time.Minute
 )
 
 // Key identifies a waiter: one acquisition by one identity.
@@ -36,8 +36,8 @@ type Waiter[C comparable] struct {
 	Key
 	Request  semaphore.Request
 	Metadata map[string]string
-	// Joined is when the waiter claims to have started waiting: the time at which it joined, minus the time that it
-	// says it had waited before, which is capped.
+	// Joined is when the waiter claims to have started waiting: the time at which it joined minus its claimed earlier
+	// wait, which is capped.
 	Joined time.Time
 
 	// position in the line, fixed while the waiter is in the line
@@ -95,10 +95,10 @@ func (q *Queue[C]) Gathering(now time.Time) bool {
 	return now.Before(q.gather)
 }
 
-// Join attaches call to the waiter with the given key. An existing waiter keeps its place, request and metadata.
-// replaced is then the previously attached call, or the zero C; the caller of Join must notify that call that it has
-// been replaced. A new waiter goes to the end of its line, or, while the lines are gathering, behind all waiters that
-// claim to have waited at least as long.
+// Join attaches call to the waiter with the given key. An existing waiter keeps its place, request and metadata. In
+// that case, replaced is the previously attached call, or the zero C, and the caller of Join must notify the replaced
+// call. A new waiter goes to the end of its line, or, while the lines are gathering, behind all waiters that claim to
+// have waited at least as long.
 func (q *Queue[C]) Join(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -136,7 +136,7 @@ func (q *Queue[C]) join(
 	q.seq++
 	w = &Waiter[C]{
 		Key: k, Request: req, Metadata: metadata,
-		Joined:   now.Add(-min(max(waitedBefore, 0), MaxWaitedBefore)),
+		Joined:   now.Add(-min(max(waitedBefore, 0), MaxClaimedWait)),
 		position: position{seq: q.seq}, call: call,
 	}
 	if now.Before(q.gather) {

@@ -179,14 +179,14 @@ func TestGather_UntilItEnds_OrdersByCappedWaitingTime(t *testing.T) {
 	q := New[*call]()
 	q.Gather(start.Add(time.Second))
 	if !q.Gathering(start) || q.Gathering(start.Add(time.Second)) {
-		t.Error("Gathering() is wrong at the start or the end of gathering")
+		t.Error("Gathering() is wrong at the start or end of the gathering period")
 	}
 	for n, claim := range []time.Duration{0, time.Minute, time.Hour, 2 * time.Hour, -time.Hour, time.Second} {
 		q.Join(key("s", n), semaphore.Request{Weight: 1}, nil, &call{}, start, claim)
 	}
 	late, _ := q.Join(key("s", 6), semaphore.Request{Weight: 1}, nil, &call{}, start.Add(time.Second), time.Hour)
 	wantNumbers(t, "in line", q.Waiting("s"), 2, 3, 1, 5, 0, 4, 6)
-	if want := start.Add(time.Second - MaxWaitedBefore); !late.Joined.Equal(want) {
+	if want := start.Add(time.Second - MaxClaimedWait); !late.Joined.Equal(want) {
 		t.Errorf("Joined = %v, want %v", late.Joined, want)
 	}
 }

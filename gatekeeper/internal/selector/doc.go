@@ -2,6 +2,5 @@
 // syntax.
 //
 // It implements both syntaxes and does not depend on the API's messages. Its errors are *semaphore.FieldError, with the
-// field paths that the caller passes in, and *NoDefinitionError and *NoMatchError, which suggest what was
-// probably meant.
+// field paths that the caller passes in, and *NoDefinitionError and *NoMatchError, which suggest a correction.
 package selector

@@ -70,7 +70,7 @@ const (
 
 type runeRange struct{ low, high rune }
 
-// compileGlob compiles a glob. broken is the rule that text violates, or empty.
+// compileGlob compiles a glob. problem is the rule that text violates, or empty.
 func compileGlob(text string) (g *glob, problem string) {
 	switch {
 	case text == "":
@@ -136,14 +136,14 @@ func compileClass(text string) (step globStep, rest, problem string) {
 	return step, rest, ""
 }
 
-// match reports whether the whole name matches. It takes at most len(steps) * len(name) steps. After a mismatch it
-// extends only the last * by one character, because extending an earlier * could not match more.
+// match reports whether the whole name matches. It takes at most len(steps) * len(name) steps. After a mismatch, only
+// the last * takes another character, because extending an earlier * would not find more matches.
 func (g *glob) match(name string) bool {
 	if g.name != "" {
 		return name == g.name
 	}
 	step, rest := 0, name
-	run, runRest := -1, "" // the last * seen, and the part of the name after what it matched
+	run, runRest := -1, "" // the last * seen, and the rest of the name after its match
 	for rest != "" {
 		if step < len(g.steps) && g.steps[step].kind == globRun {
 			run, runRest = step, rest

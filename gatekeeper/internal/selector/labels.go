@@ -203,7 +203,7 @@ func (p *labelsParser) plain() string {
 	return p.until(func(r rune) bool { return isReserved(r) || unicode.IsSpace(r) })
 }
 
-// until parses up to the first character for which ends returns true. It skips spaces before that character and trims
+// until parses up to the first character for which isEnd returns true. It skips spaces before that character and trims
 // them from the result.
 func (p *labelsParser) until(isEnd func(rune) bool) string {
 	if p.problem != "" {

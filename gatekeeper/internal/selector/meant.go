@@ -31,8 +31,8 @@ func (e *NoDefinitionError) Error() string {
 	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Suggestion)
 }
 
-// Suggestion returns the existing name that the caller probably meant by a name without a definition. It returns "" if none
-// is similar. It considers only names for which sees returns true, or all names if sees is nil.
+// Suggestion returns the existing name that is most similar to an undefined name, or "" if none is similar. It
+// considers only names for which visible returns true, or all names if visible is nil.
 func Suggestion(state *fsm.State, name string, visible func(state *fsm.State, name string) bool) string {
 	return nearest.Among(name, names(state, visible))
 }
@@ -47,8 +47,8 @@ func names(state *fsm.State, visible func(state *fsm.State, name string) bool) i
 	}
 }
 
-// NoMatchError means that a selector matches no definitions. For a listing, that is a valid result. A change
-// fails, because the selector probably has a typo, and a script must not mistake that for success.
+// NoMatchError means that a selector matches no definitions. A listing may be empty, but a change fails: the selector
+// probably has a typo, and a script must not mistake that for success.
 type NoMatchError struct {
 	// Chosen lists the names and globs in the selector. Labels contains its label requirements.
 	Chosen []string
@@ -57,8 +57,8 @@ type NoMatchError struct {
 	Suggestion string
 }
 
-// maxQuoted limits how many names and globs an error quotes, and how many globs or label requirements get a search for
-// a suggestion.
+// maxQuoted limits how many names and globs an error quotes, and how many globs or label requirements it tries to
+// correct.
 const maxQuoted = 10
 
 func (e *NoMatchError) Error() string {
@@ -95,7 +95,7 @@ func (s *Selector) noMatch(state *fsm.State) error {
 	return e
 }
 
-// nearestGlob returns the glob with its literal prefix replaced with a similar prefix of a known name. It returns "" if
+// nearestGlob returns the glob with its literal prefix replaced by a similar prefix of a known name. It returns "" if
 // no prefix is similar, or if the glob does not start with a literal prefix.
 func nearestGlob(glob string, known iter.Seq[string]) string {
 	n := strings.IndexAny(glob, "*?[")

@@ -22,8 +22,8 @@ type Selector struct {
 	within func(state *fsm.State, name string) bool
 }
 
-// Within returns a selector limited to the semaphores for which sees returns true. It behaves as if the others did not
-// exist. If sees is nil, Within returns s unchanged.
+// Within returns a selector limited to the semaphores for which visible returns true. It behaves as if no others
+// existed. If visible is nil, Within returns s unchanged.
 func (s *Selector) Within(visible func(state *fsm.State, name string) bool) *Selector {
 	if visible == nil {
 		return s
@@ -81,8 +81,8 @@ func (s *Selector) Match(d *semaphore.Definition) bool {
 // MatchLabels reports whether these labels meet the label requirements.
 func (s *Selector) MatchLabels(l semaphore.Labels) bool { return s.labels.match(l) }
 
-// MatchNow reports whether the named semaphore is currently selected. Without label requirements it does not need a
-// definition.
+// MatchNow reports whether the named semaphore is currently selected. Without label requirements, the semaphore need
+// not be defined.
 func (s *Selector) MatchNow(state *fsm.State, name string) bool {
 	return s.names.Match(name) && s.labels.matchNamed(state, name) && s.Visible(state, name)
 }

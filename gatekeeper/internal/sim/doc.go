@@ -25,8 +25,8 @@
 // log_test.go replays the log that the members agree on, and compares it with the responses that clients received and
 // the permits that they believed they held: no slot is freed while its holder believes that it holds the permit, every
 // member has the same state, and everything acknowledged exists. tasks_test.go does the same for tasks: a task is not
-// handed out while a permit carries it or after it has ended, and it ends as its worker reported. Every job must have
-// ended by the end of the run.
+// handed out while a permit carries it or after it has ended, and its outcome is the one that its worker reported.
+// Every job must have ended by the end of the run.
 //
 // # Rare paths
 //
@@ -35,6 +35,6 @@
 //
 // # Mutants
 //
-// scenario_test.go recreates individual dangers directly. The mutants in .ci/mutants are known bugs, kept as patches.
-// `make mutants` runs a scenario against each of them, and the checkers must detect the bug.
+// scenario_test.go recreates individual dangerous situations. The mutants in .ci/mutants are known bugs, kept as
+// patches. `make mutants` runs a scenario against each of them, and the checkers must detect the bug.
 package sim

@@ -16,9 +16,9 @@ import (
 // firingPeriod returns the interval at which a semaphore's firings are due, or 0 if it has none.
 func firingPeriod(name string) time.Duration {
 	switch name {
-	case firesSem, judgedSem:
+	case firesSem, takeoverSem:
 		return 2 * time.Second
-	case handedSem:
+	case handoverSem:
 		return 6 * time.Second // long enough for several holders to die
 	}
 	return 0
@@ -52,8 +52,8 @@ type recentToken struct {
 	token     uint64
 }
 
-// recordGrant records a token. Sometimes a caller then judges its holder dead, around the time at which the job or the
-// permit ends.
+// recordGrant records a token. Sometimes a caller then declares its holder dead, around the time at which the job or
+// the permit ends.
 func (w *world) recordGrant(semaphore string, token uint64, endsAfter time.Duration, rng *rand.Rand) {
 	if w.judge == nil {
 		return
@@ -76,9 +76,9 @@ func (w *world) recordGrant(semaphore string, token uint64, endsAfter time.Durat
 	})
 }
 
-// judgeRepeatedly keeps judging holders dead, although the judge knows little about them. Some of the permits ended long ago,
-// and others belong to semaphores that do not allow takeovers.
-func (w *world) judgeRepeatedly(end <-chan struct{}) {
+// declareDeadRepeatedly repeatedly declares holders dead, on little evidence. Some of the permits ended long ago, and
+// others belong to semaphores that do not allow takeovers.
+func (w *world) declareDeadRepeatedly(end <-chan struct{}) {
 	rng := rngFor(w.plan.seed, "judge")
 	for {
 		select {
@@ -123,8 +123,8 @@ func (p *process) maybeAwaitFiring(w jobSpec, token uint64, rng *rand.Rand) {
 	}
 }
 
-// awaitFiring follows another holder's claim until the claim or the run ends. Most claims are followed by a process that
-// survives every fault and must be notified of how each claim ended.
+// awaitFiring follows another holder's claim until the claim or the run ends. Most claims are followed by a process
+// that survives every fault and must be notified of how each claim ended.
 func (p *process) awaitFiring(semaphore string, due time.Time, token uint64, rng *rand.Rand) {
 	w := p.world
 	if rng.IntN(3) > 0 {

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// jobIdentities holds the identities that a job reuses, even if its process has crashed and calls from that process are still
-// in flight.
+// jobIdentities holds the identities that a job reuses, even if its process has crashed and calls from that process are
+// still in flight.
 type jobIdentities struct {
 	// own has a holder id, nameless has none, and shared also belongs to a job on another machine.
 	own, withoutHolderID, shared history.Identity
@@ -37,8 +37,8 @@ func identitiesOf(machineIndex, job int) jobIdentities {
 
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
-// acquireRepeatedly makes several acquisitions under one identity, one after another. Calls from an earlier acquisition may still
-// be in flight, and their holder may still believe that it holds a permit.
+// acquireRepeatedly makes several acquisitions under one identity, one after another. Calls from an earlier acquisition
+// may still be in flight, and their holder may still believe that it holds a permit.
 func (p *program) acquireRepeatedly(w jobSpec, ids jobIdentities, rng *rand.Rand) {
 	w.impersonatesWorker = false
 	w.identity = []history.Identity{ids.own, ids.withoutHolderID, ids.shared}[rng.IntN(3)]
@@ -62,8 +62,8 @@ func (p *program) acquireRepeatedly(w jobSpec, ids jobIdentities, rng *rand.Rand
 	}
 }
 
-// acquireWithRetries uses the client library. When the outcome of a request is unknown, it retries immediately, either with the
-// same request or with a new one from the same identity while the cancellation of the first is in flight.
+// acquireWithRetries uses the client library. When the outcome of a request is unknown, it retries immediately, either
+// with the same request or with a new one from the same identity while the cancellation of the first is in flight.
 func (p *program) acquireWithRetries(proc *process, w jobSpec, rng *rand.Rand) {
 	w.requestID = fmt.Sprintf("r%x", rng.Uint64())
 	for range 4 {
@@ -82,8 +82,8 @@ func (p *program) acquireWithRetries(proc *process, w jobSpec, rng *rand.Rand) {
 	}
 }
 
-// heldToken is a token held by a caller that does not use the client library, and the time until which the caller relies on
-// it, by the bubble's clock.
+// heldToken is a token held by a caller that does not use the client library, and the time until which the caller
+// relies on it, by the bubble's clock.
 type heldToken struct {
 	token uint64
 	until time.Duration
@@ -120,8 +120,8 @@ func (p *program) poll(proc *process, w jobSpec, rng *rand.Rand) {
 	proc.releaseToken(w, last.token)
 }
 
-// ignoreNotices acquires a permit and ignores all notices about it. It believes that it holds the permit until the deadline,
-// or releases the permit or cancels the request at some point, early or late.
+// ignoreNotices acquires a permit and ignores all notices about it. It believes that it holds the permit until the
+// deadline, or releases the permit or cancels the request at some point, early or late.
 func (p *program) ignoreNotices(proc *process, w jobSpec, rng *rand.Rand) {
 	request := fmt.Sprintf("r%x", rng.Uint64())
 	after, endKind := between(rng, 0, 3*time.Second), rng.IntN(3)
@@ -162,8 +162,8 @@ func (w *jobSpec) acquireRequest(request string) history.Request {
 	return r
 }
 
-// acquireDirect acquires without the library's renewer, and relies on the response for as long as the rule for all callers
-// allows.
+// acquireDirect acquires without the library's renewer, and relies on the response for as long as the rule for all
+// callers allows.
 func (p *process) acquireDirect(w jobSpec, request string, replaces uint64, rng *rand.Rand) (heldToken, bool) {
 	acquireRequest := w.acquireRequest(request)
 	acquireRequest.Replaces = replaces

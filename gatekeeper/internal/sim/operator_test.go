@@ -21,8 +21,8 @@ const (
 	severalSem  = "several"  // three permits, taken by weight
 	lockstepSem = "lockstep" // one permit, never edited, with a short duration: the most sensitive to timing
 	firesSem    = "fires"    // firings that are each claimed once
-	handedSem   = "handed"   // firings that are handed over after a loss, with at most three attempts each
-	judgedSem   = "judged"   // firings that are handed over only after a caller has judged the holder dead
+	handoverSem = "handed"   // firings that are handed over after a loss, with at most three attempts each
+	takeoverSem = "judged"   // firings that are handed over only after a caller has declared the holder dead
 	slackSem    = "slack"    // cools after each hold; permits are held for an operator after a loss
 	timedSem    = "timed"    // pauses and edits that end automatically
 	sharesSem   = "shares"   // permits that carry tasks
@@ -32,7 +32,7 @@ const (
 )
 
 func semaphores() []string {
-	return []string{singleSem, severalSem, lockstepSem, firesSem, handedSem, judgedSem, slackSem, timedSem}
+	return []string{singleSem, severalSem, lockstepSem, firesSem, handoverSem, takeoverSem, slackSem, timedSem}
 }
 
 // taskSemaphores returns the semaphores whose permits carry tasks.
@@ -51,10 +51,10 @@ func definition(name string) *gatekeeperv1.Definition {
 		d.Duration = durationpb.New(400 * time.Millisecond)
 	case firesSem:
 		d.Permits = proto.Uint32(2)
-	case handedSem:
+	case handoverSem:
 		d.Permits, d.FiringOnLoss, d.MaxAttempts = proto.Uint32(2), gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE, 3
 		d.Duration = durationpb.New(600 * time.Millisecond)
-	case judgedSem:
+	case takeoverSem:
 		d.Permits, d.Duration = proto.Uint32(2), durationpb.New(600*time.Millisecond)
 	case slackSem:
 		d.Permits, d.MinHold, d.LossDelay = proto.Uint32(2), durationpb.New(500*time.Millisecond), durationpb.New(700*time.Millisecond)
@@ -77,7 +77,9 @@ func definition(name string) *gatekeeperv1.Definition {
 }
 
 // takeover reports whether callers may take over permits of the named semaphore.
-func takeover(name string) bool { return name == singleSem || name == handedSem || name == judgedSem }
+func takeover(name string) bool {
+	return name == singleSem || name == handoverSem || name == takeoverSem
+}
 
 // historyDefinition returns a definition as recorded in the history.
 func historyDefinition(d *gatekeeperv1.Definition) *history.Definition {
@@ -229,7 +231,7 @@ func (o *operator) holders(ctx context.Context, names ...string) []*gatekeeperv1
 }
 
 func (o *operator) revoke(ctx context.Context, drain time.Duration) {
-	held := o.holders(ctx, singleSem, severalSem, lockstepSem, firesSem, handedSem, judgedSem, timedSem)
+	held := o.holders(ctx, singleSem, severalSem, lockstepSem, firesSem, handoverSem, takeoverSem, timedSem)
 	if len(held) == 0 {
 		return
 	}

@@ -259,8 +259,8 @@ func (p *process) cancelRequest(req history.Request) {
 	})
 }
 
-// reliesUntil returns the time until which the client relies on a permit, by the bubble's clock, or 0 if the client does
-// not rely on it.
+// reliesUntil returns the time until which the client relies on a permit, by the bubble's clock, or 0 if the client
+// does not rely on it.
 func (p *process) reliesUntil(permit *client.Permit) time.Duration {
 	until := permit.SafeUntil()
 	if until.IsZero() {
@@ -269,8 +269,8 @@ func (p *process) reliesUntil(permit *client.Permit) time.Duration {
 	return p.world.now() + time.Duration(float64(time.Until(until))/p.rate)
 }
 
-// deadlinePassedText occurs in the client's cause when no server has notified it that a permit is lost. That deadline can be
-// earlier than a previous one, because a refresh may return a shorter duration.
+// deadlinePassedText occurs in the client's cause when no server has notified it that a permit is lost. That deadline
+// can be earlier than a previous one, because a refresh may return a shorter duration.
 const deadlinePassedText = "its deadline passed"
 
 // hold runs the job that a permit was acquired for, records how long the client believed that it held the permit, and

@@ -103,7 +103,7 @@ func (rs *firingTracker) claim(p *semaphore.Permit, l raft.Log) {
 		}
 		if r.attempts += before.attempts; before.attempts > 0 {
 			rs.world.paths.inc(handedOver)
-			if rs.takenOver[before.permit.Token] && p.Semaphore == judgedSem {
+			if rs.takenOver[before.permit.Token] && p.Semaphore == takeoverSem {
 				rs.world.paths.inc(handedOverByTakeover)
 			}
 		}

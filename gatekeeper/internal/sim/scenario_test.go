@@ -180,9 +180,9 @@ func lateRelease(s *stage, _ int) {
 	)
 }
 
-// crashesWhileResponding: the leader crashes after it has responded to an acquire with a grant, but before the others learn that
-// the entry is committed. The next leader has the entry in its log but not in its state, and its disk stalls when it is
-// elected.
+// crashesWhileResponding: the leader crashes after it has responded to an acquire with a grant, but before the others
+// learn that the entry is committed. The next leader has the entry in its log but not in its state, and its disk stalls
+// when it is elected.
 func crashesWhileResponding(s *stage, phase int) {
 	leader := s.awaitLeader()
 	long := definition(singleSem)
@@ -304,8 +304,8 @@ func slowResponse(s *stage, _ int) {
 	)
 }
 
-// shortenedUnnoticed: a definition's duration is shortened. The holder's next frame arrives, but the response to it does
-// not. Then the leader changes.
+// shortenedUnnoticed: a definition's duration is shortened. The holder's next frame arrives, but the response to it
+// does not. Then the leader changes.
 func shortenedUnnoticed(s *stage, _ int) {
 	leader := s.awaitLeader()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -362,7 +362,7 @@ func revokedHolder(s *stage, _ int) {
 	)
 }
 
-// takenOverHolder: a caller judges a holder dead, but the holder is alive and does not stop.
+// takenOverHolder: a caller declares a holder dead, but the holder is alive and does not stop.
 func takenOverHolder(s *stage, _ int) {
 	s.concurrently(
 		func() { s.hold(s.a, singleSem, 6*time.Second) },

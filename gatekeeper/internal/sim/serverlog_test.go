@@ -17,7 +17,8 @@ type serverLog struct {
 	onElectionWon func(server string)
 }
 
-// setOnElectionWon sets the function that is called when a server has won an election, before the server acts on it. It may be nil.
+// setOnElectionWon sets the function that is called when a server has won an election, before the server acts on it. It
+// may be nil.
 func (t *serverLog) setOnElectionWon(f func(server string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -112,8 +112,8 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 	}
 }
 
-// blockedFuture is the function in which a goroutine blocks if it called Raft just before Raft shut down. Some of Raft's
-// futures never complete.
+// blockedFuture is the function in which a goroutine blocks if it called Raft just before Raft shut down. Some of
+// Raft's futures never complete.
 const blockedFuture = "github.com/hashicorp/raft.(*deferError).Error"
 
 // inBubble is like synctest.Test, but tolerates goroutines that are still waiting for such a future.

@@ -14,7 +14,7 @@ import (
 )
 
 // taskTracker tracks the tasks in the log, and compares them with the results that callers saw. Package check detects
-// violations that are visible to callers alone.
+// violations that can be found from those results alone.
 type taskTracker struct {
 	*groundTruth
 	holder       map[work.Ref]uint64
@@ -74,7 +74,7 @@ func newTaskTracker(tr *groundTruth, h *history.History) *taskTracker {
 // reportedOutcome returns the outcome that a worker reported.
 func reportedOutcome(r history.Request) taskOutcome { return taskOutcome{r.Token, r.Failed, r.Content} }
 
-// event applies an event from the log, and reports tasks that are handed out or end when they must not.
+// event applies an event from the log, and reports tasks that are handed out or ended when they must not be.
 func (s *taskTracker) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 	switch e.Kind {
 	case fsm.JobSubmitted:
@@ -291,8 +291,8 @@ func (s *taskTracker) countCooling(p *semaphore.Permit, state *fsm.State) {
 	}
 }
 
-// whyStillRunning explains why a worker may still be running a task: its permit is live, or the permit was lost and its slot is
-// kept. It returns "" if the worker cannot be running the task.
+// whyStillRunning explains why a worker may still be running a task: its permit is live, or the permit was lost and its
+// slot is kept. It returns "" if the worker cannot be running the task.
 func (s *taskTracker) whyStillRunning(state *fsm.State, token uint64) string {
 	switch p := state.Permit(token); {
 	case p == nil:

@@ -108,7 +108,7 @@ func (w *world) execute() {
 		sharing.Go(func() { w.workers(i, workersDone) })
 	}
 	working.Go(func() { w.operator.work(done) })
-	working.Go(func() { w.judgeRepeatedly(done) })
+	working.Go(func() { w.declareDeadRepeatedly(done) })
 	for _, f := range w.plan.faults {
 		breaking.Go(func() {
 			advance(f.at)
@@ -296,9 +296,9 @@ func (w *world) spec(rng *rand.Rand) jobSpec {
 	return got
 }
 
-// workerIdentity picks an identity of a worker: the one under which it offers to work, or that of its last task. Servers must
-// not grant another caller a permit under the latter before the task has ended. The identity is empty if no task has
-// been handed out yet.
+// workerIdentity picks an identity of a worker: the one under which it offers to work, or that of its last task.
+// Servers must not grant another caller a permit under the latter before the task has ended. The identity is empty if
+// no task has been handed out yet.
 func (w *world) workerIdentity(rng *rand.Rand) history.Identity {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()

@@ -111,7 +111,7 @@ func (c *Cluster) Sight(callers ...[2]string) {
 	c.Apply(fsm.Sight{Term: 1, Sightings: list})
 }
 
-// Patterns matches patterns the way the keeper does, and takes the place of a leader.
+// Patterns matches patterns the way the keeper does, and stands in for a leader.
 type Patterns struct{}
 
 // Match reports whether pattern matches the whole name.
@@ -125,7 +125,7 @@ func (p Patterns) Catches(group, acquirer string, id semaphore.Identity) bool {
 	return group != "" && p.Match(group, id.Group) || acquirer != "" && p.Match(acquirer, id.Acquirer)
 }
 
-// TimeToStop returns the full duration of the longest drain, like a leader at the start of all drains.
+// TimeToStop returns the full duration of the longest drain, as a leader does when all drains have just started.
 func (Patterns) TimeToStop(_ *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	for _, d := range s.Drains {
 		left = max(left, d.Duration)

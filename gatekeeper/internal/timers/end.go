@@ -17,7 +17,7 @@ const (
 	drainEnd       kind = iota + 1 // the drain of an edit or a pause of a semaphore
 	cordonDrainEnd                 // the drain of a cordon
 	permitDrainEnd                 // the drain of a revoked permit
-	editEnd                        // a temporary edit is reverted
+	editEnd                        // the end of a temporary edit
 	pauseEnd
 	cordonEnd
 	quarantineEnd // the quarantine after a recovery
@@ -63,7 +63,7 @@ func (e end) pending(state *fsm.State) bool {
 	return false
 }
 
-// addJob reports whether a job's timer still has something to end.
+// jobPending reports whether a job's timer still has something to end.
 func (e end) jobPending(state *fsm.State) bool {
 	j := state.JobByNumber(e.job)
 	switch {

@@ -33,13 +33,13 @@ type Config struct {
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
 }
 
-// Timers ends temporary changes during one epoch: it proposes a command when the timer of a change is due. It is safe
-// for concurrent use. While this server is not the leader, it has no timers. See package epoch for Demote and Close.
+// Timers ends temporary changes during one epoch: it proposes a command when a change's timer is due. It is safe for
+// concurrent use. While this server is not the leader, it has no timers. See package epoch for Demote and Close.
 type Timers struct {
 	*epoch.Room // its lock guards all fields below except cfg
 
 	cfg Config
-	// promoted is when the epoch began, and before is the last revision applied by then.
+	// promoted is when the epoch began. before is the last revision applied before that.
 	promoted time.Time
 	before   uint64
 	// known holds the time at which each timer is due.
@@ -58,8 +58,8 @@ func New(cfg Config) *Timers {
 	return t
 }
 
-// Promote starts an epoch. The caller must not apply entries during the call, so that state is exactly the one before
-// the first change of the epoch. Durations start over in full at instant.
+// Promote starts an epoch. The caller must not apply entries during the call, so that state is exactly the state before
+// the epoch's first change. All durations restart in full at instant.
 func (t *Timers) Promote(term uint64, instant time.Time, state *fsm.State) {
 	t.Begin(term, func(e *epoch.Epoch) {
 		t.promoted, t.before = instant, state.Revision()
@@ -186,7 +186,7 @@ func (t *Timers) add(e end, at, date time.Time) {
 	}
 }
 
-// SemaphoreDrain returns how much is left of the drain that an edit or a pause of that revision started. It returns
+// SemaphoreDrain returns how much is left of the drain started by the edit or pause with that revision. It returns
 // full, the whole length, if there is no timer for it yet.
 func (t *Timers) SemaphoreDrain(name string, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: drainEnd, change: change, name: name}, full)
@@ -212,7 +212,7 @@ func (t *Timers) left(e end, full time.Duration) time.Duration {
 	return min(max(time.Until(at), 0), full)
 }
 
-// collect removes and returns the timers that are due, and returns the time until the next one.
+// collect removes and returns the timers that are due, along with the time until the next one.
 func (t *Timers) collect() (due []end, next time.Duration) {
 	if len(t.known) >= t.sweepAt {
 		t.sweep()

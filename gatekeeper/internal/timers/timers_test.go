@@ -13,16 +13,16 @@ import (
 )
 
 func TestEnd_IsProposedOnceWhenDue(t *testing.T) {
-	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Sleep(time.Hour - time.Millisecond)
 		w.WantProposed(0)
-		if !b.lasts(w.State()) {
+		if !b.active(w.State()) {
 			t.Fatal("the change ended before it was due")
 		}
 		w.Sleep(2 * time.Millisecond)
 		w.WantProposed(1)
-		if b.lasts(w.State()) {
+		if b.active(w.State()) {
 			t.Fatal("the change has not ended")
 		}
 		w.Sleep(24 * time.Hour)
@@ -32,7 +32,7 @@ func TestEnd_IsProposedOnceWhenDue(t *testing.T) {
 }
 
 func TestEnd_PassedWithoutLeader_IsProposedAtPromotion(t *testing.T) {
-	runEach(t, datedChanges(), func(w *world, b tempChange) {
+	runEach(t, changesWithEndTime(), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Sleep(time.Minute)
 		w.timers.Demote(1)
@@ -40,7 +40,7 @@ func TestEnd_PassedWithoutLeader_IsProposedAtPromotion(t *testing.T) {
 		w.WantProposed(0)
 		w.lead(2)
 		w.WantProposed(1)
-		if b.lasts(w.State()) {
+		if b.active(w.State()) {
 			t.Fatal("the change has not ended")
 		}
 	})
@@ -61,7 +61,7 @@ func TestEnd_Drain_RunsInFullFromPromotion(t *testing.T) {
 }
 
 func TestEnd_ChangeReplaced_IsNotProposed(t *testing.T) {
-	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		if b.manualEnd == nil || b.name == "revoke drain" {
 			return // two revokes can be in effect at the same time
 		}
@@ -70,7 +70,7 @@ func TestEnd_ChangeReplaced_IsNotProposed(t *testing.T) {
 		b.begin(w, 3*time.Hour)
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
-		if !b.lasts(w.State()) {
+		if !b.active(w.State()) {
 			t.Fatal("the timer of the first change ended the second")
 		}
 		w.Sleep(2 * time.Hour)
@@ -79,7 +79,7 @@ func TestEnd_ChangeReplaced_IsNotProposed(t *testing.T) {
 }
 
 func TestEnd_ChangeEndedManually_IsNotProposed(t *testing.T) {
-	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		if b.manualEnd == nil {
 			return
 		}
@@ -92,7 +92,7 @@ func TestEnd_ChangeEndedManually_IsNotProposed(t *testing.T) {
 }
 
 func TestEnd_NotAppended_IsRetriedUntilAppended(t *testing.T) {
-	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Fail(consensus.ErrNotAppended)
 		w.Sleep(time.Hour + 10*epoch.RetryAfter + time.Millisecond)
@@ -107,7 +107,7 @@ func TestEnd_NotAppended_IsRetriedUntilAppended(t *testing.T) {
 }
 
 func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
-	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		var lost []fsm.Command
 		w.SetOutcome(func(cmd fsm.Command) batcher.Outcome {
@@ -119,7 +119,7 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 		w.SetOutcome(nil)
 		w.Sleep(retryUnknown)
 		w.WantProposed(1) // proposed again, and applied
-		if b.lasts(w.State()) {
+		if b.active(w.State()) {
 			t.Fatal("the change has not ended")
 		}
 		before := w.State().Revision()
@@ -127,7 +127,7 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 			t.Fatal("the first command had an effect even though it was applied late")
 		}
 	})
-	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.SetOutcome(func(cmd fsm.Command) batcher.Outcome {
 			w.Do(cmd)
@@ -140,7 +140,7 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 }
 
 func TestEnd_FromOlderTerm_DoesNothing(t *testing.T) {
-	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Fail(consensus.ErrUnknownOutcome)
 		w.Sleep(time.Hour)
@@ -148,7 +148,7 @@ func TestEnd_FromOlderTerm_DoesNothing(t *testing.T) {
 		w.timers.Demote(1)
 		w.Begin(2)
 		w.do(old)
-		if !b.lasts(w.State()) {
+		if !b.active(w.State()) {
 			t.Fatal("a command from another term ended the change")
 		}
 	})
@@ -191,7 +191,7 @@ func TestEnd_ManyNamesInOneChange_ShareFewCommands(t *testing.T) {
 }
 
 func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
-	runEach(t, append(datedChanges(), drainChanges()...), func(w *world, b tempChange) {
+	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.timers.Demote(1)
 		w.wantKnown(0)
@@ -208,7 +208,7 @@ func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 }
 
 func TestTimers_ReplacedRepeatedly_DropsStaleEnds(t *testing.T) {
-	runEach(t, datedChanges(), func(w *world, b tempChange) {
+	runEach(t, changesWithEndTime(), func(w *world, b tempChange) {
 		if b.manualEnd == nil {
 			return // at most 16 of them can exist at the same time
 		}

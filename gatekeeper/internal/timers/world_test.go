@@ -74,37 +74,37 @@ func (w *world) edit(pattern string, drain time.Duration, until time.Time, names
 
 // tempChange is a change that ends at a given time.
 type tempChange struct {
-	name  string
-	begin func(w *world, lasts time.Duration)
-	lasts func(s *fsm.State) bool
+	name   string
+	begin  func(w *world, duration time.Duration)
+	active func(s *fsm.State) bool
 	// manualEnd ends the change manually. It is nil if that is not possible.
 	manualEnd fsm.Command
 }
 
-func datedChanges() []tempChange {
+func changesWithEndTime() []tempChange {
 	return []tempChange{
-		{"pause", func(w *world, lasts time.Duration) {
-			w.do(fsm.Pause{Names: []string{"job"}, Until: time.Now().Add(lasts)})
+		{"pause", func(w *world, duration time.Duration) {
+			w.do(fsm.Pause{Names: []string{"job"}, Until: time.Now().Add(duration)})
 		}, func(s *fsm.State) bool { return s.Definition("job").Pause != nil }, fsm.Resume{Names: []string{"job"}}},
-		{"cordon", func(w *world, lasts time.Duration) {
-			w.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Until: time.Now().Add(lasts)})
+		{"cordon", func(w *world, duration time.Duration) {
+			w.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Until: time.Now().Add(duration)})
 		}, func(s *fsm.State) bool { return len(s.Cordons()) > 0 }, fsm.Uncordon{ID: "c"}},
-		{"edit", func(w *world, lasts time.Duration) { w.edit("dr", 0, time.Now().Add(lasts), "job") },
+		{"edit", func(w *world, duration time.Duration) { w.edit("dr", 0, time.Now().Add(duration), "job") },
 			func(s *fsm.State) bool { return len(s.Ends("job")) > 0 }, nil},
 	}
 }
 
 func drainChanges() []tempChange {
 	return []tempChange{
-		{"edit drain", func(w *world, lasts time.Duration) { w.edit("dr", lasts, time.Time{}, "job") },
+		{"edit drain", func(w *world, duration time.Duration) { w.edit("dr", duration, time.Time{}, "job") },
 			func(s *fsm.State) bool { return len(s.Drains("job")) > 0 }, nil},
-		{"pause drain", func(w *world, lasts time.Duration) {
-			w.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: lasts})
+		{"pause drain", func(w *world, duration time.Duration) {
+			w.do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: duration})
 		}, func(s *fsm.State) bool { p := s.Definition("job").Pause; return p != nil && p.Drain > 0 }, fsm.Resume{Names: []string{"job"}}},
-		{"cordon drain", func(w *world, lasts time.Duration) {
-			w.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Drain: lasts})
+		{"cordon drain", func(w *world, duration time.Duration) {
+			w.do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Drain: duration})
 		}, func(s *fsm.State) bool { return len(s.Cordons()) > 0 && s.Cordons()[0].Drain > 0 }, fsm.Uncordon{ID: "c"}},
-		{"revoke drain", func(w *world, lasts time.Duration) { w.do(fsm.Revoke{Token: 1, Drain: lasts}) },
+		{"revoke drain", func(w *world, duration time.Duration) { w.do(fsm.Revoke{Token: 1, Drain: duration}) },
 			func(s *fsm.State) bool { p := s.Permit(1); return p != nil && p.StopOrder().Drain > 0 }, fsm.Release{Token: 1}},
 	}
 }

@@ -24,8 +24,8 @@ func (p *planner) undoPause(entry *fsm.JournalEntry) {
 	}
 }
 
-// replacedPause returns the pause that the entry's pause replaced. If that one has been undone, it returns the one before
-// it, and so on.
+// replacedPause returns the pause that the entry's pause replaced. If that pause has been undone, it returns the pause
+// before it, and so on.
 func (p *planner) replacedPause(name string, entry *fsm.JournalEntry) *semaphore.Pause {
 	replaced := entry.Details().PauseBefore
 	for replaced != nil && p.isUndone(replaced.Origin(), subject{name: name}) {
@@ -60,7 +60,7 @@ func (p *planner) restoredPause(name string, old *semaphore.Pause) *semaphore.Pa
 
 func (p *planner) expired(until time.Time) bool { return !until.IsZero() && !until.After(p.now) }
 
-// undoResume restores the pause that was resumed.
+// undoResume restores the pause that the resume ended.
 func (p *planner) undoResume(entry *fsm.JournalEntry) {
 	name, old := entry.Semaphore, entry.Pause
 	current := p.definition(name)
@@ -82,7 +82,7 @@ func samePause(a, b *semaphore.Pause) bool {
 	return a.Reason == b.Reason && a.Until.Equal(b.Until) && a.Stop == b.Stop
 }
 
-// setPause sets a semaphore's pause, or ends it if the argument is nil.
+// setPause sets a semaphore's pause, or ends it if restored is nil.
 func (p *planner) setPause(name string, restored *semaphore.Pause) {
 	updated := *p.definition(name)
 	updated.Pause = restored

@@ -29,7 +29,7 @@ func (p *planner) undoCreation(entry *fsm.JournalEntry) {
 	p.edit(fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version}})
 }
 
-// recreated reports whether the changed definition has since been deleted and another one, possibly identical, created
+// recreated reports whether the changed definition has since been deleted and a new one, possibly identical, created
 // under the same name. A definition restored by an undo counts as the original.
 func (p *planner) recreated(name string) bool {
 	created := p.definition(name).CreatedRevision
@@ -68,7 +68,7 @@ func (p *planner) previousCreation(name string, change uint64) uint64 {
 	return 0
 }
 
-// deletedSince adds the conflict that the definition has since been deleted, and possibly replaced by another.
+// deletedSince adds the conflict that the definition has since been deleted, and possibly recreated.
 func (p *planner) deletedSince(name string) {
 	if current := p.definition(name); current != nil {
 		p.conflict("%s: it has since been deleted; the current definition was created by change %d", name, current.CreatedRevision)
@@ -147,7 +147,7 @@ func (p *planner) fieldsSetSince(entry *fsm.JournalEntry, fields []string) (agai
 	return nil, nil
 }
 
-// undoesLaterChange reports whether an entry belongs to an undo of only changes that came after the one being undone.
+// undoesLaterChange reports whether an entry belongs to an undo only of changes made after the one being undone.
 func (p *planner) undoesLaterChange(entry *fsm.JournalEntry) bool {
 	if entry.Change != nil && len(entry.Change.AlsoUndoes) > 0 && entry.Change.AlsoUndoes[0] <= p.change {
 		return false

@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undoFirings holds the firing memory of a semaphore as the plan leaves it so far.
+// undoFirings holds a semaphore's record of firings, as modified by the plan so far.
 type undoFirings struct {
-	// claims are the claims of the firings that the plan changes. A nil claim means that the firing is forgotten.
+	// claims maps each firing that the plan changes to its claim. A nil claim means that the firing is forgotten.
 	claims map[semaphore.Firing]*semaphore.Claim
 	order  []semaphore.Firing // order of claims
 	mark   time.Time
@@ -81,7 +81,7 @@ func (p *planner) undoFiringChange(entry *fsm.JournalEntry) {
 	}
 }
 
-// buildFirings returns the part of the command that turns the current firing memories into the planned ones.
+// buildFirings returns the part of the command that turns the current records of firings into the planned ones.
 func (p *planner) buildFirings() (list []fsm.UndoFirings) {
 	for _, name := range p.firingOrder {
 		f, u := p.firings[name], fsm.UndoFirings{Semaphore: name}

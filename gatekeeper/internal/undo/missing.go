@@ -16,7 +16,7 @@ type Missing struct {
 	Unknown bool
 }
 
-// MissingOf returns the parts of a change that are no longer in the journal, or nil if the journal has all of it.
+// MissingOf returns the parts of a change that are no longer in the journal, or nil if the journal contains all of it.
 func MissingOf(state *fsm.State, change uint64) *Missing {
 	entries := entriesOf(state, change)
 	out := &Missing{Change: change}
@@ -25,7 +25,7 @@ func MissingOf(state *fsm.State, change uint64) *Missing {
 		return out
 	}
 	whole := entries[0].Change
-	if whole == nil { // made below feature level 3
+	if whole == nil { // made before feature level 3
 		last := entries[len(entries)-1]
 		out.Unknown = int(last.Ordinal) >= len(entries) || change <= state.ChangesForgotten()
 		if out.Unknown {
@@ -120,7 +120,7 @@ func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 }
 
 // find returns the undo of a change's effect on a semaphore or cordon, or nil if there is none or it has itself been
-// undone. It skips undos for which the function returns true.
+// undone. It skips undos for which skip returns true.
 func (u undos) find(change uint64, what subject, skip func(change uint64, what subject) bool) *undo {
 	for _, by := range slices.Backward(u[change]) {
 		if by.partial && !by.covers[what] || skip(by.entry.Revision, what) || by.entry.Revision <= change {

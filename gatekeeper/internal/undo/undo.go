@@ -135,9 +135,9 @@ type planner struct {
 	drain   time.Duration
 	now     time.Time
 	undos   undos
-	handled map[handled]bool // what the plan undoes so far
-	// semaphores and cordons hold the modified objects as the plan leaves them so far. order and cordonOrder list them
-	// in the order in which they were first modified.
+	handled map[handled]bool // effects undone by the plan so far
+	// semaphores and cordons hold the objects modified by the plan so far. order and cordonOrder list them in the order
+	// in which they were first modified.
 	semaphores         map[string]*undoSemaphore
 	cordons            map[string]*fsm.Cordon
 	order, cordonOrder []string
@@ -154,7 +154,7 @@ type handled struct {
 	what   subject
 }
 
-// undoSemaphore is a semaphore as the plan leaves it so far. definition is nil if it is deleted.
+// undoSemaphore is a semaphore as modified by the plan so far. definition is nil if it is deleted.
 type undoSemaphore struct {
 	definition *fsm.StoredDefinition
 	ends       []*fsm.EditEnd
@@ -167,7 +167,7 @@ func (p *planner) findUndo(change uint64, what subject) *undo {
 	})
 }
 
-// isUndone reports whether a change's effect on a semaphore or cordon has already been undone, or is undone by this plan.
+// isUndone reports whether a change's effect on a semaphore or cordon has been undone, or is undone by this plan.
 func (p *planner) isUndone(change uint64, what subject) bool {
 	return p.handled[handled{change, what}] || p.findUndo(change, what) != nil
 }
@@ -215,8 +215,8 @@ func (p *planner) undoAll(entries []*fsm.JournalEntry) *undo {
 	return nil
 }
 
-// definition, ends and currentCordon return a semaphore's definition, its edit ends, and a cordon, as the plan leaves them
-// so far.
+// definition, ends and currentCordon return a semaphore's definition, the ends of its temporary edits, and a cordon, as
+// modified by the plan so far.
 func (p *planner) definition(name string) *fsm.StoredDefinition {
 	if s := p.semaphores[name]; s != nil {
 		return s.definition
@@ -238,7 +238,7 @@ func (p *planner) currentCordon(id string) *fsm.Cordon {
 	return p.state.Cordon(id)
 }
 
-// set records the state in which the plan leaves a semaphore.
+// set records a semaphore's planned state.
 func (p *planner) set(name string, now undoSemaphore) {
 	if p.semaphores[name] == nil {
 		p.order = append(p.order, name)
@@ -331,7 +331,7 @@ func (p *planner) note(format string, args ...any) {
 	p.out.Notes = append(p.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// noteFor adds a note about one name. Equal notes about different names are combined.
+// noteFor adds a note about one name. Identical notes about different names are merged.
 func (p *planner) noteFor(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.namesByText == nil {

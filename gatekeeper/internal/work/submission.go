@@ -40,7 +40,7 @@ type Submission struct {
 	pending [][]byte
 	bytes   int
 	job     *work.Job // as of the last entry; nil before the first
-	// repeated means that the job was already complete. Further tasks are only compared.
+	// repeated means that the job was already complete. Further tasks are compared but not stored.
 	repeated bool
 }
 

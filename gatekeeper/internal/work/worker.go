@@ -36,7 +36,7 @@ const (
 type Grant struct {
 	// Answer.Waited is the time from the arrival of Frame to the proposal of the grant.
 	keeper.Answer
-	// Frame is the last frame that had arrived by then.
+	// Frame is the last frame that had arrived before the proposal.
 	Frame uint64
 }
 
@@ -126,8 +126,8 @@ func (w *Worker) Failed() <-chan error { return w.failed }
 func (w *Worker) WaitSettled() { w.calls.Wait() }
 
 // Received records that a frame has arrived. It must be called before the frame is processed. A frame that arrives
-// shortly after another is not recorded: the duration of a grant then counts from the earlier frame, and for the worker
-// it ends that much earlier.
+// shortly after another is not recorded: the duration of a grant then counts from the earlier frame, so it ends
+// slightly earlier for the worker.
 func (w *Worker) Received(number uint64, at time.Time) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -161,9 +161,9 @@ func (w *Worker) checkSlots(n int) error {
 	return nil
 }
 
-// open opens a slot. It calls placed once the slot is in the queue, or once it is clear that it will not take a task.
-// withdraw closes the slot and waits until that is done; a task granted to the slot in the meantime is returned. The
-// caller of open must hold the lock, and the caller of withdraw must not.
+// open opens a slot. It calls placed when the slot is in the queue or will definitely not take a task. withdraw closes
+// the slot and waits until that is done; a task granted to the slot in the meantime is returned. The caller of open
+// must hold the lock, and the caller of withdraw must not.
 func (w *Worker) open(placed func()) (withdraw func()) {
 	if w.draining || w.closed {
 		placed()
@@ -279,7 +279,7 @@ func (w *Worker) notePause(ctx context.Context, req *semaphore.Request, p *semap
 	return ctx.Err()
 }
 
-// admitted records that the semaphore admits the worker, so that a later denial for the same reason is sent again.
+// admitted records that the semaphore admits the worker, so that a later denial is sent even if its reason is not new.
 func (w *Worker) admitted() {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -287,7 +287,7 @@ func (w *Worker) admitted() {
 }
 
 // granted hands a task to the worker. If the stream has ended or the slot was withdrawn, it returns the task instead.
-// From here on, the slot counts as that task.
+// From then on, the slot counts as a task.
 func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answer) {
 	token := a.Permit.Token
 	w.room.mu.Lock()
@@ -320,7 +320,7 @@ const returnTimeout = 5 * time.Second
 
 // newGrant returns the grant, with the last frame that had arrived by the given time. The caller must hold the lock.
 func (w *Worker) newGrant(proposedAt time.Time, a keeper.Answer) *Grant {
-	// If no remembered frame had arrived by then, the grant has no frame, and the worker does not rely on it yet.
+	// If no remembered frame had arrived by that time, the grant has no frame, and the worker does not rely on it yet.
 	g := &Grant{Answer: a}
 	for _, f := range slices.Backward(w.frames) {
 		if !f.at.After(proposedAt) {
@@ -331,9 +331,9 @@ func (w *Worker) newGrant(proposedAt time.Time, a keeper.Answer) *Grant {
 	return g
 }
 
-// End releases the permit of a task, and answers when that is done. If next is set, it also takes another task: the
-// slot is placed in the queue before the release, so that both can go into one log entry. If the release is refused,
-// nothing changes: the worker keeps the task and gets no new one.
+// End releases the permit of a task, and sends an answer when that is done. If next is set, it also takes another task:
+// the slot is placed in the queue before the release, so that both can go into one log entry. If the release is
+// refused, nothing changes: the worker keeps the task and gets no new one.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
 	placed := make(chan struct{})
 	place := sync.OnceFunc(func() { close(placed) })
@@ -387,8 +387,8 @@ func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) 
 	}, nil
 }
 
-// run runs f in a goroutine that Close waits for. After Close it does nothing. That can happen, because messages that
-// arrived earlier may still be being processed.
+// run runs f in a goroutine that Close waits for. After Close, which may come while earlier messages are still being
+// processed, it does nothing.
 func (w *Worker) run(f func()) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()

@@ -567,8 +567,8 @@ type Task struct {
 	Failure string `protobuf:"bytes,9,opt,name=failure,proto3" json:"failure,omitempty"`
 	// The last progress report of its worker; only in responses from the leader.
 	Progress *Progress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
-	// The permit with that token: its current state or, for as long as the journal remembers it, how it ended. Only in
-	// responses to ListTasks.
+	// The permit with that token: its current state or, for as long as the journal has a record of it, how it ended.
+	// Only in responses to ListTasks.
 	Permit *Permit `protobuf:"bytes,11,opt,name=permit,proto3" json:"permit,omitempty"`
 	// The number of times a worker returned it unfinished; not counted in attempts.
 	Returns       uint32 `protobuf:"varint,12,opt,name=returns,proto3" json:"returns,omitempty"`

@@ -30,15 +30,15 @@ func Commands(f *conn.Factory) []*cobra.Command {
 const (
 	// maxBatch is the maximum number of edits in one batch.
 	maxBatch = 10_000
-	// maxCallers is the maximum number of callers in a window. Each has a semaphore, and one batch creates them all.
+	// maxCallers is the maximum number of callers in a window. Each has its own semaphore; one batch creates them all.
 	maxCallers = maxBatch
 	// maxConnections and maxRate catch typos.
 	maxConnections = 1000
 	maxRate        = 1_000_000
 	// maxTokens is the maximum number of tokens in a frame.
 	maxTokens = 10_000
-	// minPermitDuration and maxPermitDuration bound the duration of the permits, which is how long they last without a
-	// refresh, for example after gkctl has been killed. maxPermitDuration is the default maximum for definitions.
+	// minPermitDuration and maxPermitDuration bound the duration of the permits: how long they last without a refresh,
+	// for example after gkctl is killed. maxPermitDuration is the default maximum for definitions.
 	minPermitDuration, maxPermitDuration = 2 * time.Minute, time.Hour
 )
 
@@ -249,7 +249,7 @@ func (o *benchOptions) run(ctx context.Context) error {
 	})
 }
 
-// withClients opens the connections for the load, calls f with them, and closes them.
+// withClients opens the connections that carry the load, calls f with them, and closes them.
 func (o *benchOptions) withClients(ctx context.Context, f func([]*client.Client) error) error {
 	endpoints, settings, err := o.f.Global.Connection()
 	if err != nil {

@@ -68,7 +68,7 @@ func (o *certDir) files(name string) authority.Files {
 	return authority.Files{Cert: filepath.Join(o.dir, name+".crt"), Key: filepath.Join(o.dir, name+".key")}
 }
 
-// checkNoneExist returns an error if one of the files exists, unless --force was given. what describes the files' content.
+// checkNoneExist returns an error if any of the files exists, unless --force was given. what describes their content.
 func (o *certDir) checkNoneExist(what string, names ...string) error {
 	if o.force {
 		return nil
@@ -100,14 +100,14 @@ func (o *certDir) read(name string) (*authority.Pair, error) {
 	return a, nil
 }
 
-// issued is a certificate that was written to files.
+// issued is a certificate and the files it was written to.
 type issued struct {
 	kind  string
 	files authority.Files
 	pair  *authority.Pair
 }
 
-// report prints the certificates and, after a table, the next steps.
+// report prints the certificates and, in table format, the next steps.
 func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
 	l := listing()
 	var items []certInfo

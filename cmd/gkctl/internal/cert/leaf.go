@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
-// leafOptions are the options of cert server, peer and client.
+// leafOptions are the options for cert server, peer and client.
 type leafOptions struct {
 	f      *conn.Factory
 	output ui.Output
@@ -134,8 +134,8 @@ func (o *leafOptions) run() error {
 	return report(o.f, o.output, []issued{{o.kind, files, pair}}, next...)
 }
 
-// renew copies the additional names of the replaced certificate unless others were given: clients may need them, and a
-// pinned acquirer must not be dropped silently. The notes list the names that were kept and those that were dropped.
+// renew copies the additional names from the old certificate unless new ones were given: clients may need them, and a
+// pinned acquirer must not be dropped silently. The notes list which names were kept and which were dropped.
 func (o *leafOptions) renew(leaf *authority.Leaf, files authority.Files) (notes []string, err error) {
 	old, err := readCerts(files.Cert)
 	switch {

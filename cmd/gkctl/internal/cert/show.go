@@ -61,7 +61,7 @@ func readCerts(file string) ([]*x509.Certificate, error) {
 // certInfo describes a certificate in the output.
 type certInfo struct {
 	File     string    `json:"file"`
-	Key      string    `json:"key,omitempty"` // the private key's file, if it was written too
+	Key      string    `json:"key,omitempty"` // the private key's file, if one was written
 	Kind     string    `json:"kind"`
 	Subject  string    `json:"subject"`
 	Names    []string  `json:"names"`

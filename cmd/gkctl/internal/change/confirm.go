@@ -36,11 +36,11 @@ type Proposal struct {
 	What, Question, Declined string
 	Effects                  []*gatekeeperv1.Effect
 	Warnings                 []string
-	// Confirm lists why the servers require confirmation. Always asks even if they do not require it.
+	// Confirm lists the servers' reasons for requiring confirmation. Always asks even if there are none.
 	Confirm []*gatekeeperv1.Confirmation
 	Always  bool
-	// Loses describes what the change would stop or lose, for a change that the servers do not preview. It requires
-	// confirmation too.
+	// Loses describes what would be stopped or lost by a change that the servers do not preview. If set, it requires
+	// confirmation.
 	Loses string
 	// Notes are shown below the effect.
 	Notes []string
@@ -67,7 +67,7 @@ func Confirm(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bo
 	return true, s.Confirm(ctx, about, p.Question, p.Declined)
 }
 
-// reasons returns the servers' reasons, including when the slots of stopped holders will be free.
+// reasons returns the servers' reasons, including when the slots of stopped holders become free.
 func (p *Proposal) reasons() string {
 	texts := confirmTexts(p.Effects, p.Confirm)
 	if p.Always && !slices.ContainsFunc(p.Confirm, stopsHolders) {
@@ -150,7 +150,7 @@ func (f *AskFlags) Preview(
 // planned is the servers' response to a planned change: its effects, before or after the change is made.
 type planned interface {
 	proto.Message
-	// GetRevision is 0 until the change is made.
+	// GetRevision returns 0 until the change is made.
 	GetRevision() uint64
 	GetPlan() string
 }
@@ -168,7 +168,7 @@ type PlannedChange[R planned] struct {
 	Proposal func(R) *Proposal
 }
 
-// Run makes the change as the flags require, and returns the last response.
+// Run makes the change as the flags dictate, and returns the last response.
 func (p *PlannedChange[R]) Run(ctx context.Context, to *conn.Factory, flags *AskFlags) (R, error) {
 	call := func(dryRun bool, plan string) (R, error) {
 		ctx, cancel := to.Bounded(ctx)

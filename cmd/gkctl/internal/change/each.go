@@ -17,9 +17,8 @@ type Done struct {
 	Name, Text string
 }
 
-// Each processes several items one after another, and continues after a failure. It prints each result immediately,
-// because a later item may take a long time. JSON and YAML are printed as one object at the end. The error joins all
-// failures.
+// Each processes several items in order, and continues after a failure. It prints each result immediately, because a
+// later item may take a long time. JSON and YAML are printed as one object at the end. The error joins all failures.
 func Each[T any](ctx context.Context, s *ui.IO, o ui.Output, all []T, do func(T) (Done, error)) error {
 	var failed []error
 	objects := []any{}

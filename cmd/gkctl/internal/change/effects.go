@@ -80,8 +80,8 @@ func heldLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	return lines
 }
 
-// taskLines returns a line for each semaphore with waiting tasks that says what happens to them. A change never
-// removes waiting tasks.
+// taskLines returns a line for each semaphore with waiting tasks, saying what happens to them. A change never removes
+// waiting tasks.
 func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	for _, e := range effects {
 		n := int(e.GetWaitingTasks())
@@ -126,7 +126,7 @@ func printTable(out io.Writer, headers []string, lines [][]string, limit int) er
 	return nil
 }
 
-// ruleChanges lists the fields that change. It returns an empty string if none does.
+// ruleChanges lists the fields that change. It returns an empty string if none do.
 func ruleChanges(before, after *gatekeeperv1.Definition) string {
 	switch {
 	case before == nil && after == nil:
@@ -152,7 +152,7 @@ func callers(some []*gatekeeperv1.Caller, count uint32) string {
 	return text
 }
 
-// EffectWarnings returns the warnings for the whole change and for each semaphore. A repeated warning appears once.
+// EffectWarnings returns the warnings for the whole change and for each semaphore, without duplicates.
 func EffectWarnings(effects []*gatekeeperv1.Effect, general []string, limit int) []string {
 	out := general
 	named := make(map[string][]string)

@@ -113,7 +113,7 @@ func (f *RepeatFlag) Unknown(err error) error {
 }
 
 // UnknownOutcome adds a hint to an error that leaves the outcome of a change unknown. The hint says how to find out
-// whether the change was made, and ends with how. Other errors are returned unchanged.
+// whether the change was made, and ends with the given text. Other errors are returned unchanged.
 func UnknownOutcome(err error, how string) error {
 	if !errors.Is(err, client.ErrOutcomeUnknown) {
 		return err

@@ -17,9 +17,8 @@ const (
 	failedFile = 4 // receives the error number if the command cannot start
 )
 
-// gate holds a command back until its guard knows the group. Without it, processes started early by the command would
-// outlive a wrapper that is killed at that moment, because the kernel kills only the command and the guard does not
-// know the group yet.
+// gate holds a command back until its guard knows the group. Otherwise, if the wrapper were killed before that,
+// processes already started by the command would survive: the kernel kills only the command itself.
 type gate struct {
 	open, failed           *os.File
 	childOpen, childFailed *os.File
@@ -38,7 +37,7 @@ func newGate() (*gate, error) {
 	return g, nil
 }
 
-// pass lets the waiting process execute the command, and returns an error if that failed.
+// pass lets the waiting process execute the command, and returns an error if that fails.
 func (g *gate) pass() error {
 	g.closeChildEnds()
 	if _, err := g.open.Write([]byte{1}); err != nil {
@@ -81,7 +80,8 @@ func Begin(path string, args []string) {
 	}
 }
 
-// waitForGate waits for the byte on the gate, and reports whether it arrived. End of file means that the wrapper has died.
+// waitForGate waits for the byte on the gate, and reports whether it arrived. End of file means that the wrapper has
+// died.
 func waitForGate() bool {
 	n := 0
 	err := ignoringEINTR(func() (err error) { n, err = syscall.Read(gateFile, make([]byte, 1)); return err })

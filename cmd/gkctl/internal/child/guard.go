@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// The keywords of the protocol on the pipe. Each line consists of a keyword and a value.
+// The keywords of the protocol spoken on the pipe. Each line consists of a keyword and a value.
 const (
 	wordGroup   = "group"   // the group's id
 	wordUntil   = "until"   // the time until which the group may run, as returned by Now
@@ -34,8 +34,8 @@ func startGuard(command []string, cleanupDir string) (*guard, error) {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	defer r.Close() // the guard has its own copy
-	// The guard inherits only the pipe. It must not keep open an output that another process reads until end of file,
-	// use the working directory, or hold secrets.
+	// The guard inherits only the pipe. It must not keep open an output that another process reads to end of file, pin
+	// the working directory, or hold secrets.
 	cmd := &exec.Cmd{Path: command[0], Args: command, Env: []string{}, Dir: "/", Stdin: r, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
 	if err := children.add(func() (int, error) {
 		if err := cmd.Start(); err != nil {
@@ -71,7 +71,7 @@ func (g *guard) send(word, value string) {
 	})
 }
 
-// dismiss kills the guard once there is nothing left to guard.
+// dismiss kills the guard when there is nothing left to guard.
 func (g *guard) dismiss() {
 	_ = g.cmd.Process.Kill() // before closing the pipe, which would make the guard kill the group
 	_ = g.cmd.Wait()         // always an error, because the guard was killed
@@ -80,9 +80,9 @@ func (g *guard) dismiss() {
 }
 
 // Guard is the main loop of the guard process. It reads the wrapper's messages from r. It kills the group at end of
-// file on r, or when the time until which the group may run is up.
+// file on r, or when the group's time is up.
 func Guard(r io.Reader) {
-	// Signals that end the wrapper's session are meant for the wrapper, and the guard must outlive the wrapper.
+	// Signals that end the wrapper's session are meant for the wrapper, which the guard must outlive.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
 		syscall.SIGPIPE, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	lines := make(chan string)

@@ -22,12 +22,12 @@ const Supported = true
 
 // Spec describes a command to start.
 type Spec struct {
-	// Path is the executable, Args are its arguments starting with its name, and Env is its whole environment.
+	// Path is the executable, Args are its arguments starting with its name, and Env is its entire environment.
 	Path      string
 	Args, Env []string
-	// Files are the command's standard input, output and error. Without them the command shares those of this
-	// process, and its terminal. With them it runs in a separate session without a terminal, so that many such
-	// commands can run at the same time.
+	// Files are the command's standard input, output and error. If nil, the command shares this process's files and
+	// terminal. Otherwise it runs in a separate session without a terminal, so that many such commands can run at the
+	// same time.
 	Files []*os.File
 	// Guard is the command line of a process that calls Guard. Begin is the command line of a process that calls Begin
 	// with its remaining arguments.
@@ -36,11 +36,11 @@ type Spec struct {
 	CleanupDir string
 	// Until is the time, as returned by Now, until which the group may run. Process.Until can change it later.
 	Until time.Duration
-	// OnWait is called once if processes of the group are still alive after End has waited a second for them to die. It
-	// receives their ids, if known. It may be nil.
+	// OnWait is called once if any of the group's processes are still alive after End has waited a second. It receives
+	// their ids, if known. It may be nil.
 	OnWait func(pids []int)
-	// MayContinue is called after the whole job was stopped at its terminal and continued. If it returns false, the
-	// command remains stopped until Kill. It may be nil.
+	// MayContinue is called after the whole job was stopped from its terminal and then continued. If it returns false,
+	// the command remains stopped until Kill. It may be nil.
 	MayContinue func() bool
 }
 
@@ -129,7 +129,7 @@ func (p *Process) PID() int { return p.pid }
 // Until sends the guard the time, as returned by Now, until which the group may run.
 func (p *Process) Until(at time.Duration) { p.guard.until(at) }
 
-// Signal sends a signal to all processes of the group. After SIGTERM it also continues a stopped group, because
+// Signal sends a signal to all processes in the group. After SIGTERM it also continues a stopped group, because
 // otherwise the signal would remain pending.
 func (p *Process) Signal(sig syscall.Signal) error {
 	err := syscall.Kill(-p.pid, sig)
@@ -139,7 +139,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return err
 }
 
-// Kill kills all processes of the group, including processes that are still being started.
+// Kill kills all processes in the group, including processes that are still being started.
 func (p *Process) Kill() error { return syscall.Kill(-p.pid, syscall.SIGKILL) }
 
 // Exited returns a channel that is closed when the command itself has exited. Other processes of its group may still
@@ -148,7 +148,7 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // State describes how a command ended.
 type State struct {
-	// Code is the exit code, or 128 plus the number of the signal.
+	// Code is the exit code, or 128 plus the signal number.
 	Code int
 	// Signal is the signal that killed the command, or 0 if it exited.
 	Signal syscall.Signal
@@ -175,8 +175,7 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// waitUntilEmpty waits until the group has no processes. Where the system allows it, dead processes that their parents have not
-// reaped do not count.
+// waitUntilEmpty waits until the group is empty. Where the system allows it, zombies of other parents do not count.
 func (p *Process) waitUntilEmpty(ctx context.Context) error {
 	report := p.spec.OnWait
 	start := time.Now()
@@ -225,8 +224,8 @@ func (p *Process) watch() {
 	}
 }
 
-// stopped handles a command that a signal has stopped. Without a terminal, the signal was sent on purpose, and its
-// sender may continue the command.
+// stopped handles a command stopped by a signal. Without a terminal, the signal was sent on purpose, and its sender may
+// continue the command.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.terminal == nil || sig == syscall.SIGSTOP {
 		return
@@ -251,14 +250,14 @@ func (p *Process) stopped(sig syscall.Signal) {
 	}
 }
 
-// unknownStatus is the wait status of exit code 255.
+// unknownStatus is the wait status for exit code 255.
 const unknownStatus syscall.WaitStatus = 255 << 8
 
 // processes is the set of children that this process has started and will wait for.
 type processes struct {
 	mu   sync.Mutex // guards pids; held while a child starts, so that reapOrphans never sees a child that is not in pids
 	pids map[int]struct{}
-	// reaped is when orphans were last reaped. It is guarded by mu.
+	// reaped is when orphans were last reaped, guarded by mu.
 	reaped time.Time
 }
 
@@ -290,10 +289,10 @@ func ignoringEINTR(f func() error) error {
 	}
 }
 
-// Forwarded returns the signals that a wrapper forwards. These are all signals that can be caught, with these
-// exceptions: signals caused by the process itself (faults, SIGCHLD, SIGPIPE, resource limits), SIGURG, which Go's
-// runtime uses, and the signals for a terminal's background processes. A signal that is ignored, such as SIGHUP under
-// nohup, is not forwarded, and the command ignores it too.
+// Forwarded returns the signals that a wrapper forwards. These are all signals that can be caught, except signals
+// caused by the process itself (faults, SIGCHLD, SIGPIPE, resource limits), SIGURG, which Go's runtime uses, and the
+// signals sent to a terminal's background processes. A signal that is ignored, such as SIGHUP under nohup, is not
+// forwarded, and the command ignores it too.
 func Forwarded() []os.Signal {
 	all := []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,

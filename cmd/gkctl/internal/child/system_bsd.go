@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent does nothing: where Pdeathsig exists, it applies to the process and not to a thread.
+// dieWithParent does nothing: where Pdeathsig exists, it applies to the process, not to a thread.
 func dieWithParent() {}
 
 // Now reads a clock that all processes on the machine share and that cannot be set.

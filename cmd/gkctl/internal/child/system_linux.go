@@ -40,7 +40,7 @@ func reapGroup(group int) {
 	}
 }
 
-// waitOptions are the wait options to use after hasExited has returned, when the process has already stopped or exited.
+// waitOptions are the wait options for use after hasExited, when the process has already stopped or exited.
 const waitOptions = syscall.WUNTRACED | syscall.WNOHANG
 
 // hasExited waits until a process has exited or stopped, and reports whether it has exited. It leaves an exited process
@@ -57,8 +57,8 @@ func hasExited(pid int) bool {
 // sigttouStops reports whether SIGTTOU keeps its default action.
 const sigttouStops = true
 
-// withoutSIGTTOU calls f, which may use the terminal from the background without being stopped by SIGTTOU. It blocks the
-// signal instead of ignoring it, because ignoring it cannot be undone and the signal is needed later.
+// withoutSIGTTOU calls f, which may use the terminal from the background without being stopped by SIGTTOU. It blocks
+// the signal rather than ignoring it, because ignoring it cannot be undone and the signal is needed later.
 func withoutSIGTTOU(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -139,8 +139,8 @@ func eachProcess(f func(stat)) error {
 	return nil
 }
 
-// alive returns the processes of a group that are not dead, or that this process must reap. known is false if /proc
-// does not show all processes.
+// alive returns the processes in a group that are alive or that this process must reap. known is false if /proc does
+// not show all processes.
 func alive(group int) (pids []int, known bool) {
 	self, first := false, false
 	err := eachProcess(func(p stat) {

@@ -12,11 +12,11 @@ import (
 
 // terminal is the controlling terminal of this process. It is nil if there is none, as under cron.
 //
-// A terminal has one foreground group. Processes of other groups are stopped when they read from the terminal or change
+// A terminal has one foreground group. Processes in other groups are stopped when they read from the terminal or change
 // its settings. The command gets the foreground when it starts if it reads from the terminal and does not write to a
 // pipe. In `wrapper command | less`, the foreground is shared with less, which must keep it until the command needs it.
 // When the user stops the command (Ctrl-Z), this process and the rest of its pipeline stop too, so that the shell gets
-// the foreground. When the shell continues this process, it continues the command.
+// the foreground. When the shell continues this process, this process continues the command.
 type terminal struct {
 	fd  int
 	own int // our process group
@@ -30,8 +30,8 @@ func openTerminal() *terminal {
 	return &terminal{fd: fd, own: unix.Getpgrp()}
 }
 
-// begin lends the foreground to a command that has just started. If the command used the terminal before that, it was
-// stopped; watch sees the stop and continues the command.
+// begin lends the foreground to a command that has just started. If the command has already used the terminal, it was
+// stopped; watch notices and continues it.
 func (t *terminal) begin(pid int) {
 	if t == nil {
 		return
@@ -61,8 +61,8 @@ func (t *terminal) lend(pid int) bool {
 	return t.setForeground(pid) == nil
 }
 
-// setForeground moves a group to the foreground. If this process is in the background, SIGTTOU stops it, and the call completes
-// when it is continued.
+// setForeground moves a group to the foreground. If this process is in the background, SIGTTOU stops it first, and the
+// call completes after it is continued.
 func (t *terminal) setForeground(group int) error {
 	return ignoringEINTR(func() error { return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) })
 }
@@ -75,8 +75,8 @@ func (t *terminal) lendWhenOurs(pid int) bool {
 	case t.lend(pid):
 		return true
 	case sigttouStops && !signal.Ignored(syscall.SIGTTOU):
-		// The kernel checks and stops in one step. A shell that brings this process to the foreground at this moment
-		// finds it either stopped or in the foreground.
+		// The kernel checks and stops in one step, so a shell that brings this process to the foreground now finds it
+		// either stopped or in the foreground.
 		return t.setForeground(pid) == nil
 	}
 	for hasShell(t.own) {
@@ -121,9 +121,9 @@ func suspend() {
 }
 
 // hasShell reports whether another process can continue this process's group, own, after it has been stopped. That
-// process must be the parent of one of the group's processes, and in another group of the same session. Without such a
-// parent, the kernel ignores stops from a terminal (POSIX calls this an orphaned process group), and so must this
-// package, for example under `ssh -t`.
+// process must be the parent of one of the group's processes, and in a different group of the same session. Without
+// such a parent, the kernel ignores stops from a terminal (POSIX calls this an orphaned process group), and so must
+// this package, for example under `ssh -t`.
 func hasShell(own int) bool {
 	session, err := unix.Getsid(0)
 	if err != nil {

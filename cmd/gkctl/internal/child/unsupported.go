@@ -33,7 +33,7 @@ type (
 	}
 )
 
-// Start returns ErrUnsupported, so none of the functions below is ever called.
+// Start returns ErrUnsupported, so the functions below are never called.
 func Start(Spec) (*Process, error) { return nil, ErrUnsupported }
 
 func (*Process) PID() int                           { return 0 }

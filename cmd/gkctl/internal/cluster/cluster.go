@@ -140,8 +140,8 @@ func writesText(w *gatekeeperv1.LogWrites) string {
 	return fmt.Sprintf("%s, at most %s", w.GetMedian().AsDuration().Round(10*time.Microsecond), w.GetLongest().AsDuration().Round(10*time.Microsecond))
 }
 
-// role returns the role of a member. It returns "non-voter" for a follower without a vote, which does not count
-// towards a majority.
+// role returns a member's role. It returns "non-voter" for a follower without a vote, which does not count towards a
+// majority.
 func role(m *client.MemberStatus) string {
 	if m.Member != nil && !m.Member.GetVoter() {
 		return "non-voter"

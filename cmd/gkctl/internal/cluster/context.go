@@ -139,7 +139,7 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 						return ui.Usagef("--%s takes the name of a file containing the token, not the token itself", s.flag)
 					}
 					*s.to = s.from
-					if s.file && s.from != "" { // gkctl may be called from another directory later
+					if s.file && s.from != "" { // gkctl may be run from a different directory later
 						abs, err := filepath.Abs(s.from)
 						if err != nil {
 							return ui.Usagef("--%s: %w", s.flag, err)

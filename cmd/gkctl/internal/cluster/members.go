@@ -99,7 +99,7 @@ func (o *clusterRemoveOptions) report(id string, r *gatekeeperv1.RemoveMemberRes
 	return nil
 }
 
-// memberList lists the remaining members, and marks those that do not respond or have no vote.
+// memberList lists the remaining members, and marks those that are not responding or have no vote.
 func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
 	return strings.Join(words.Map(r.GetMembers(), func(m *gatekeeperv1.Member) string {
 		switch {
@@ -146,8 +146,8 @@ func printLeader(f *conn.Factory, o ui.Output, id string) error {
 	return err
 }
 
-// transferToAny lets the leader choose its successor, and prints the new leader. It must query the members for the
-// new leader, because the old leader does not know it yet.
+// transferToAny lets the leader choose its successor, and prints the new leader. It must ask the members who that is,
+// because the old leader does not know yet.
 func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {

@@ -56,7 +56,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		}
 		blockers, err := countBlockers(ctx, c)
 		if e, ok := errors.AsType[*client.UnavailableError](err); ok && (e.NoLeader() || !leaderConfirmed(best, members)) {
-			best = proto.CloneOf(best) // the reported leader is only the last known one
+			best = proto.CloneOf(best) // the reported leader may be outdated
 			best.LeaderId, best.LeaderApiAddress = "", ""
 			return o.print(best, members, nil)
 		}
@@ -68,7 +68,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 	})
 }
 
-// blockers counts paused definitions, cordons and missed work. These can explain why few permits are granted even though
+// blockers counts paused definitions, cordons and missed work, which can explain why few permits are granted although
 // all servers are healthy.
 type blockers struct {
 	Paused  int `json:"paused"`
@@ -201,7 +201,7 @@ func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 	return ""
 }
 
-// ownCertificate returns certificateText for the caller's certificate. The servers do not warn about that certificate.
+// ownCertificate returns certificateText for the caller's certificate, which the servers do not warn about.
 func ownCertificate(g *conn.Global, now time.Time) string {
 	file, cert := g.Certificate()
 	if cert == nil {
@@ -225,7 +225,7 @@ func offsetText(ahead time.Duration) string {
 	return fmt.Sprintf("%v ahead of", ahead.Round(time.Second))
 }
 
-// leaderConfirmed reports whether the leader named in best has responded, and is the leader according to its own status.
+// leaderConfirmed reports whether the leader named in best has responded and considers itself the leader.
 func leaderConfirmed(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
 	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
 		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER

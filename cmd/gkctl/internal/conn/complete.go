@@ -63,7 +63,7 @@ func (f *Factory) completeCallers(cmd *cobra.Command, flag string, name func(*ga
 func (f *Factory) CompleteFlags(cmd *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{"selector": f.Complete(labelPairs), "context": CompleteContexts} {
 		if cmd.Flags().Lookup(flag) != nil || cmd.PersistentFlags().Lookup(flag) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only if there already is a completion
+			_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only if the flag already has a completion
 		}
 	}
 	for flag, complete := range map[string]func(*cobra.Command, string){"group": f.CompleteGroups, "acquirer": f.CompleteAcquirers} {
@@ -76,8 +76,7 @@ func (f *Factory) CompleteFlags(cmd *cobra.Command) {
 	}
 }
 
-// labelPairs returns the labels of all definitions as KEY=VALUE, each appended to the pairs that have already been
-// typed.
+// labelPairs returns the labels of all definitions as KEY=VALUE, each appended to the pairs already typed.
 func labelPairs(ctx context.Context, c *client.Client, _ []string, toComplete string) ([]string, error) {
 	chosen := toComplete[:strings.LastIndex(toComplete, ",")+1]
 	all, err := lookup.Definitions(ctx, c, nil, "")

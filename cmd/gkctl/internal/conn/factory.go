@@ -52,7 +52,7 @@ func (f *Factory) Connect(ctx context.Context, do func(context.Context, *client.
 	return f.Global.explainExpired(lookup.Annotate(ctx, c, do(ctx, c)), time.Now())
 }
 
-// Call is like Connected, for a command with a single step: ctx is limited by --timeout.
+// Call is like Connect, for a command with a single step: ctx is limited by --timeout.
 func (f *Factory) Call(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
 	return f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		ctx, cancel := f.Bounded(ctx)
@@ -66,7 +66,7 @@ func (f *Factory) Bounded(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, f.Global.Timeout)
 }
 
-// Global holds the flags of every command.
+// Global holds the flags shared by all commands.
 type Global struct {
 	context   string
 	Endpoints []string
@@ -145,8 +145,7 @@ func (o *Global) tls(saved *contexts.Context) client.TLS {
 	}
 }
 
-// Certificate returns the file of the client certificate, and the certificate. cert is nil if there is none or it
-// cannot be read.
+// Certificate returns the client certificate and its file. cert is nil if there is none or it cannot be read.
 func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	saved, err := o.saved()
 	if err != nil {
@@ -164,8 +163,8 @@ func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	return file, certs[0]
 }
 
-// explainExpired explains a rejected client certificate if it has expired. The servers send the same error for every certificate
-// that is not currently valid, without naming it.
+// explainExpired explains a rejected client certificate if it has expired. The servers send the same error for every
+// certificate that is not currently valid, and do not name it.
 func (o *Global) explainExpired(err error, now time.Time) error {
 	if refused, ok := errors.AsType[*client.CertificateError](err); !ok || !refused.ByServer {
 		return err
@@ -276,8 +275,8 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	return id, nil
 }
 
-// CountResponding returns how many of the members listed in best have responded, and how many are listed. Each member counts
-// once, even if it responded at more than one address.
+// CountResponding returns how many of the members listed in best have responded, and how many are listed. Each member
+// counts once, even if it responded at more than one address.
 func CountResponding(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
@@ -287,8 +286,8 @@ func CountResponding(best *gatekeeperv1.GetStatusResponse, members []client.Memb
 	return reached, len(best.GetMembers())
 }
 
-// LeaderOrNewest returns the status of a member with the highest term, preferably that of the leader. At least one
-// member must have responded.
+// LeaderOrNewest returns the status of a member with the highest term, preferably the leader's. At least one member
+// must have responded.
 func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
 	var best *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

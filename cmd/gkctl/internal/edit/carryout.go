@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// editing holds what all commands that edit definitions share: their flags, and the steps from a plan to its result.
+// editing holds the flags and steps shared by all commands that edit definitions.
 type editing struct {
 	f      *conn.Factory
 	output ui.Output
@@ -43,7 +43,7 @@ func (o *editing) check() error {
 
 // carryOut previews a plan, asks for confirmation where needed, makes the change, and prints the result. A dry run
 // stops after the preview. Each edit carries the version seen by the preview, so the servers refuse it after a
-// concurrent change. staleHint is the hint in that case.
+// concurrent change. staleHint is the hint for that error.
 func (o *editing) carryOut(ctx context.Context, c *client.Client, plan []step, end change.Ending, staleHint string) error {
 	drain, err := o.drain.Read()
 	if err != nil {
@@ -104,7 +104,7 @@ type batch struct {
 	f         *conn.Factory
 	c         *client.Client
 	request   *gatekeeperv1.BatchEditRequest // nil if there is nothing to change
-	edited    []*step                        // the step of each edit in the request
+	edited    []*step                        // the step for each edit in the request
 	staleHint string                         // the hint after a version conflict
 }
 
@@ -166,7 +166,7 @@ func (b *batch) send(ctx context.Context) (uint64, error) {
 	return r.GetRevision(), b.refusal(ctx, err)
 }
 
-// refusal adds to an error which edit the servers refused and why. It returns nil for a nil error.
+// refusal rewords an error to say which edit the servers refused and why. It returns nil for a nil error.
 func (b *batch) refusal(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(b.edited, e)
@@ -234,7 +234,7 @@ type appliedItem struct {
 	Action string `json:"action"`
 	// LivePermits is the number of permits that still occupy slots of a deleted definition.
 	LivePermits uint32 `json:"live_permits,omitempty"`
-	// Stopped lists the holders that must stop because of the change, according to the preview just before it. It is
+	// Stopped lists the holders that must stop because of the change, according to the preview made just before. It is
 	// empty after a dry run.
 	Stopped []stoppedHolder `json:"stopped,omitempty"`
 }
@@ -246,7 +246,7 @@ type stoppedHolder struct {
 	FreeWithin string `json:"free_within"`
 }
 
-// stoppedHolders returns the holders that must stop because of a change, by semaphore.
+// stoppedHolders returns the holders that must stop because of a change, keyed by semaphore.
 func stoppedHolders(r *gatekeeperv1.PreviewResponse) map[string][]stoppedHolder {
 	out := make(map[string][]stoppedHolder)
 	for _, e := range r.GetEffects() {

@@ -56,7 +56,8 @@ func (o *chosenOptions) choose(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// withChosen calls do with the chosen definitions. Its ctx has no deadline, because do may wait for the user.
+// withChosen calls do with the chosen definitions. The ctx passed to do has no deadline, because do may wait for the
+// user.
 func (o *chosenOptions) withChosen(
 	ctx context.Context, do func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error,
 ) error {
@@ -149,7 +150,7 @@ func editable(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	return append([]byte(head), data...), nil
 }
 
-// edit opens an editor on a temporary file with text, and returns the file's path.
+// edit opens an editor on a temporary file containing text, and returns the file's path.
 func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err error) {
 	f, err := os.CreateTemp("", "gkctl-*.yaml")
 	if err != nil {

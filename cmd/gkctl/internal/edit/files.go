@@ -42,7 +42,7 @@ func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 		return nil, ui.Usagef("specify -f FILE, or -f - for standard input")
 	}
 	var files []*deffile.File
-	first := make(map[string]string) // where each name appeared first
+	first := make(map[string]string) // where each name first appeared
 	for _, path := range f.paths {
 		names, err := expand(path)
 		if err != nil {

@@ -96,8 +96,9 @@ func (c *step) unified() ([]byte, error) {
 	return text, nil
 }
 
-// planFromFiles compares the files with the current definitions and returns the steps. It returns an error for an entry with
-// an outdated version. If prune is set, the plan deletes the definitions that match that selector and are in no file.
+// planFromFiles compares the files with the current definitions and returns the steps. It returns an error for an entry
+// with an outdated version. If prune is set, the plan deletes definitions that match this selector but are in none of
+// the files.
 func planFromFiles(ctx context.Context, c *client.Client, files []*deffile.File, prune string) ([]step, error) {
 	current, err := readCurrent(ctx, c, files)
 	if err != nil {
@@ -162,7 +163,7 @@ func readCurrent(ctx context.Context, c *client.Client, files []*deffile.File) (
 	return current, nil
 }
 
-// startOverHint is the hint when a file is refused as outdated.
+// startOverHint is the hint for a file refused as outdated.
 const startOverHint = "Start from the current definitions, which `gkctl get -o yaml` writes. Or remove the version from the file: then `gkctl diff -f` " +
 	"shows the change, and `gkctl apply -f` makes it."
 

@@ -150,8 +150,8 @@ func (o *setOptions) run(ctx context.Context) error {
 	})
 }
 
-// alreadyTemporary returns an error if a field would be set to a value that it has only until a temporary edit ends.
-// Setting it would change nothing, and the old value would still be restored.
+// alreadyTemporary returns an error for an assignment of the value that a field already has until a temporary edit
+// ends. The assignment would change nothing, and the old value would still be restored.
 func alreadyTemporary(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {
@@ -220,7 +220,7 @@ func (f assignment) apply(d *gatekeeperv1.Definition) error {
 	if from := given.ProtoReflect(); from.Has(field) {
 		d.ProtoReflect().Set(field, from.Get(field))
 	} else {
-		d.ProtoReflect().Clear(field) // an explicit default, such as takeover=false, equals an absent field
+		d.ProtoReflect().Clear(field) // an explicit default, such as takeover=false, is the same as an absent field
 	}
 	return nil
 }

@@ -1,2 +1,2 @@
-// Package firings implements the commands that show and repair the firings remembered by a semaphore.
+// Package firings implements the commands that show and repair a semaphore's record of firings.
 package firings

@@ -102,7 +102,7 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 			},
 			WithHint: o.withHint,
 			Settled: func(r *gatekeeperv1.ForgetFiringsResponse) bool {
-				return r.GetRevision() != 0 || nothingForgotten(r) // with a revision, an earlier call with this request id made the change
+				return r.GetRevision() != 0 || nothingForgotten(r) // a revision means that an earlier call with this id made the change
 			},
 			Proposal: func(r *gatekeeperv1.ForgetFiringsResponse) *change.Proposal {
 				return &change.Proposal{

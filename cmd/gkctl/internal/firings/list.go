@@ -224,7 +224,7 @@ func firingText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string
 	case gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
 		return text + " is free: no claim on it is remembered"
 	case gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN:
-		return text + " is forgotten, like every firing due up to " + words.DueText(mark) + ": it is unknown whether it ran"
+		return text + " is forgotten, as is every firing due up to " + words.DueText(mark) + ": it is unknown whether it ran"
 	}
 	id := f.GetWinner()
 	text += fmt.Sprintf(" is %s: %s in %s (token %d)", stateText(f), id.GetAcquirer(), id.GetGroup(), f.GetToken())
@@ -240,7 +240,7 @@ func firingText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string
 	return text
 }
 
-// completeFirings completes the name of a semaphore, and then the firings that it remembers.
+// completeFirings completes the name of a semaphore, and then its recorded firings.
 func completeFirings(f *conn.Factory) cobra.CompletionFunc {
 	firings := f.Complete(func(ctx context.Context, c *client.Client, args []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListFirings(ctx, &gatekeeperv1.ListFiringsRequest{Semaphore: args[0], PageSize: conn.CompletionPage})
@@ -265,7 +265,7 @@ func limitArgs(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// noSuchFiring adds a hint to the error for an unknown firing: the command that lists the remembered ones.
+// noSuchFiring adds a hint to the error for an unknown firing: the command that lists the recorded ones.
 func noSuchFiring(err error, name string) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "NO_SUCH_FIRING" {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", words.ShellWord(name))}

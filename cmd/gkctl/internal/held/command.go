@@ -38,8 +38,8 @@ func Line(name string) cobra.PositionalArgs {
 	}
 }
 
-// Find finds the executable for a command line or, if shell is set, for the shell that runs its only element. The error
-// has the exit code that a shell would use, or reports that this system cannot run commands.
+// Find finds the executable for a command line or, if shell is set, the shell that runs its only element. The error has
+// the exit code that a shell would use, or reports that this system cannot run commands.
 func Find(line []string, shell bool) (Command, error) {
 	if !child.Supported {
 		return Command{}, &ui.CodeError{Code: ui.ExitUsage, Err: child.ErrUnsupported, Hint: "Use the Go client inside the command, or `gkctl acquire --hold`."}
@@ -64,8 +64,8 @@ func Find(line []string, shell bool) (Command, error) {
 func (c Command) Name() string { return filepath.Base(c.Args[0]) }
 
 // lacksShebang reports whether a file is a script without a shebang line, as far as this can be determined without
-// executing it. A shell runs such a script, but exec fails. It returns false if the system has additional interpreters
-// registered, because only the kernel knows whether one of them matches.
+// executing it. A shell runs such a script, but exec fails. lacksShebang returns false if the system has additional
+// interpreters registered, because only the kernel knows whether one of them matches.
 func lacksShebang(path string) bool {
 	if registered, err := os.ReadDir("/proc/sys/fs/binfmt_misc"); err == nil && len(registered) > 2 { // more than register and status
 		return false
@@ -80,7 +80,7 @@ func lacksShebang(path string) bool {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return false
 	}
-	// Binaries of all formats have zero bytes near the beginning.
+	// Binaries of every format have zero bytes near the start.
 	return !bytes.HasPrefix(head[:n], []byte("#!")) && !bytes.Contains(head[:n], []byte{0})
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// File is a file from which a command can read how long its permit is safe. Only the user running gkctl can read it.
+// File tells a command how long its permit remains safe to rely on. Only the user running gkctl can read it.
 type File struct {
 	dir  string
 	last permitStatus // as last written
@@ -35,17 +35,17 @@ type permitStatus struct {
 	Weight    uint32  `json:"weight"`
 	Firing    *Firing `json:"firing,omitempty"`
 	Duration  string  `json:"duration"`
-	// State is held, stopping (the command got SIGTERM) or lost.
+	// State is held, stopping (the command was sent SIGTERM) or lost.
 	State string `json:"state"`
-	// SafeUntil is the time until which nobody else can get the permit, according to the host's wall clock, which can
-	// be set. It is absent if the permit is lost.
+	// SafeUntil is the time until which nobody else can get the permit, according to the host's wall clock, which may
+	// be adjusted. It is absent if the permit is lost.
 	SafeUntil *time.Time `json:"safe_until,omitempty"`
 	// SafeFor is the same time as a duration after WrittenAt.
 	SafeFor   string    `json:"safe_for"`
 	WrittenAt time.Time `json:"written_at"`
 }
 
-// NewFile creates a private directory for the file, if possible in the runtime directory of the login session. The
+// NewFile creates a private directory for the file, in the login session's runtime directory if there is one. The
 // directory is removed by Remove or, if gkctl dies, by the guard.
 func NewFile() (*File, error) {
 	parent := os.Getenv("XDG_RUNTIME_DIR")
@@ -54,7 +54,7 @@ func NewFile() (*File, error) {
 	}
 	dir, err := os.MkdirTemp(parent, "gkctl-run-")
 	if err != nil && parent != "" {
-		dir, err = os.MkdirTemp("", "gkctl-run-") // the directory belongs to another user after su
+		dir, err = os.MkdirTemp("", "gkctl-run-") // after su, the directory belongs to another user
 	}
 	if err == nil {
 		dir, err = filepath.Abs(dir)

@@ -16,8 +16,8 @@ import (
 const (
 	// DefaultKillAfter is how long a command may take to exit after SIGTERM by default.
 	DefaultKillAfter = 5 * time.Second
-	// killReserve is the time between SIGKILL and the end of the permit, within which the kernel must terminate the
-	// processes even on a busy machine.
+	// killReserve is the time between SIGKILL and the end of the permit. It lets the kernel terminate the processes
+	// even on a busy machine.
 	killReserve = 500 * time.Millisecond
 	// GuardCommand is the hidden gkctl command that calls child.Guard.
 	GuardCommand = "run-guard"
@@ -35,7 +35,7 @@ type Spec struct {
 	Child child.Spec
 	// Permit is the permit under which the command runs.
 	Permit *client.Permit
-	// Context stops the command when it ends. It is the permit's context, or one that ends no later.
+	// Context stops the command when done. It is the permit's context, or one that ends no later.
 	Context context.Context //nolint:containedctx // it has the lifetime of the command
 	// KillAfter is how long the command may continue after SIGTERM if the permit lasts that long.
 	KillAfter time.Duration
@@ -190,7 +190,7 @@ func (p *Process) killDelay(since time.Time) time.Duration {
 	return min(time.Until(until), time.Until(p.Permit.SafeUntil())-killReserve)
 }
 
-// updateGuard sends the guard the time until which the group may run, and updates it.
+// updateGuard keeps telling the guard the time until which the group may run.
 func (p *Process) updateGuard(stop <-chan struct{}) {
 	p.periodically(stop, func() {
 		if until, err := p.guardUntil(); err == nil {
@@ -221,7 +221,7 @@ func (p *Process) keepFile(stop <-chan struct{}) {
 	})
 }
 
-// periodically calls f, first immediately, then at intervals and when the permit's context ends, until stop is closed.
+// periodically calls f immediately, then at intervals and when the permit's context ends, until stop is closed.
 func (p *Process) periodically(stop <-chan struct{}, f func()) {
 	ended := p.Permit.Context().Done()
 	for {

@@ -19,8 +19,8 @@ import (
 // jobResult is the result for one job, or for its tasks, in JSON output.
 type jobResult struct {
 	ID string `json:"id"`
-	// Action is cancelled, retried, dropped, deleted or unchanged. If the servers refused, it is empty and Error has
-	// the reason.
+	// Action is cancelled, retried, dropped, deleted or unchanged. If the servers refused, it is empty and Error
+	// contains the reason.
 	Action string `json:"action,omitempty"`
 	// Tasks is the number of tasks that were retried or dropped.
 	Tasks uint32 `json:"tasks,omitempty"`
@@ -32,7 +32,7 @@ type jobResult struct {
 	text string
 }
 
-// jobAction changes a job, provided that it is still the job that was shown.
+// jobAction changes a job, unless it has been replaced since it was shown.
 type jobAction func(context.Context, *client.Client, *gatekeeperv1.Job) (jobResult, error)
 
 // carryOut changes each job and prints the result.
@@ -57,8 +57,8 @@ type eachJob struct {
 	dryRun bool
 	output ui.Output
 	do     jobAction
-	// verb describes what the command does, and loses what would stop or be lost. If loses is nil, the command does not
-	// ask for confirmation.
+	// verb describes what the command does. loses describes what would be stopped or lost. If loses is nil, the command
+	// does not ask for confirmation.
 	verb  string
 	loses func([]*gatekeeperv1.Job) string
 }
@@ -139,7 +139,7 @@ func newCancel(f *conn.Factory) *cobra.Command {
 	})
 }
 
-// changeTasks retries or drops the failed tasks of a job with the given indexes, or all failed tasks if no indexes are
+// changeTasks retries or drops a job's failed tasks with the given indexes, or all of its failed tasks if none are
 // given. It skips tasks that have failed since the job was shown.
 func changeTasks(drop bool, indexes []uint32) jobAction {
 	return func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobResult, error) {

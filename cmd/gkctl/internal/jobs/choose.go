@@ -32,14 +32,14 @@ func (o *choice) register(cmd *cobra.Command) {
 	ui.RegisterSelector(cmd, &o.req.Labels, "only jobs with these labels")
 }
 
-// given reports whether a flag selects jobs.
+// given reports whether any flag selects jobs.
 func (o *choice) given() bool {
 	return o.req.GetSemaphore() != "" || o.req.GetLabels() != "" || len(o.states) > 0
 }
 
 // find returns the selected jobs, or all jobs if no flag was given.
 func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Job, error) {
-	// An empty value would select all jobs, and a script with an unset variable passes one.
+	// A script with an unset variable passes an empty value, which would select all jobs.
 	if o.flags.Changed("semaphore") && o.req.GetSemaphore() == "" || o.flags.Changed("state") && len(o.states) == 0 {
 		return nil, ui.Usagef("--semaphore and --state must not be empty: omit them, or specify values")
 	}

@@ -20,7 +20,7 @@ import (
 // Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	job := &cobra.Command{
-		GroupID: ui.GroupWork, Use: "job", Short: "Submit, show and change jobs of tasks for workers", Args: cobra.ArbitraryArgs, RunE: ui.GroupHelp,
+		GroupID: ui.GroupWork, Use: "job", Short: "Submit, show and modify jobs, whose tasks are run by workers", Args: cobra.ArbitraryArgs, RunE: ui.GroupHelp,
 	}
 	job.AddCommand(newSubmit(f), newList(f), newShow(f), newResults(f), newFollow(f), newCancel(f), newRetry(f), newDelete(f))
 	task := &cobra.Command{
@@ -136,7 +136,7 @@ func newShow(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// outcome returns an error if a job is over but not all of its tasks are done.
+// outcome returns an error if a job has finished but not all of its tasks succeeded.
 func outcome(j *gatekeeperv1.Job) error {
 	if !j.GetOver() || j.GetDone() == j.GetTasks() {
 		return nil
@@ -144,7 +144,7 @@ func outcome(j *gatekeeperv1.Job) error {
 	return incomplete(j, countText(j))
 }
 
-// incomplete returns the error for a job that is over. text describes what is missing.
+// incomplete returns the error for a finished job. text describes what is missing.
 func incomplete(j *gatekeeperv1.Job, text string) error {
 	cancelled, id, hint := j.GetCancelText(), words.ShellWord(j.GetSpec().GetId()), ""
 	if cancelled != "" {
@@ -177,7 +177,7 @@ func countText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// progressText returns the counts of a job's tasks and, if the job is over, how long it took.
+// progressText returns the counts of a job's tasks and, if the job has finished, how long it took.
 func progressText(j *gatekeeperv1.Job) string {
 	text := countText(j)
 	if j.GetOver() && j.GetEndedAt() != nil {
@@ -186,8 +186,8 @@ func progressText(j *gatekeeperv1.Job) string {
 	return text
 }
 
-// getJob returns a job that a command is about to follow. Following has no timeout, so this request makes the command
-// fail within the timeout if there is no such job or no server answers.
+// getJob returns a job that a command is about to follow. Following has no timeout, but this request does, so the
+// command fails promptly if there is no such job or no server answers.
 func getJob(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
@@ -195,8 +195,8 @@ func getJob(ctx context.Context, f *conn.Factory, c *client.Client, id string) (
 	return j, addHint(err)
 }
 
-// follow shows the progress of a job until it is over: on a terminal as a line that it overwrites, otherwise as a line
-// per 5% of the tasks. If endOnly is set, it prints only the last line.
+// follow shows the progress of a job until it finishes: on a terminal in a line that it overwrites, otherwise in a new
+// line for every 5% of the tasks. If endOnly is set, it prints only the last line.
 func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, endOnly bool) (last *gatekeeperv1.Job, err error) {
 	shown, bar := -1, f.ErrTTY && !endOnly
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {

@@ -106,8 +106,8 @@ func (o *resultsOptions) put(index uint32, result []byte) error {
 	return err
 }
 
-// listTasks yields the tasks of a job in order. --timeout applies to each request, but not to the time between requests,
-// because a pager may block the output.
+// listTasks yields the tasks of a job in order. --timeout applies to each request, but not to the time between
+// requests, because a pager may block the output.
 func listTasks(ctx context.Context, f *conn.Factory, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		req := &gatekeeperv1.ListTasksRequest{Job: id, PageSize: maxRun, Results: true}
@@ -131,9 +131,9 @@ func listTasks(ctx context.Context, f *conn.Factory, c *client.Client, id string
 	}
 }
 
-// followTasks yields the tasks of a job in order, each once it and all tasks before it have ended, until the job is over.
-// Unlike work.Results, it keeps only the indexes of ended tasks in memory, and reads the results page by page when they
-// are needed.
+// followTasks yields a job's tasks in order until the job finishes, each as soon as it and all earlier tasks have
+// ended. Unlike work.Results, it keeps only the indexes of ended tasks in memory, and reads the results page by page as
+// needed.
 func followTasks(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		ended, next, over := make(map[uint32]bool), uint32(0), false

@@ -193,7 +193,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 	})
 }
 
-// waits reports whether gkctl waits until the job is over.
+// waits reports whether gkctl waits for the job to finish.
 func (o *submitOptions) waits() bool { return o.wait || o.follow || o.cancelWithMe }
 
 // repeatHint returns the hint for a submission whose outcome is unknown.
@@ -227,7 +227,7 @@ func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	}
 }
 
-// watch waits until the job is over, if that was requested, and returns the job.
+// watch waits for the job to finish, if requested, and returns the job.
 func (o *submitOptions) watch(ctx context.Context, c *client.Client, s *work.Submitted) (j *gatekeeperv1.Job, err error) {
 	if !o.waits() {
 		return s.Job, nil

@@ -22,7 +22,7 @@ const (
 	noteTimeout = 2 * time.Second
 )
 
-// IsGlob reports whether an argument is a glob. Names contain none of these characters.
+// IsGlob reports whether an argument is a glob. Names cannot contain these characters.
 func IsGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
 
 // MaxNames is the maximum number of names and globs in one call.
@@ -61,8 +61,8 @@ func namesOf(records []*gatekeeperv1.DefinitionRecord) []string {
 	return words.Map(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() })
 }
 
-// Chosen is like Definitions, for a command that changes the definitions. It returns an error if nothing matches, even
-// if an older server ignores must_match and returns an empty list.
+// Chosen is like Definitions, but for commands that change definitions. It returns an error if nothing matches, even if
+// an older server ignores must_match and returns an empty list.
 func Chosen(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	all, err := Definitions(ctx, c, names, labels)
 	if err != nil || len(all) > 0 {
@@ -83,8 +83,8 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNothingChosen}
 }
 
-// Denials returns the denials that the leader remembers. They are only used for notes, so errors from the leader are
-// ignored, including those from older versions without this call.
+// Denials returns the denials recorded by the leader. They are only used for notes, so errors from the leader are
+// ignored, including those from older versions that lack this call.
 func Denials(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
 	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()
@@ -188,7 +188,7 @@ func DefinitionNames(ctx context.Context, c *client.Client, globs []string) ([]s
 	return namesOf(all), err
 }
 
-// Annotate adds to an error what the user needs to know to correct a wrong name or flag.
+// Annotate rewords an error to name the wrong flag or suggest the right name.
 func Annotate(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()

@@ -269,8 +269,8 @@ type uncordoned struct {
 	cordon *gatekeeperv1.CordonRecord // set by a dry run
 }
 
-// uncordonDryRun prints the cordons that would be removed, and returns an error for ids without a cordon. It only reads:
-// an older server would ignore a dry-run field in UncordonRequest, and remove the cordon.
+// uncordonDryRun prints the cordons that would be removed, and returns an error for ids without a cordon. It only
+// reads, because an older server would ignore a dry-run field in UncordonRequest and remove the cordon.
 func uncordonDryRun(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {

@@ -45,7 +45,7 @@ func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []strin
 	return events
 }
 
-// follow shows how old holders stop and new holders are granted permits, until the last old holder has stopped. An
+// follow shows old holders stopping and new holders being granted permits, until the last old holder has stopped. An
 // error does not mean that the move was reverted.
 func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers, events <-chan update) error {
 	var timeout <-chan time.Time
@@ -111,7 +111,7 @@ func (o *moveOptions) handleUpdate(ctx context.Context, c *client.Client, h *han
 	return nil
 }
 
-// linger waits briefly for the waiters for the freed slots to be granted permits, so that the report can list them.
+// linger gives callers waiting for the freed slots a moment to be granted permits, so that the report can list them.
 func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers, events <-chan update, b *board) error {
 	listCtx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -203,8 +203,8 @@ func (b *board) clear() {
 	}
 }
 
-// renderBoard returns the state of a move: a line with counts, and a line for each old holder that has not stopped, in the
-// order of the tasks.
+// renderBoard returns the state of a move: a line with counts, and a line for each old holder that has not stopped, in
+// task order.
 func renderBoard(h *handovers, now time.Time) []string {
 	old, gone, granted := 0, 0, 0
 	var lines []string

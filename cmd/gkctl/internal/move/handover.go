@@ -31,7 +31,7 @@ type handover struct {
 	old     []*oldHolder
 	started []newHolder
 	held    []*gatekeeperv1.Permit // permits whose slots remain taken until an operator clears them
-	drained bool                   // whether the drain is over, so that refreshes of old holders are refused
+	drained bool                   // whether the drain has ended, so that refreshes of old holders are refused
 }
 
 // oldHolder is a holder that must stop because of the move.
@@ -39,8 +39,8 @@ type oldHolder struct {
 	permit *gatekeeperv1.Permit
 	how    string // how it stopped; empty until then
 	after  time.Duration
-	// overran reports whether the holder still had its permit when the drain was over. Without a drain, it reports
-	// whether the holder kept the permit until it expired.
+	// overran reports whether the holder still had its permit when the drain ended. Without a drain, it reports whether
+	// the holder kept the permit until it expired.
 	overran bool
 }
 
@@ -253,7 +253,7 @@ func howStopped(e *gatekeeperv1.Event) string {
 		return howExpired
 	case gatekeeperv1.PermitEnd_PERMIT_END_FREED_UNSAFELY:
 		return howFreed
-	case gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED: // the same holder now holds the permit under another token
+	case gatekeeperv1.PermitEnd_PERMIT_END_SUPERSEDED: // the same holder now holds the permit under a different token
 		return howGone
 	}
 	return howReleased

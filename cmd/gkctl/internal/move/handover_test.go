@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newTestHandovers returns the handovers for a move of task a, held with token 1, and task b, which has no holder. The move is
-// planned at revision 10 and made at revision 20.
+// newTestHandovers returns the handovers for a move of task a, held with token 1, and task b, which has no holder. The
+// move is planned at revision 10 and made at revision 20.
 func newTestHandovers(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
 	h = newHandovers(&gatekeeperv1.MoveResponse{

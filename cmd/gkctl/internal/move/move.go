@@ -147,7 +147,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 	return nil
 }
 
-// printNothing prints the result of a move with nothing to move.
+// printNothing prints the result of a move that has nothing to do.
 func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 	o.noteNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)

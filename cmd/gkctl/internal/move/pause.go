@@ -159,8 +159,8 @@ func (o *pauseOptions) run(ctx context.Context) error {
 type paused struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`
-	// Stopped counts the holders that must stop or have less time to stop. Continuing counts the permits that continue. Both
-	// come from the preview just before the pause.
+	// Stopped counts the holders that must stop or have less time to stop. Continuing counts the permits that continue.
+	// Both come from the preview just before the pause.
 	Stopped    int  `json:"stopped"`
 	Continuing int  `json:"go_on"`
 	DryRun     bool `json:"dry_run,omitempty"`

@@ -44,7 +44,7 @@ type stoppedTask struct {
 	// How describes how the holder stopped, for example "released" or "expired". It is empty if gkctl did not see it.
 	How   string `json:"how,omitempty"`
 	After string `json:"after,omitempty"`
-	// Overran reports whether the holder did not stop within the drain, and kept its slot until After.
+	// Overran reports whether the holder failed to stop within the drain, and kept its slot until After.
 	Overran bool `json:"overran,omitempty"`
 }
 

@@ -37,7 +37,7 @@ func generalExits() []exitText {
 	}
 }
 
-// ownExits returns the exit codes of a command other than 0, 64, 69, 77 and 130. An empty text means the one in
+// ownExits returns a command's exit codes other than 0, 64, 69, 77 and 130. An empty text stands for the one in
 // generalExits.
 func ownExits(command string) []exitText {
 	refused := exitText{ui.ExitFailure, "the servers refused, for example because of a concurrent change; nothing was changed"}
@@ -188,7 +188,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// flagError rewords an error about a flag for operators. pflag's messages contain those of Go's parsers.
+// flagError rewords an error about a flag for operators. pflag's messages include those from Go's parsers.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return ui.Usagef("unknown flag %s", unknownFlag(cmd, e))

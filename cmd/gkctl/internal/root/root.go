@@ -78,8 +78,8 @@ func newRoot(f *conn.Factory) *cobra.Command {
 	return root
 }
 
-// acceptsAuthor reports whether --author applies to a command, which means that the journal records the author or that history
-// searches for the author.
+// acceptsAuthor reports whether --author applies to a command: the journal records the author, or history filters by
+// it.
 func acceptsAuthor(command string) bool {
 	switch command {
 	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "cluster settings",
@@ -89,8 +89,8 @@ func acceptsAuthor(command string) bool {
 	return false
 }
 
-// acceptsReason reports whether --reason applies to a command, which means that the reason is recorded in the journal or
-// with the firing of a failed job.
+// acceptsReason reports whether --reason applies to a command: the reason is recorded in the journal or with the firing
+// of a failed job.
 func acceptsReason(command string) bool {
 	switch command {
 	case "auth bind", "auth unbind", "auth token create", "auth token revoke": // their author is the caller's principal

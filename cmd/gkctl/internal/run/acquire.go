@@ -165,7 +165,7 @@ func (o *acquireOptions) acquire(ctx context.Context, s *client.Semaphore) (*cli
 	return p, o.denied(err)
 }
 
-// pausedText describes the pause of the semaphore in whose queue the caller waits. It returns an empty string if the
+// pausedText describes the pause of the semaphore that the caller is waiting for. It returns an empty string if the
 // semaphore is not paused.
 func pausedText(at client.Place) string {
 	if at.Pause == nil {
@@ -217,8 +217,7 @@ func denialMessage(d *client.DeniedError) *gatekeeperv1.TryAcquireResponse {
 	return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: out}}
 }
 
-// heldForOperator returns the token of a permit among the holders that only an operator can free, or 0 if there is
-// none.
+// heldForOperator returns the token of a holder's permit that only an operator can clear, or 0 if there is none.
 func heldForOperator(d *client.DeniedError) uint64 {
 	if d.Reason == client.ReasonNoFreePermit || d.Reason == client.ReasonHeldForOperator {
 		for _, p := range d.Holders {

@@ -65,7 +65,7 @@ func (o *runOptions) showPlace() func(client.Place) {
 	}
 }
 
-// beginError adds the exit code and a hint to the error of a run that got no permit.
+// beginError adds the exit code and a hint to the error from a run that got no permit.
 func (o *runOptions) beginError(err error, firing firingClaim) error {
 	if d, ok := errors.AsType[*client.DeniedError](err); ok {
 		o.status.denied(d)
@@ -98,15 +98,15 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: d, Hint: explain + " `gkctl get` lists the definitions."}
 	}
 	if d.Reason == client.ReasonFiringTooFarAhead || d.Reason == client.ReasonFiringForgotten {
-		// The firing may never have run, and never will. That is not a success, even with --on-denied skip, which is
-		// meant for jobs that run elsewhere.
+		// The firing may never have run, and never will run. That is not a success, even with --on-denied skip, which
+		// is meant for jobs that run elsewhere.
 		if d.Reason == client.ReasonFiringForgotten {
 			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows what is remembered."
 		}
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: d, Hint: explain}
 	}
 	if o.onDenied.is("skip") {
-		if d.NeedsAction() { // otherwise the job would be skipped forever without notice
+		if d.NeedsAction() { // otherwise the job would be silently skipped forever
 			o.f.Logf("gkctl: skipped: %s\n%s", d, explain)
 		} else if show {
 			o.f.Logf("gkctl: skipped: %s", d)

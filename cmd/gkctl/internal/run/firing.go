@@ -14,7 +14,7 @@ import (
 
 const (
 	autoFiring = "auto"
-	// autoEvery is the default step of auto, the resolution of cron.
+	// autoEvery is the default step of auto: cron's resolution.
 	autoEvery = time.Minute
 	// cronFiringMark separates a name from a schedule. The schedule may contain an @ too, as in @daily.
 	cronFiringMark = "@cron:"
@@ -24,16 +24,16 @@ const (
 type firingClaim struct {
 	name string
 	due  time.Time // if zero, the firing consists of the name alone
-	// fromClock reports whether due was derived from the clock. Hosts with the same schedule then claim the same firing,
-	// and all but one are denied.
+	// fromClock reports whether due was derived from the clock. Hosts with the same schedule then claim the same
+	// firing, and only one gets it.
 	fromClock bool
 }
 
 // runFiring parses --firing and --tz.
 //
-// auto is the start time of gkctl in UTC, truncated and never rounded. A scheduler never starts a job early by its own
-// clock, and by that clock the job is due at the same time on every host, even if the clock is wrong. Truncation does
-// not help if a start is late by a whole step; cron: does.
+// auto is gkctl's start time in UTC, always rounded down. A scheduler never starts a job early by its own clock, and by
+// that clock the job is due at the same time on every host, even if the clock is wrong. Rounding down does not help if
+// a start is late by a whole step; cron: does.
 func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error) {
 	name, spec, isCron := strings.Cut(s, cronFiringMark)
 	if !isCron {
@@ -81,7 +81,7 @@ func plainFiring(s, semaphore string, started time.Time) (firingClaim, error) {
 	return firingClaim{name: name, due: started.UTC().Truncate(every), fromClock: true}, nil
 }
 
-// autoStep parses the step of auto:STEP. It rejects a step with which two runs could get the same name.
+// autoStep parses the step of auto:STEP. It rejects a step that could give two runs the same name.
 func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	every, err := time.ParseDuration(step)
 	if err != nil || every < time.Second || every%time.Second != 0 {
@@ -116,10 +116,10 @@ func (f firingClaim) options() []client.AcquireOption {
 }
 
 // cronFiring returns the due time of a crontab schedule for a run that started at the given time: the latest activation
-// that is not after the start. A late start, even by hours, has the same due time as a punctual one, until the next
-// activation.
+// that is not after the start. A run that starts late, even by hours, has the same due time as a punctual one, until
+// the next activation.
 //
-// zone is an IANA name. If it is empty, the zone of started is used.
+// zone is an IANA time zone. If it is empty, the zone of started is used.
 func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 	const what = "firing cron:%s: "
 	named := strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=")
@@ -158,7 +158,7 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 // skippedByClock returns when the clock jumped over an activation between after and now, for example over 02:30 on the
 // day when daylight saving time begins. It returns the zero time if there was no such jump. Schedules omit such an
 // activation, but cron starts the job right after the jump. Without a separate due time, that run would count as a
-// repeat of the run on the day before.
+// repeat of the previous day's run.
 func skippedByClock(s *cron.SpecSchedule, after, now time.Time) time.Time {
 	for t := now.In(s.Location); ; {
 		jump, _ := t.ZoneBounds()

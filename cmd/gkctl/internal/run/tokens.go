@@ -19,7 +19,7 @@ type tokenResult struct {
 	Token uint64 `json:"token,string"`
 	// Semaphore is empty if the response does not contain it.
 	Semaphore string `json:"semaphore,omitempty"`
-	// Action is revoked, cleared or released. If the servers refused, it is empty and Error has the reason.
+	// Action is revoked, cleared or released. If the servers refused, it is empty and Error contains the reason.
 	Action   string `json:"action,omitempty"`
 	Revision uint64 `json:"revision,string,omitempty"`
 	Error    string `json:"error,omitempty"`

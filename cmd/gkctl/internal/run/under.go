@@ -26,7 +26,7 @@ type running struct {
 	failed  error // why the command did not exit with 0; client.ErrCutShort or the cause if it was stopped
 }
 
-// runCommand runs the command. It returns when no process of the command's group is left and the permit has been released.
+// runCommand runs the command. It returns when the command's group is gone and the permit has been released.
 func (r *running) runCommand(run *client.Run, i *interruption) error {
 	acquired := time.Now()
 	r.status.Token, r.status.Acquired = strconv.FormatUint(r.permit.Token(), 10), &acquired
@@ -87,7 +87,7 @@ func (r *running) start(ctx context.Context) (err error) {
 	}
 	r.failed = fmt.Errorf("exit code %d%s", state.Code, held.By(state))
 	if r.ended {
-		r.failed = client.ErrCutShort // after a reboot the firing may be run by another host, as after a crash
+		r.failed = client.ErrCutShort // after a reboot, as after a crash, another host may run the firing
 	}
 	return &ui.CodeError{Code: state.Code}
 }
@@ -109,7 +109,7 @@ func (r *running) forward(stop <-chan struct{}) {
 	for {
 		select {
 		case s := <-r.signals:
-			// A group that was stopped until after its permit ended must not be continued, even for a moment.
+			// A group that is still stopped when its permit ends must not be continued, even for a moment.
 			r.ended = r.ended || held.Terminates(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
 				_ = r.proc.Signal(n) // fails if the group has exited, which Wait notices

@@ -119,7 +119,7 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 		r, err := explain(ctx, c, q.req)
 		if err != nil {
 			if o.output.Is(ui.Table) {
-				o.printQueue(r) // there may be tasks without a definition
+				o.printQueue(r) // tasks may be waiting without a definition
 			}
 			return err
 		}
@@ -316,7 +316,7 @@ func (o *explainOptions) deniedQuestion(d *gatekeeperv1.DeniedCaller, given *gat
 	return question{req: req, denied: d, before: []string{words.Cell(d.GetText())}}
 }
 
-// lastHolder describes the current holder, or the last one that the journal remembers. caller is nil if there is none.
+// lastHolder describes the current holder, or the last one in the journal. caller is nil if there is none.
 func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity, err error) {
 	identity := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
 		id := p.GetIdentity()
@@ -331,8 +331,8 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 		p := held.GetPermits()[0]
 		return words.Cell(takenText(p)), identity(p), nil
 	}
-	// One page is large enough for everything that the journal keeps about a semaphore. Many edits may be newer than
-	// the end of its last permit.
+	// One page is large enough for everything that the journal keeps about a semaphore. Many edits may have been made
+	// since its last permit ended.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
 	if err != nil {
 		return "", nil, err
@@ -343,10 +343,10 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 			return words.Cell(text), identity(e.GetPermit()), nil
 		}
 	}
-	return "No permit is held, and the journal remembers none.", nil, nil
+	return "No permit is held, and the journal has no record of one.", nil, nil
 }
 
-// item returns a response as an item of a list.
+// item returns a response as a list item.
 func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error) {
 	more := struct {
 		Semaphore string     `json:"semaphore"`

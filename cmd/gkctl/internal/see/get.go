@@ -36,7 +36,7 @@ const maxDeniedLines = 10
 // printDenied prints, below a listing, the callers that remain denied until somebody intervenes.
 func printDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.MaxNames {
-		return // a listing of all semaphores could have many, because standbys are denied by design
+		return // a listing of all semaphores could have many of them, because standbys are denied by design
 	}
 	r := lookup.Denials(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
@@ -125,8 +125,8 @@ func (o *getOptions) run(ctx context.Context) error {
 	})
 }
 
-// read returns the requested definitions. With a filter, a name that does not match only makes the result smaller, but
-// a name without a definition is an error.
+// read returns the requested definitions. Names that do not match the filters are omitted, but a name without a
+// definition is an error.
 func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv1.DefinitionRecord, error) {
 	if o.group == "" && o.search == "" && len(o.states) == 0 {
 		return lookup.Definitions(ctx, c, o.globs, o.labels)
@@ -138,8 +138,8 @@ func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv
 	return records, err
 }
 
-// drains describes the holders of a semaphore that must stop but may continue for a while, and the slots that are held
-// for an operator.
+// drains describes a semaphore's holders that must stop but may continue for a while, and its slots that are held for
+// an operator.
 type drains struct {
 	holders int
 	longest time.Duration
@@ -210,7 +210,7 @@ func definitionRow(r *gatekeeperv1.DefinitionRecord, draining drains) ui.Row {
 	}
 }
 
-// definitionState describes what prevents grants apart from a lack of permits, and which values are temporary.
+// definitionState describes what, other than a lack of permits, prevents grants, and which values are temporary.
 func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	var states []string
 	if r.GetDisabled() != "" {
@@ -249,7 +249,7 @@ func definitionState(r *gatekeeperv1.DefinitionRecord, draining drains) string {
 	return strings.Join(states, "; ")
 }
 
-// missed returns the MISSED column, which describes the expected work that did not happen.
+// missed returns the MISSED column, which describes expected work that did not happen.
 func missed(s *gatekeeperv1.Missed) string {
 	if s == nil {
 		return ""

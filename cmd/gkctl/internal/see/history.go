@@ -100,7 +100,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.change != 0 && len(entries) == 0 {
-			return ui.WithHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows what it remembers.")
+			return ui.WithHint(fmt.Errorf("the journal has no change %d", o.change), "`gkctl history` shows the changes that it contains.")
 		}
 		if missing != nil {
 			o.f.Logf("%s", words.MissingText(missing))
@@ -154,8 +154,8 @@ func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gateke
 	}
 }
 
-// matchesAuthor reports whether an author matches --author, which is an exact name, a name without its host, or a glob. All
-// authors match if --author was not given.
+// matchesAuthor reports whether an author matches --author, which is an exact name, a name without its host, or a glob.
+// All authors match if --author was not given.
 func (o *historyOptions) matchesAuthor(author string) bool {
 	if !o.f.Global.Changed("author") {
 		return true
@@ -170,8 +170,8 @@ func (o *historyOptions) matchesAuthor(author string) bool {
 // their semaphores.
 func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 	var rows []ui.Row
-	names := make(map[string][]string) // names by the other cells of the row
-	at := make(map[string]int)         // the index of that row
+	names := make(map[string][]string) // names, keyed by the row's other cells
+	at := make(map[string]int)         // the row's index, by the same key
 	for _, e := range entries {
 		r := historyRow(e)
 		key := strings.Join(slices.Concat(r.Cells[:semaphoreColumn], r.Cells[semaphoreColumn+1:]), "\x00")

@@ -98,11 +98,11 @@ type heldAt struct {
 	Items []ui.Message `json:"items"`
 	At    string       `json:"at"`
 	// HistoryBegins is the time from which the journal is complete for all chosen semaphores. It is absent if the
-	// journal has never forgotten an entry about them.
+	// journal has never dropped an entry about them.
 	HistoryBegins string `json:"history_begins,omitempty"`
 }
 
-// runAt prints the permits that were held at a time.
+// runAt prints the permits that were held at a given time.
 func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 	at, err := ui.ParseTime("--at", o.at, now, ui.Past)
 	if err != nil {

@@ -132,7 +132,7 @@ func mergeSlots(waiters []*gatekeeperv1.Waiter) []*waiting {
 	return out
 }
 
-// workerID returns the holder id of a worker: the holder id of its slot without the random suffix.
+// workerID returns the holder id of a worker: its slot's holder id without the random suffix.
 func workerID(w *gatekeeperv1.Waiter) string {
 	id := w.GetIdentity().GetHolderId()
 	if i := strings.LastIndexByte(id, '/'); w.GetWorker() && i >= 0 {

@@ -136,7 +136,7 @@ func eventEnd(e *gatekeeperv1.Event) string {
 	return words.Word(e.GetEnded(), "PERMIT_END_")
 }
 
-// eventDetail describes the subject of an event, apart from a permit.
+// eventDetail describes the subject of an event, unless it is a permit.
 func eventDetail(e *gatekeeperv1.Event) string {
 	if c := e.GetCordon(); c != nil {
 		text := words.CordonText(c)

@@ -144,7 +144,7 @@ func (o *saveOptions) taken() error {
 	return ui.WithHint(fmt.Errorf("%s already exists: no backup was saved", o.file), "--force replaces it.")
 }
 
-// name gives the finished file its final name, durably even if the machine crashes.
+// name gives the finished file its final name, and makes it survive a machine crash.
 func (o *saveOptions) name(temp string) error {
 	if o.force {
 		if err := os.Rename(temp, o.file); err != nil {
@@ -223,6 +223,6 @@ func show(f *conn.Factory, output ui.Output, file string, b *backup.Backup) erro
 	line("jobs", "%d with %s", s.Jobs, words.Plural(s.Tasks, "task", "tasks"))
 	line("bindings", "%d with %s", s.Bindings, words.Plural(s.Tokens, "token", "tokens"))
 	line("journal", "%s", words.Plural(s.Entries, "entry", "entries"))
-	line("restored", "grants nothing for %s", s.Quarantine)
+	line("restored", "will not grant anything for %s", s.Quarantine)
 	return w.Flush()
 }

@@ -107,7 +107,7 @@ func Suggestion(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// direction determines whether a time of day means the next or the most recent one.
+// direction determines whether a time of day means its next or its most recent occurrence.
 type direction int
 
 const (
@@ -116,8 +116,8 @@ const (
 )
 
 // ParseTime parses a point in time: RFC 3339, a local date with an optional time, or a local time of day, which means
-// the next or the most recent one depending on the direction. With Past it also parses a duration, which is subtracted
-// from now.
+// its next or most recent occurrence, depending on the direction. With Past it also parses a duration, which is
+// subtracted from now.
 func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
@@ -170,8 +170,8 @@ func (f selectorFlag) String() string {
 	return *f.labels
 }
 
-// Set adds a selector. It rejects an empty one, which a script with an unset variable would pass, because it would
-// select everything.
+// Set adds a selector. A script with an unset variable passes an empty one, which would select everything, so Set
+// rejects it.
 func (f selectorFlag) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("must not be empty: omit it, or specify labels such as team=data")

@@ -182,7 +182,7 @@ func MessageJSON(m proto.Message) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = json.Compact(&b, data) // the white space of protojson differs between builds
+	err = json.Compact(&b, data) // protojson's white space differs between builds
 	return b.Bytes(), err
 }
 

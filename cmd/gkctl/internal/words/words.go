@@ -112,7 +112,7 @@ func Map[A, B any](in []A, f func(A) B) []B {
 	return out
 }
 
-// SomeNames returns the first few names and the number of remaining ones.
+// SomeNames returns the first few names and the number of the rest.
 func SomeNames(names []string) string {
 	const maxShown = 3
 	text := strings.Join(names[:min(maxShown, len(names))], ", ")
@@ -149,7 +149,7 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// HeldText reports that a permit's slot is held for an operator, and how to free the slot.
+// HeldText says that a permit's slot is held for an operator, and how to free the slot.
 func HeldText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator until gkctl clear %d",
 		p.GetSemaphore(), HolderText(p), p.GetToken())
@@ -216,7 +216,7 @@ func MarkMoved(c *gatekeeperv1.FiringsChange) bool {
 	return !c.GetForgottenUpTo().AsTime().Equal(c.GetForgottenUpToBefore().AsTime())
 }
 
-// ForgottenText describes in one line how a change affected the remembered firings.
+// ForgottenText describes in one line how a change affected the recorded firings.
 func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	var text string
 	if names := Map(c.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return Firing(f.GetFiring()) }); len(names) > 0 {

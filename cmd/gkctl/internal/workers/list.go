@@ -50,8 +50,8 @@ it).`,
 	return cmd
 }
 
-// checkSemaphore returns an error if the semaphore does not exist. Without this check, a mistyped name would look like a
-// semaphore without workers.
+// checkSemaphore returns an error if the semaphore does not exist. Without this check, a mistyped name would look like
+// a semaphore without workers.
 func checkSemaphore(ctx context.Context, c *client.Client, semaphore string) error {
 	if semaphore == "" {
 		return nil

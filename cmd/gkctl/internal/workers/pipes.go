@@ -18,7 +18,7 @@ type pipes struct {
 
 type pipe struct{ r, w *os.File }
 
-// strayLimit is how long to wait, after the command has exited, for output of processes that have left its group.
+// strayLimit is how long to wait, after the command has exited, for output from processes that have left its group.
 const strayLimit = time.Second
 
 func newPipes() (*pipes, error) {
@@ -62,7 +62,7 @@ func (p *pipes) close() {
 	}
 }
 
-// result keeps up to limit bytes of a command's output, and counts all of them. It does not stop a command that writes
+// result keeps up to limit bytes of a command's output, and counts the total. It does not stop a command that writes
 // more.
 type result struct {
 	limit int
@@ -84,7 +84,7 @@ func (r *result) bytes() ([]byte, error) {
 	return r.kept, nil
 }
 
-// longestLine is the maximum number of bytes to keep from a line. The text of a failure is shorter.
+// longestLine is the maximum number of bytes to keep from a line. Servers store fewer.
 const longestLine = 512
 
 // tail copies the output of a command and keeps the last non-empty line.

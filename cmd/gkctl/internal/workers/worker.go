@@ -60,7 +60,7 @@ func (w *worker) listen() (end func()) {
 					}
 					w.f.Logf("gkctl: %s: not taking any more tasks; running tasks %s", name(s), running)
 					drain()
-				case s != syscall.SIGHUP: // a closing terminal sends several of them
+				case s != syscall.SIGHUP: // a closing terminal sends several
 					w.f.Logf("gkctl: %s: stopping commands and returning their tasks", name(s))
 					w.secondSignal = s
 					signal.Stop(signals)
@@ -149,7 +149,7 @@ func taskName(t *work.Task) string {
 	return fmt.Sprintf("task %d of job %s", t.Index(), words.Cell(t.Job()))
 }
 
-// returned is the error for a task that is returned.
+// returned marks an error for which the task is returned.
 type returned struct{ error }
 
 // Is makes returned match client.ErrCutShort.
@@ -184,7 +184,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	case w.interrupted(state):
 		return nil, returned{err}
 	}
-	result, _ := run.result.bytes() // the exit code says more than an error about the size
+	result, _ := run.result.bytes() // the exit code is more useful than an error about the size
 	return result, err
 }
 
@@ -212,7 +212,7 @@ func (w *worker) delay(ctx context.Context) {
 }
 
 // interrupted reports whether a command was killed by a signal because this worker must exit too. A service manager may
-// signal all processes of the service, as systemd does without KillMode=mixed, and so does a host that shuts down. The
+// signal all of a service's processes (systemd does without KillMode=mixed), as does a host that is shutting down. The
 // command may receive the signal before gkctl does.
 func (w *worker) interrupted(s child.State) bool {
 	if !held.Terminates(syscall.Signal(s.Code - 128)) {

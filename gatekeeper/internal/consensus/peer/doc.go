@@ -4,15 +4,15 @@
 // Every connection opens with a handshake in which each side states the cluster's id, its own member id, the member id
 // of the intended peer, and its API address. A side that finds the wrong cluster or the wrong member reports it and
 // closes the connection. Raft itself checks none of this. It attributes a response to the member to which it sent the
-// request, so this layer must make sure that no other server answers, and that the servers of a cluster's earlier
+// request, so this layer must make sure that no other server answers, and that servers from a cluster's earlier
 // incarnation cannot join a restored cluster.
 //
 // Anyone can connect and claim anything. An outsider is therefore refused without a reason. A reason is sent only to a
 // peer that presents a certificate issued by the cluster's authority or states this cluster's seed, and it reveals
 // nothing that clients do not know. Statements from an unverified peer are not recorded and have no consequences; see
-// Statement. Above all, a server stops because of a later incarnation of its cluster only if the report comes from a
-// member that it has dialed itself, at the address that its own configuration lists for that member. An incoming claim
-// only makes the server dial.
+// Statement. Above all, a report of a later incarnation of its cluster stops a server only if it comes from a member
+// that the server has dialed itself, at the address in its own configuration. An incoming claim only makes the server
+// dial.
 //
 // Members that start a new cluster together have no cluster id yet. They query each other with a Note, one per
 // connection, under the same rules. Every member answers, even one that has a cluster, but it does not reveal the

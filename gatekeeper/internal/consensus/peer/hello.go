@@ -40,7 +40,7 @@ type hello struct {
 	From    string // the sender's member id
 	To      string // the member id of the intended peer
 	API     string // the sender's API address
-	DataDir string // the number drawn when the sender's data directory was created
+	DataDir string // the number generated when the sender's data directory was created
 	// Level is the newest feature level that the sender supports, in decimal. A sender that omits it supports 1.
 	Level string
 	// Clock is the sender's wall clock at the time of sending, in nanoseconds since 1970, in decimal. Older versions do
@@ -51,7 +51,7 @@ type hello struct {
 // errNotPeer means that the other side does not speak this protocol.
 var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
 
-// ErrRemoved, returned by Config.CheckPeer, notifies the refused peer that it was permanently removed from the cluster.
+// ErrRemoved, returned by Config.CheckPeer, tells the refused peer that it was permanently removed from the cluster.
 var ErrRemoved = errors.New("it was removed from the cluster, and its id is never used again")
 
 // Limits on what a peer may report about itself, so that it can be stored and logged.

@@ -219,8 +219,8 @@ func (l *Layer) checkHello(h hello, verified bool, ahead *time.Duration) error {
 	return l.cfg.CheckPeer(Statement{ID: h.From, APIAddress: h.API, DataDir: h.DataDir, Level: h.level(), Verified: verified, Ahead: ahead})
 }
 
-// wrongClusterError returns the error that refuses a peer from another cluster. If that is an earlier incarnation of this
-// cluster, the peer must stop.
+// wrongClusterError returns the error that refuses a peer from another cluster. If that is an earlier incarnation of
+// this cluster, the peer must stop.
 func (l *Layer) wrongClusterError(h hello) error {
 	reason := fmt.Sprintf("%s belongs to cluster %s, but %s to cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
 	if l.cfg.Succeeds(l.cfg.Cluster, h.Cluster) {
@@ -236,13 +236,13 @@ func (l *Layer) hello(to string) hello {
 	}
 }
 
-// pendingHandshakes limits the number of pending handshakes. If there are too many, the oldest one is closed to make room
-// for a new one.
+// pendingHandshakes limits the number of pending handshakes. If there are too many, the oldest one is closed to make
+// room for a new one.
 type pendingHandshakes struct {
 	max int
 
 	mu   sync.Mutex // guards list
-	list *list.List // of *conn, in the order of arrival
+	list *list.List // of *conn, in order of arrival
 }
 
 func newPendingHandshakes(max int) *pendingHandshakes {

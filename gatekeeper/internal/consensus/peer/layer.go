@@ -21,7 +21,7 @@ type Config struct {
 	Cluster    string // the cluster id, the same on all members
 	ID         string // this member's id
 	APIAddress string // sent to peers
-	DataDir    string // the number drawn when this member's data directory was created
+	DataDir    string // the number generated when this member's data directory was created
 	// Advertise is the address at which peers reach Listener.
 	Advertise string
 	Listener  net.Listener
@@ -40,9 +40,9 @@ type Config struct {
 	// HeldID is set while this member has no cluster yet. It returns the id that the member has already stored, or "".
 	// While it is set, all hello handshakes are refused.
 	HeldID func() string
-	// AnswerNote answers a member that starts for the first time. An error refuses that member and is sent as the reason. By
-	// default, the answer states that this member belongs to Cluster. It is not called for notes from this member
-	// itself, or for notes addressed to another member.
+	// AnswerNote answers a member that starts for the first time. An error refuses that member and is sent as the
+	// reason. By default, the answer states that this member belongs to Cluster. It is not called for notes from this
+	// member itself, or for notes addressed to another member.
 	AnswerNote func(Note) (Note, error)
 	// CheckPeer is called with the statement of a peer of this cluster. An error refuses the peer.
 	CheckPeer func(Statement) error
@@ -55,14 +55,14 @@ type Config struct {
 	// OnClaim is called when an incoming peer claims to belong to a later incarnation of this cluster. Anyone can claim
 	// that, so the members must be dialed.
 	OnClaim func()
-	// Rejected, if set, is called for each accepted connection that was closed without a completed handshake.
+	// OnReject, if set, is called for each accepted connection that was closed without a completed handshake.
 	OnReject func()
 }
 
 // Statement is what a peer of this cluster reports about itself.
 type Statement struct {
 	ID, APIAddress string
-	DataDir        string // the number drawn when its data directory was created
+	DataDir        string // the number generated when its data directory was created
 	Level          uint32 // the newest feature level that it supports
 	// Verified means that this side dialed the member at the address that the cluster knows for it, or that the peer
 	// presented a certificate issued by the cluster's authority. Otherwise, anyone who knows the cluster's id may have
@@ -241,7 +241,7 @@ func (l *Layer) warnRateLimited(key, msg string, args ...any) {
 	last, seen := l.lastLogged[key]
 	suppress := seen && now.Sub(last) < time.Minute
 	if !suppress {
-		for who, when := range l.lastLogged { // forget old ones
+		for who, when := range l.lastLogged { // forget old warnings
 			if now.Sub(when) >= time.Minute {
 				delete(l.lastLogged, who)
 			}

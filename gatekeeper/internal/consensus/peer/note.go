@@ -29,7 +29,7 @@ type State string
 const (
 	// Empty: the member's data directory contains nothing.
 	Empty State = "empty"
-	// Holds: the member has stored the id of a cluster that it has not founded. It has never voted.
+	// HoldsID: the member has stored the id of a cluster that it has not founded. It has never voted.
 	HoldsID State = "holds"
 	// Founded: the member belongs to a cluster, and may have voted and have data.
 	Founded State = "founded"
@@ -87,7 +87,8 @@ func (l *Layer) foundedNote(n Note, verified bool) Note {
 	return answer
 }
 
-// Query queries the member n.To at address, on a separate connection. It returns only that member's answer to this query.
+// Query queries the member n.To at address, on a separate connection. It returns only that member's answer to this
+// query.
 func (l *Layer) Query(ctx context.Context, address string, n Note) (Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()

@@ -64,7 +64,7 @@ func (q *AppendQueue) write() {
 		for batch := q.queued(); len(batch) > 0; batch = q.queued() {
 			_ = q.log.StoreLogs(batch) // does not return if it fails
 			q.mu.Lock()
-			q.entries = append([]*raft.Log(nil), q.entries[len(batch):]...) // releases the written ones
+			q.entries = append([]*raft.Log(nil), q.entries[len(batch):]...) // releases the written entries
 			close(q.written)
 			q.written = make(chan struct{})
 			q.mu.Unlock()

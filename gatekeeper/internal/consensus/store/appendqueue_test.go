@@ -343,9 +343,9 @@ func (d *crashingDisk) SetUint64(key []byte, val uint64) error {
 	return d.write(func() error { return d.InmemStore.SetUint64(key, val) })
 }
 
-// A member leads and follows alternately, and crashes at each of its writes. Afterwards the disk must contain a prefix
-// of what was stored. The prefix must include everything that a call reported as durable, and everything stored before
-// the newest term.
+// A member alternates between leading and following, and is crashed at each of its writes in turn. Afterwards the disk
+// must contain a prefix of what was stored. The prefix must include everything that a call reported as durable, and
+// everything stored before the newest term.
 func TestAppendQueue_CrashAtEveryWrite_LosesOnlyWhatNothingReliedOn(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()

@@ -21,7 +21,7 @@ const (
 // oldEntries is a bucket that exists only in the pre-raft-boltdb format.
 const oldEntries = "entries"
 
-// ErrOldFormat means that a data directory has the format of builds before raft-boltdb. Convert converts it.
+// ErrOldFormat means that a data directory is in the format used before raft-boltdb. Convert converts it.
 var ErrOldFormat = errors.New("its log is in a format that only earlier builds wrote: stop the server and run gatekeeperd convert --data-dir on this directory; it keeps the old files")
 
 // check reads every used part of RaftFile and returns an error if any of it is not what was written. It reads the log

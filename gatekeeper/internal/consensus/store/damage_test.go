@@ -73,8 +73,8 @@ type dirReader struct {
 	io.Closer
 }
 
-// openReader opens a data directory the way a server does or, if asRecover is set, the way recover does, which writes nothing
-// and is faster.
+// openReader opens a data directory the way a server does or, if asRecover is set, the way recover does, which writes
+// nothing and is faster.
 func openReader(dir string, asRecover bool) (dirReader, error) {
 	if asRecover {
 		o, err := OpenOffline(dir)

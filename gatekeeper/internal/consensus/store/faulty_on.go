@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// DiskVariable is the environment variable that names the file that sets the state of the disk. The file is read before
+// DiskVariable is the environment variable with the path of the file that controls the disk. That file is read before
 // every write, so that a disk can fail and be repaired while the server runs. If it is missing or empty, the disk
 // works. Otherwise it contains one of
 //
@@ -21,8 +21,8 @@ import (
 //	fail write   every write fails with EIO, and nothing is written
 //	fail sync    every write fails with EIO after it was written, because the effect of a failed sync is unknown
 //
-// Only builds with the tag `faulty` know the variable, and no release is built with that tag. Its name does not start
-// with GATEKEEPER_, because a server refuses unknown variables with that prefix.
+// Only builds with the tag `faulty` recognize the variable, and no release is built with that tag. Its name does not
+// start with GATEKEEPER_, because a server refuses unknown variables with that prefix.
 const DiskVariable = "FAULTY_DISK"
 
 // disturbed runs the store call named op according to the state of the disk. All store calls go through disturbed.

@@ -27,7 +27,7 @@ type Files struct {
 	Log       raft.LogStore
 	Stable    raft.StableStore
 	Snapshots raft.SnapshotStore
-	Queue     *AppendQueue // the one in front of Log
+	Queue     *AppendQueue // in front of Log
 
 	Kind Kind
 
@@ -75,9 +75,9 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	return &Files{Log: cached, Stable: NewStable(o.values, queue), Snapshots: guarded, Queue: queue, Kind: o.kind, opened: o}, nil
 }
 
-// reconcile checks the log against the snapshots in dir. If a crash occurred after a snapshot was written but before the
-// log that it replaces was deleted, it deletes that log now. newest is the index of the newest snapshot, or 0 if there
-// is none.
+// reconcile checks the log against the snapshots in dir. If a crash occurred after a snapshot was written but before
+// the log that it replaces was deleted, it deletes that log now. newest is the index of the newest snapshot, or 0 if
+// there is none.
 func reconcile(dir string, log intact.Log) (newest uint64, err error) {
 	all, err := finishedSnapshots(dir)
 	if err != nil || len(all) == 0 {

@@ -63,7 +63,7 @@ func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	}, nil
 }
 
-// walk calls found with each key in a bucket, in order. It returns an error for the first page that bbolt cannot have
+// walk calls visit with each key in a bucket, in order. It returns an error for the first page that bbolt cannot have
 // written.
 func walk(file io.ReaderAt, visit func(bucket, key, value []byte) error) error {
 	a, err := readMeta(file, 0)

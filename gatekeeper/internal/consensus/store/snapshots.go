@@ -27,8 +27,8 @@ type Snapshots struct {
 }
 
 // syncEvery is the number of bytes written to a snapshot between syncs. Raft syncs only at the end. Without these
-// syncs, the file system might have to write the entire snapshot before it can sync a log entry, and that entry's
-// waiters would wait for all of it.
+// syncs, the file system might have to write the entire snapshot before it can sync a log entry, and calls waiting for
+// that entry would be held up.
 const syncEvery = 1 << 20
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)
@@ -71,9 +71,9 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return meta, content, nil
 }
 
-// checkCovers returns ErrDamaged unless the log covers the entries between the snapshot that was found and the newest one
-// that ever existed. from is the index of the snapshot that was found, or 0 if there is none. newest is the index of
-// the newest one. This member has acknowledged everything up to newest.
+// checkCovers returns ErrDamaged unless the log covers the entries between the snapshot that was found and the newest
+// one that ever existed. from is the index of the snapshot that was found, or 0 if there is none. newest is the index
+// of the newest one. This member has acknowledged everything up to newest.
 func checkCovers(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil
@@ -113,7 +113,7 @@ func (s *snapshotSink) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Cancel and Close may be called more than once, as Raft does.
+// Cancel and Close may be called more than once, because Raft does so.
 func (s *snapshotSink) Cancel() error { return errors.Join(s.closeFile(), s.SnapshotSink.Cancel()) }
 
 func (s *snapshotSink) closeFile() error {

@@ -31,14 +31,14 @@ func NewStable(inner raft.StableStore, queue *AppendQueue) *Stable {
 	return &Stable{inner: inner, guard: queue.guard, queue: queue}
 }
 
-// Set writes a value. Setting the candidate of a vote writes the vote.
+// Set writes a value. Setting a vote's candidate writes the vote.
 func (s *Stable) Set(key, val []byte) error {
 	if string(key) != keyVoteCand {
 		s.write("set", func() error { return s.inner.Set(key, val) })
 		return nil
 	}
 	if s.held == nil {
-		return errors.New("store: the candidate of a vote was set before its term")
+		return errors.New("store: the vote's candidate was set before its term")
 	}
 	vote := append(binary.BigEndian.AppendUint64(nil, *s.held), val...)
 	s.write("set vote", func() error { return s.inner.Set([]byte(keyVote), vote) })

@@ -13,7 +13,7 @@ import (
 )
 
 // World is a state machine with a log in front of it. The proposals of a room are applied immediately, unless the test
-// sets another outcome. A World is safe for concurrent use.
+// sets a different outcome. A World is safe for concurrent use.
 type World struct {
 	T testing.TB
 	// Machine may be replaced while no room leads.

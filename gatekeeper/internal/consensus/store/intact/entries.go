@@ -96,7 +96,7 @@ func appendSum(b []byte, log *raft.Log) []byte {
 	return binary.BigEndian.AppendUint32(b, sum(head[:], log.Data))
 }
 
-// Order checks the order of entries that are read one after another. Last is the position of the latest entry.
+// Order checks the order of entries that are read in sequence. Last is the position of the latest entry.
 type Order struct{ Last Position }
 
 // Next returns an error if an entry cannot follow the last one.

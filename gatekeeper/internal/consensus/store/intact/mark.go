@@ -13,8 +13,8 @@ import (
 // MarkFile is the name of the mark's file.
 const MarkFile = "acknowledged"
 
-// Position is the position of an entry in the log. No two entries in Raft have the same index and term, so nothing else is
-// compared. The zero value precedes all entries.
+// Position is the position of an entry in the log. No two entries in Raft have the same index and term, so nothing else
+// is compared. The zero value precedes all entries.
 type Position struct{ Index, Term uint64 }
 
 // Mark records the last acknowledged entry of the log. Its file is a single record within one sector, which is

@@ -77,8 +77,8 @@ func (s *scan) read(name string, info types.SegmentInfo, visit func(index, term 
 	return w, errors.Join(err, file.Close())
 }
 
-// check returns an error unless a segment contains the entries that the log's state requires: all entries up to its seal
-// and, if its beginning was deleted, the first remaining entry. Only the last segment, the tail, is not sealed.
+// check returns an error unless a segment contains the entries that the log's state requires: all entries up to its
+// seal and, if its beginning was deleted, the first remaining entry. Only the last segment, the tail, is not sealed.
 func (s *scan) check(w segmentData, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {

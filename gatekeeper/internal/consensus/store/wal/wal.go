@@ -218,7 +218,7 @@ func (l *log) StoreLogs(logs []*raft.Log) error {
 	return nil
 }
 
-// DeleteRange takes no longer for many entries than for one.
+// DeleteRange takes the same time for any number of entries.
 func (l *log) DeleteRange(min, max uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

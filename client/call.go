@@ -26,6 +26,9 @@ type call struct {
 	harmless bool
 	// named calls carry a request id, by which the servers recognize a retry while they remember the request.
 	named bool
+	// ends is set for an idempotent call about a permit that may end between two attempts, after the first one was
+	// carried out.
+	ends bool
 	// held calls concern a permit that this process may hold and that another cluster does not know. If a server
 	// belongs to another cluster, they are tried on the other servers.
 	held bool
@@ -38,12 +41,9 @@ type call struct {
 // mayFollowSuccess reports whether a call can be refused with err after an earlier attempt was carried out: because the
 // servers have since forgotten the request, or because the permit has since ended.
 func (how call) mayFollowSuccess(err error) bool {
-	if how.named {
-		_, tooOld := tooOldSince(err)
-		return tooOld
-	}
+	_, tooOld := tooOldSince(err)
 	_, ended := errors.AsType[*NoSuchPermitError](err)
-	return ended
+	return how.named && tooOld || how.ends && ended
 }
 
 // do makes attempts until one succeeds, a server returns a final refusal, a retry is not safe, certificate errors keep
@@ -246,12 +246,14 @@ func (c caller) how(method string, args any) call {
 		gatekeeperv1.PermitService_Cancel_FullMethodName:
 		how.idempotent, how.held = true, true
 	case gatekeeperv1.OperatorService_Resume_FullMethodName,
-		gatekeeperv1.WorkService_CancelJob_FullMethodName,
-		gatekeeperv1.PermitService_TakeOver_FullMethodName:
+		gatekeeperv1.WorkService_CancelJob_FullMethodName:
 		how.idempotent = true
+	case gatekeeperv1.PermitService_TakeOver_FullMethodName:
+		how.idempotent, how.ends = true, true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)
 		how.idempotent = !ok || !r.GetUnsafeNow() // the retry of an unsafe revoke would find no permit
+		how.ends = how.idempotent
 	case gatekeeperv1.PermitService_Refresh_FullMethodName:
 		how.harmless, how.held = true, true
 	case gatekeeperv1.PermitService_Verify_FullMethodName,

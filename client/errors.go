@@ -20,7 +20,8 @@ var (
 	// ErrUnavailable means that no server is known to have carried out the call before the context ended. The attempts
 	// end earlier if a retry is not safe, or if every endpoint has failed with a *CertificateError. With
 	// ErrOutcomeUnknown they also end if a retry is refused as too old, because the servers may have forgotten an
-	// earlier attempt. It is always in an *UnavailableError, whose Ended is nil in these cases.
+	// earlier attempt, or because the permit has since ended. It is always in an *UnavailableError, whose Ended is nil
+	// in these cases.
 	ErrUnavailable = errors.New("no server answered")
 	// ErrOutcomeUnknown means that the call may or may not have been carried out. It is always in an *UnavailableError.
 	ErrOutcomeUnknown = errors.New("it is unknown whether the call was carried out")
@@ -36,8 +37,8 @@ type UnavailableError struct {
 	// Unknown is set if an attempt may have been carried out.
 	Unknown bool
 	// Ended is the error of the context that ended the attempts. It is nil if they ended because a retry was not safe,
-	// because every endpoint failed with a *CertificateError, or because the servers no longer knew whether an earlier
-	// attempt was carried out.
+	// because every endpoint failed with a *CertificateError, or because a retry was refused after
+	// an attempt that may have been carried out.
 	Ended error
 }
 

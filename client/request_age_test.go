@@ -180,3 +180,18 @@ func TestTakeOver_PermitEndsBeforeTheRetry_OutcomeIsUnknown(t *testing.T) {
 		}
 	})
 }
+
+// A job is stored before its submitter's permit is checked, so a refused retry means that no job was stored.
+func TestMayFollowSuccess_PermitEnded_OnlyForCallsAboutThePermit(t *testing.T) {
+	ended := typed(t.Context(), refused(codes.NotFound, reasonNoSuchPermit, "token", "7"))
+	if submit := (call{idempotent: true}); submit.mayFollowSuccess(ended) {
+		t.Error("a refused SubmitJob may follow a success")
+	}
+	for _, method := range []string{gatekeeperv1.PermitService_TakeOver_FullMethodName, gatekeeperv1.PermitService_Revoke_FullMethodName} {
+		withServer(t, func(t *testing.T, c *Client, _ *server) {
+			if !(caller{c}).how(method, &gatekeeperv1.RevokeRequest{}).mayFollowSuccess(ended) {
+				t.Errorf("a refused %s cannot follow a success", method)
+			}
+		})
+	}
+}

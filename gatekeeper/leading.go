@@ -104,8 +104,12 @@ func (l *leaderTasks) raise(done <-chan struct{}) {
 	}
 }
 
-// raiseNow raises the feature level to the newest one that every member supports at this moment, and waits for the
-// outcome.
+// raiseWait bounds how long a new leader delays its first call for the feature level, for example because the disks of
+// a majority stall.
+const raiseWait = time.Second
+
+// raiseNow raises the feature level to the newest one that every member supports at this moment. It waits for the
+// outcome, but not longer than raiseWait.
 func (l *leaderTasks) raiseNow(done <-chan struct{}) {
 	level := l.level()
 	if level <= l.state().FeatureLevel() {
@@ -121,6 +125,7 @@ func (l *leaderTasks) raiseNow(done <-chan struct{}) {
 	select {
 	case <-settled:
 	case <-done:
+	case <-time.After(raiseWait):
 	}
 }
 

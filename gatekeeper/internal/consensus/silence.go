@@ -48,6 +48,8 @@ func (i *incoming) watchSilence() {
 	}
 }
 
+// onlyVoter reports whether this member is the only voter of its latest configuration. That is also true for an old
+// copy of a data directory from before other members were added, which must never be started; see docs/reliability.md.
 func (i *incoming) onlyVoter() bool {
 	return i.isVoter(raft.ServerID(i.header.ID)) && voters(i.raft.GetConfiguration().Configuration().Servers) == 1
 }

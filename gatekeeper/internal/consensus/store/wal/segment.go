@@ -95,8 +95,8 @@ func walkSegment(
 	return w.segmentData, nil
 }
 
-// hasLaterBatch reports whether another batch was written after the broken one. torn is the end of the broken batch. If it is
-// 0, because the end is unknown, it searches for a complete batch.
+// hasLaterBatch reports whether another batch was written after the broken one. torn is the end of the broken batch. If
+// it is 0, because the end is unknown, it searches for a complete batch.
 func (w *segmentWalk) hasLaterBatch(torn int64) (bool, error) {
 	if torn > 0 {
 		return hasData(w.file, torn, w.size)

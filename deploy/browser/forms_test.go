@@ -94,6 +94,7 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	eval[any](p, field("Reason")+".focus()")
+	p.until("the preview", `((save) => save && save.getAttribute("aria-disabled") !== "true")(`+control("Save")+`)`)
 	p.keys(kb.Enter)
 	p.shows("while you were editing it")
 	p.shows("subject cert:c")

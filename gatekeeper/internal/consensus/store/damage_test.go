@@ -403,7 +403,7 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 	}
 }
 
-// The mark is not synced with each batch, so it may be a few seconds old after a power loss. If the disk has also lost
+// The mark is not synced with each batch, so it may be half a minute old after a power loss. If the disk has also lost
 // the last batch, even though it had acknowledged that batch, no trace of it is left.
 func TestOpen_LastBatchLostInAPowerLoss_IsNotDetected(t *testing.T) {
 	dir, older := withoutLastBatch(t)

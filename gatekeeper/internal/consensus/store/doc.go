@@ -58,7 +58,7 @@
 //   - The whole disk reverts to an earlier state, including the mark.
 //   - In a power loss, the disk loses the last batch, even though it had reported that the batch was synced, and keeps
 //     everything before it. The mark could reveal the loss, but it is not synced with each batch, because that would
-//     cost a second sync, so after a power loss it may be a few seconds old. raft-boltdb has no transaction to which a
+//     cost a second sync, so after a power loss it may be half a minute old. raft-boltdb has no transaction to which a
 //     record of the log's last index could be added. If the process exits in any other way, the mark is up to date, and
 //     the missing batch is detected.
 //   - The disk loses or corrupts the last batch of KindWAL in a power loss. See package wal.

@@ -19,8 +19,8 @@ type Position struct{ Index, Term uint64 }
 
 // Mark records the last acknowledged entry of the log. Its file is a single record within one sector, which is
 // overwritten in place. It is written after the entries are on disk, and is not synced, except before the log becomes
-// shorter. The mark is therefore up to date no matter how the process exits. After a power loss it may be a few seconds
-// old, and then it requires fewer entries. The log must contain the entries that the mark requires.
+// shorter. The mark is therefore up to date no matter how the process exits. After a power loss it may be up to half a
+// minute old, and then it requires fewer entries. The log must contain the entries that the mark requires.
 type Mark struct {
 	file *os.File
 	part string // the mark's file, as a part of the data directory

@@ -20,10 +20,10 @@
 //
 // # What is not detected
 //
-// After a power loss, the mark may be a few seconds old, because the system writes it to disk with a delay. If the very
-// last batch is newer than the mark, was acknowledged, and was then lost or corrupted by the disk, it is mistaken for a
-// torn batch. If another batch follows, the broken one was on disk, so this package looks for later batches. Syncing
-// the mark with each batch would add a second sync, which would cost as much as this store saves.
+// After a power loss, the mark may be up to half a minute old, because the system writes it to disk with a delay. If
+// the very last batch is newer than the mark, was acknowledged, and was then lost or corrupted by the disk, it is
+// mistaken for a torn batch. If another batch follows, the broken one was on disk, so this package looks for later
+// batches. Syncing the mark with each batch would add a second sync, which would cost as much as this store saves.
 //
 // To measure the savings, run go test -bench StoreLogs in package store, and make bench with -parts core, alternating
 // between -log-store bolt and wal.

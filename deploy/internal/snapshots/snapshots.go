@@ -49,7 +49,10 @@ func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Del
 	var grants []grant
 	var probeErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { grants, probeErr = probe(probeCtx, stop, acquire) })
+	wg.Go(func() {
+		defer stop()
+		grants, probeErr = probe(ctx, probeCtx.Done(), acquire)
+	})
 	span, err := await(probeCtx, filepath.Join(server.Data(), "snapshots"))
 	if err == nil {
 		select {
@@ -60,11 +63,14 @@ func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Del
 	}
 	stop()
 	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if probeErr != nil {
 		return nil, probeErr
 	}
 	if err != nil {
-		return nil, context.Cause(ctx)
+		return nil, err
 	}
 	return span.compare(grants), nil
 }
@@ -75,10 +81,15 @@ type grant struct {
 	took time.Duration
 }
 
-// probe acquires and releases permits until ctx is done. It calls stop when it returns.
-func probe(ctx context.Context, stop func(), acquire Acquire) (grants []grant, err error) {
-	defer stop()
+// probe acquires and releases permits until done is closed. It completes the last call, so that no permit remains held:
+// the next caller would supersede that permit, and its release would leave the slot occupied.
+func probe(ctx context.Context, done <-chan struct{}, acquire Acquire) (grants []grant, err error) {
 	for {
+		select {
+		case <-done:
+			return grants, nil
+		default:
+		}
 		begin := time.Now()
 		release, err := acquire(ctx)
 		took := time.Since(begin)
@@ -86,10 +97,7 @@ func probe(ctx context.Context, stop func(), acquire Acquire) (grants []grant, e
 			grants = append(grants, grant{begin, took})
 			err = release(ctx)
 		}
-		switch {
-		case ctx.Err() != nil:
-			return grants, nil
-		case err != nil:
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -73,3 +73,16 @@ func TestSpan_ComparesGrantsDuringAndBefore(t *testing.T) {
 		t.Errorf("compare() = %+v, want only the grants during and shortly before the snapshot", got)
 	}
 }
+
+func TestProbe_StoppedDuringAcquire_ReleasesThePermit(t *testing.T) {
+	done := make(chan struct{})
+	held := 0
+	grants, err := probe(t.Context(), done, func(context.Context) (func(context.Context) error, error) {
+		held++
+		close(done)
+		return func(ctx context.Context) error { held--; return ctx.Err() }, nil
+	})
+	if err != nil || len(grants) != 1 || held != 0 {
+		t.Errorf("probe() = %d grants, %v, and %d permits are held; want 1, nil and 0", len(grants), err, held)
+	}
+}

@@ -43,7 +43,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 		return nil, ctx.Err() // not an outage: no server was called
 	}
 	if a.zeroWeight {
-		return nil, invalidField("weight", "0", "must be above 0") // the API treats 0 as unset
+		return nil, invalidField("weight", "0", "must be greater than 0") // the API treats 0 as unset
 	}
 	if err := c.renewer.enter(ctx, a); err != nil {
 		return nil, err

@@ -299,7 +299,7 @@ func TestErrors_AreClassifiedByReason(t *testing.T) {
 		reasonStaleVersion:     is(new(*StaleVersionError)),
 		reasonAlreadyExists:    is(new(*AlreadyExistsError)),
 		reasonNoSuchDefinition: is(new(*NoSuchDefinitionError)),
-		reasonNothingChosen:    is(new(*NothingChosenError)),
+		reasonNoMatch:          is(new(*NoMatchError)),
 		reasonNoSuchPermit:     is(new(*NoSuchPermitError)),
 		reasonRevisionChanged:  is(new(*RevisionChangedError)),
 		reasonRequestEnded:     is(new(*RequestEndedError)),

@@ -167,15 +167,15 @@ type AlreadyExistsError struct {
 
 // NoSuchDefinitionError says that no definition has that name.
 type NoSuchDefinitionError struct {
-	Name  string
-	Meant string // the most similar definition name, or empty
-	Index int    // of the invalid edit, in a batch
+	Name       string
+	Suggestion string // the most similar definition name, or empty
+	Index      int    // of the invalid edit, in a batch
 	*StatusError
 }
 
-// NothingChosenError says that no definition matches the names and labels of a change. Nothing was changed.
-type NothingChosenError struct {
-	Meant string // the most similar glob or labels, or empty
+// NoMatchError says that no definition matches the names and labels of a change. Nothing was changed.
+type NoMatchError struct {
+	Suggestion string // the most similar glob or labels, or empty
 	*StatusError
 }
 
@@ -187,8 +187,8 @@ type NoSuchPermitError struct {
 
 // NoSuchCordonError says that no cordon has that id.
 type NoSuchCordonError struct {
-	ID    string
-	Meant string // the most similar id, or empty
+	ID         string
+	Suggestion string // the most similar id, or empty
 	*StatusError
 }
 
@@ -232,8 +232,8 @@ type JobDiffersError struct {
 	*StatusError
 }
 
-// JobNotOverError says that a job cannot be deleted, because some of its tasks are waiting or held.
-type JobNotOverError struct {
+// JobNotFinishedError says that a job cannot be deleted, because some of its tasks are waiting or held.
+type JobNotFinishedError struct {
 	ID string
 	*StatusError
 }
@@ -266,7 +266,7 @@ func (e *InvalidFieldError) Unwrap() error     { return e.StatusError }
 func (e *StaleVersionError) Unwrap() error     { return e.StatusError }
 func (e *AlreadyExistsError) Unwrap() error    { return e.StatusError }
 func (e *NoSuchDefinitionError) Unwrap() error { return e.StatusError }
-func (e *NothingChosenError) Unwrap() error    { return e.StatusError }
+func (e *NoMatchError) Unwrap() error          { return e.StatusError }
 func (e *NoSuchPermitError) Unwrap() error     { return e.StatusError }
 func (e *NoSuchCordonError) Unwrap() error     { return e.StatusError }
 func (e *ChangedSinceError) Unwrap() error     { return e.StatusError }
@@ -274,7 +274,7 @@ func (e *RevisionChangedError) Unwrap() error  { return e.StatusError }
 func (e *RequestEndedError) Unwrap() error     { return e.StatusError }
 func (e *NoSuchJobError) Unwrap() error        { return e.StatusError }
 func (e *JobDiffersError) Unwrap() error       { return e.StatusError }
-func (e *JobNotOverError) Unwrap() error       { return e.StatusError }
+func (e *JobNotFinishedError) Unwrap() error   { return e.StatusError }
 func (e *WorkLimitError) Unwrap() error        { return e.StatusError }
 func (e *UnauthenticatedError) Unwrap() error  { return e.StatusError }
 func (e *ForbiddenError) Unwrap() error        { return e.StatusError }
@@ -323,13 +323,13 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 	case reasonAlreadyExists:
 		return &AlreadyExistsError{Name: text["name"], Current: number("current"), Index: index, StatusError: base}
 	case reasonNoSuchDefinition:
-		return &NoSuchDefinitionError{Name: text["name"], Meant: text["meant"], Index: index, StatusError: base}
-	case reasonNothingChosen:
-		return &NothingChosenError{Meant: text["meant"], StatusError: base}
+		return &NoSuchDefinitionError{Name: text["name"], Suggestion: text["suggestion"], Index: index, StatusError: base}
+	case reasonNoMatch:
+		return &NoMatchError{Suggestion: text["suggestion"], StatusError: base}
 	case reasonNoSuchPermit:
 		return &NoSuchPermitError{Token: number("token"), StatusError: base}
 	case reasonNoSuchCordon:
-		return &NoSuchCordonError{ID: text["id"], Meant: text["meant"], StatusError: base}
+		return &NoSuchCordonError{ID: text["id"], Suggestion: text["suggestion"], StatusError: base}
 	case reasonChangedSince:
 		names := strings.FieldsFunc(text["semaphores"], func(r rune) bool { return r == '\n' })
 		return &ChangedSinceError{Semaphores: names, StatusError: base}
@@ -339,8 +339,8 @@ func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 		return &NoSuchJobError{ID: text["id"], StatusError: base}
 	case reasonJobDiffers:
 		return &JobDiffersError{ID: text["id"], StatusError: base}
-	case reasonJobNotOver:
-		return &JobNotOverError{ID: text["id"], StatusError: base}
+	case reasonJobNotFinished:
+		return &JobNotFinishedError{ID: text["id"], StatusError: base}
 	case reasonWorkLimit:
 		return &WorkLimitError{Limit: text["limit"], Needed: number("needed"), Max: number("max"), StatusError: base}
 	case reasonUnauthenticated:

@@ -39,7 +39,7 @@ func errorKinds() []struct {
 		{&StaleVersionError{StatusError: base}, found[*StaleVersionError], []error{base}},
 		{&AlreadyExistsError{StatusError: base}, found[*AlreadyExistsError], []error{base}},
 		{&NoSuchDefinitionError{StatusError: base}, found[*NoSuchDefinitionError], []error{base}},
-		{&NothingChosenError{StatusError: base}, found[*NothingChosenError], []error{base}},
+		{&NoMatchError{StatusError: base}, found[*NoMatchError], []error{base}},
 		{&NoSuchPermitError{StatusError: base}, found[*NoSuchPermitError], []error{base}},
 		{&NoSuchCordonError{StatusError: base}, found[*NoSuchCordonError], []error{base}},
 		{&ChangedSinceError{StatusError: base}, found[*ChangedSinceError], []error{base}},

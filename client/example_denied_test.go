@@ -188,7 +188,7 @@ func ExampleWithExpectedRevision() {
 	// another caller got there first: true
 }
 
-// Report a denial that lasts until someone acts. A Runner logs the same message and command.
+// Report a denial that lasts until an operator intervenes. A Runner logs the same message and command.
 func ExampleDeniedError_NeedsAction() {
 	clients, end := connect("app1")
 	defer end()

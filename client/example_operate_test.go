@@ -126,13 +126,13 @@ func ExampleClient_Cordon() {
 }
 
 // A change that matches no definition fails, so that a script notices a typo.
-func ExampleNothingChosenError() {
+func ExampleNoMatchError() {
 	clients, end := connect("ops")
 	defer end()
 	ctx, c := context.Background(), clients[0]
 	_, err := c.Pause(ctx, client.PauseRequest{Selector: client.Selector{Names: []string{"nightyl-*"}}})
-	if e, ok := errors.AsType[*client.NothingChosenError](err); ok {
-		fmt.Println("nothing was paused; did you mean", e.Meant)
+	if e, ok := errors.AsType[*client.NoMatchError](err); ok {
+		fmt.Println("nothing was paused; did you mean", e.Suggestion)
 	}
 	// Output: nothing was paused; did you mean nightly-*
 }

@@ -47,7 +47,7 @@ func ExampleClient_Operator() {
 	paused, err := c.Operator().Pause(ctx, &gatekeeperv1.PauseRequest{
 		Selector: &gatekeeperv1.Selector{Names: []string{"nightly-*"}},
 		Author:   "ops@desk", Reason: "the disks are being replaced",
-		End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(2 * time.Hour)},
+		End: &gatekeeperv1.PauseRequest_Duration{Duration: durationpb.New(2 * time.Hour)},
 	})
 	if err != nil {
 		log.Fatal(err)

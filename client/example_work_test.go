@@ -105,7 +105,7 @@ func ExampleClient_SubmitJob_errors() {
 		fmt.Println(limit.Needed, "exceeds", limit.Limit, "of", limit.Max)
 	}
 	_, err = c.Work().DeleteJob(ctx, &gatekeeperv1.DeleteJobRequest{Id: "photos"})
-	if notOver, ok := errors.AsType[*client.JobNotOverError](err); ok {
+	if notOver, ok := errors.AsType[*client.JobNotFinishedError](err); ok {
 		fmt.Println(notOver.ID, "is not over")
 	}
 	_, err = c.Work().GetJob(ctx, &gatekeeperv1.GetJobRequest{Id: "posters"})

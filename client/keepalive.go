@@ -31,7 +31,7 @@ const (
 
 var (
 	errIdle   = errors.New("no permits to keep alive")
-	errSilent = errors.New("no answer in time")
+	errSilent = errors.New("timed out waiting for an answer")
 )
 
 // serve keeps a stream open to some member while there are permits. It uses a separate connection, so that other calls

@@ -92,7 +92,7 @@ type MoveRequest struct {
 // ErrOutcomeUnknown if the Client generated the id and has seen a revision. All of this also applies to Pause, Resume,
 // Cordon and Uncordon.
 //
-// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
+// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NoMatchError, an *InvalidFieldError, or an
 // error that any call can return.
 func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveResponse, error) {
 	m := &gatekeeperv1.MoveRequest{
@@ -141,7 +141,7 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 	case !r.End.At.IsZero():
 		m.End = &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(r.End.At)}
 	case r.End.After != 0:
-		m.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(r.End.After)}
+		m.End = &gatekeeperv1.PauseRequest_Duration{Duration: durationpb.New(r.End.After)}
 	}
 	return m, r.End.check()
 }
@@ -149,7 +149,7 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 // Pause stops the selected semaphores from granting permits until the pause ends, either at its End or through Resume.
 // Callers keep their places in the queue. It is a single change, and can be undone as a whole.
 //
-// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
+// The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NoMatchError, an *InvalidFieldError, or an
 // error that any call can return.
 func (c *Client) Pause(ctx context.Context, req PauseRequest) (*gatekeeperv1.PauseResponse, error) {
 	m, err := req.message()
@@ -211,7 +211,7 @@ func (r CordonRequest) message() (*gatekeeperv1.CordonRequest, error) {
 	case !r.End.At.IsZero():
 		m.End = &gatekeeperv1.CordonRequest_Until{Until: timestamppb.New(r.End.At)}
 	case r.End.After != 0:
-		m.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(r.End.After)}
+		m.End = &gatekeeperv1.CordonRequest_Duration{Duration: durationpb.New(r.End.After)}
 	}
 	return m, r.End.check()
 }

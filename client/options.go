@@ -152,7 +152,7 @@ func WithStopTime(d time.Duration) SharedOption { return func(a *acquisition) { 
 func WithAttemptTimeout(d time.Duration) Option {
 	return dialOption(func(s *settings) error {
 		if d <= 0 {
-			return errors.New("WithAttemptTimeout must be above 0")
+			return errors.New("WithAttemptTimeout must be greater than 0")
 		}
 		s.attemptTimeout = d
 		return nil
@@ -165,7 +165,7 @@ func WithAttemptTimeout(d time.Duration) Option {
 func WithSubmitBuffer(submissions int) Option {
 	return dialOption(func(s *settings) error {
 		if submissions < 1 {
-			return errors.New("WithSubmitBuffer must be above 0")
+			return errors.New("WithSubmitBuffer must be greater than 0")
 		}
 		s.submitBuffer = submissions
 		return nil

@@ -43,7 +43,7 @@ func grpcStatus(err error) (*status.Status, bool) {
 }
 
 const (
-	plainTimeout = "no answer in time"
+	plainTimeout = "timed out waiting for an answer"
 	plainClosed  = "the connection was closed"
 	plainNotGRPC = "the server at that address does not speak gRPC: is it the wrong port?"
 	plainNoTLS   = "the server at that address does not speak TLS, which this client uses"

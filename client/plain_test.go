@@ -68,7 +68,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 		{"no server", "127.0.0.1:1", false, "nothing is listening there"},
 		{"unknown host", "nobody.invalid:7420", false, ""},             // the text depends on the system's name resolution
 		{"connection closed", cut, false, "the connection was closed"}, // before or after the preface
-		{"silent", silent, false, "no answer in time"},
+		{"silent", silent, false, "timed out waiting for an answer"},
 		{"web server", web, false, "the server at that address does not speak gRPC"},
 		{"web server, TLS", web, true, "the server at that address does not speak TLS"},
 		{"TLS, plain", secure.Listener.Addr().String(), false, "the connection was closed"},

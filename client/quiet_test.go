@@ -71,7 +71,7 @@ func TestCall_AttemptTimesOut_EndsOnTheServerToo(t *testing.T) {
 		if len(ended) != 2 || ended[0] != time.Second || ended[1] != 1500*time.Millisecond {
 			t.Errorf("attempts ended on the server after %v, want the first after 1s and the last with the call", ended)
 		}
-		if want := "no server answered: passthrough:///a: no answer in time"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
+		if want := "no server answered: passthrough:///a: timed out waiting for an answer"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("ListDefinitions() error = %v, want %q", err, want)
 		}
 	})

@@ -49,7 +49,8 @@ func (u *loggedDenials) changed(key denialKey, cause string) bool {
 	return true
 }
 
-// report logs why a run does not start, if it cannot start until someone acts. It logs again only if the cause changes.
+// report logs why a run does not start, if it cannot start until an operator intervenes. It logs again only if the
+// cause changes.
 // A nil err means a grant.
 func (r *Runner) report(opts []AcquireOption, err error) {
 	d, denied := errors.AsType[*DeniedError](err)
@@ -57,13 +58,13 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	var more []any
 	switch {
 	case denied && d.NeedsAction():
-		cause, text = string(d.Reason)+" "+d.Message, " until someone acts: "+d.Message
+		cause, text = string(d.Reason)+" "+d.Message, " until this is resolved: "+d.Message
 		switch d.Reason {
 		case ReasonFiringTooFarAhead, ReasonFiringForgotten:
 			cause = string(d.Reason) // its message contains the firing, which differs each time
 		case ReasonNoFreePermit:
-			cause = string(d.Reason)                   // its message may contain the place in the queue
-			text = " until someone acts: " + d.Error() // names the slots to clear
+			cause = string(d.Reason)                       // its message may contain the place in the queue
+			text = " until this is resolved: " + d.Error() // names the slots to clear
 		}
 		more = []any{"reason", d.Reason, "explain", d.ExplainCommand()}
 	case isRefused(err):

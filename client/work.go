@@ -108,7 +108,7 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 		count++
 	}
 	if count == 0 {
-		return nil, &localError{invalidField("number of tasks", "0", "must be above 0")}
+		return nil, &localError{invalidField("number of tasks", "0", "must be greater than 0")}
 	}
 	m.Last = true
 	if err := send(); err != nil && !errors.Is(err, io.EOF) {

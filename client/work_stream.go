@@ -59,7 +59,7 @@ func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 	}
 	a := s.acquisition(nil)
 	if a.zeroWeight {
-		return invalidField("weight", "0", "must be above 0")
+		return invalidField("weight", "0", "must be greater than 0")
 	}
 	if err := s.client.requireOneCluster(ctx); err != nil {
 		return err

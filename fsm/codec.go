@@ -152,29 +152,29 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case EditBatch:
 		out.Kind = &logv1.Command_EditBatch{EditBatch: &logv1.EditBatch{
 			Changes: each(c.Changes, changeToProto), Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At),
-			Drain: int64(c.Drain), Until: w.time(c.Until), Asked: c.RequestHash, RequestRevision: c.RequestRevision,
+			Drain: int64(c.Drain), Until: w.time(c.Until), RequestHash: c.RequestHash, RequestRevision: c.RequestRevision,
 		}}
 	case SetCordon:
 		out.Kind = &logv1.Command_Cordon{Cordon: &logv1.Cordon{
 			Id: c.ID, GroupPattern: c.GroupPattern, AcquirerPattern: c.AcquirerPattern, Until: w.time(c.Until),
 			Author: c.Author, Reason: c.Reason, At: w.time(c.At), Drain: int64(c.Drain), RequestId: c.RequestID,
-			Asked: c.RequestHash, RequestRevision: c.RequestRevision,
+			RequestHash: c.RequestHash, RequestRevision: c.RequestRevision,
 		}}
 	case Uncordon:
 		out.Kind = &logv1.Command_Uncordon{Uncordon: &logv1.Uncordon{
 			Id: c.ID, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
-			Asked: c.RequestHash, RequestRevision: c.RequestRevision,
+			RequestHash: c.RequestHash, RequestRevision: c.RequestRevision,
 		}}
 	case Pause:
 		out.Kind = &logv1.Command_Pause{Pause: &logv1.Pause{
 			Names: c.Names, Reason: c.Reason, Until: w.time(c.Until), Stop: c.Stop, Author: c.Author, At: w.time(c.At),
-			Drain: int64(c.Drain), RequestId: c.RequestID, Asked: c.RequestHash, RequestRevision: c.RequestRevision, Keep: c.Keep,
+			Drain: int64(c.Drain), RequestId: c.RequestID, RequestHash: c.RequestHash, RequestRevision: c.RequestRevision, Keep: c.Keep,
 			Expected: each(c.Expected, expectedToProto),
 		}}
 	case Resume:
 		out.Kind = &logv1.Command_Resume{Resume: &logv1.Resume{
 			Names: c.Names, Term: c.Term, Revision: c.Revision, Author: c.Author, Reason: c.Reason, At: w.time(c.At), RequestId: c.RequestID,
-			Asked: c.RequestHash, RequestRevision: c.RequestRevision, Expected: each(c.Expected, expectedToProto),
+			RequestHash: c.RequestHash, RequestRevision: c.RequestRevision, Expected: each(c.Expected, expectedToProto),
 		}}
 	case Forget:
 		out.Kind = &logv1.Command_Forget{Forget: &logv1.Forget{
@@ -210,7 +210,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 	case ForgetFirings:
 		out.Kind = &logv1.Command_ForgetFirings{ForgetFirings: &logv1.ForgetFirings{
 			Semaphore: c.Semaphore, Firings: each(c.Firings, w.expected), LowerTo: w.time(c.LowerTo), Author: c.Author, Reason: c.Reason,
-			RequestId: c.RequestID, At: w.time(c.At), Asked: c.RequestHash, RequestRevision: c.RequestRevision,
+			RequestId: c.RequestID, At: w.time(c.At), RequestHash: c.RequestHash, RequestRevision: c.RequestRevision,
 		}}
 	default:
 		return nil, errors.New("not a command; pass the value, not a pointer")
@@ -289,7 +289,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.EditBatch
 		cmd = EditBatch{
 			Author: c.GetAuthor(), Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()),
-			Drain: duration(c.GetDrain()), Until: timeFromProto(c.GetUntil()), RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			Drain: duration(c.GetDrain()), Until: timeFromProto(c.GetUntil()), RequestHash: c.GetRequestHash(), RequestRevision: c.GetRequestRevision(),
 			Changes: each(c.GetChanges(), r.change),
 		}
 	case *logv1.Command_Cordon:
@@ -297,27 +297,27 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = SetCordon{
 			ID: c.GetId(), GroupPattern: c.GetGroupPattern(), AcquirerPattern: c.GetAcquirerPattern(), Until: timeFromProto(c.GetUntil()),
 			Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
-			RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			RequestHash: c.GetRequestHash(), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Uncordon:
 		c := k.Uncordon
 		cmd = Uncordon{
 			ID: c.GetId(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			RequestID: c.GetRequestId(), RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			RequestID: c.GetRequestId(), RequestHash: c.GetRequestHash(), RequestRevision: c.GetRequestRevision(),
 		}
 	case *logv1.Command_Pause:
 		c := k.Pause
 		cmd = Pause{
 			Names: c.GetNames(), Reason: c.GetReason(), Until: timeFromProto(c.GetUntil()), Stop: c.GetStop(),
 			Author: c.GetAuthor(), At: timeFromProto(c.GetAt()), Drain: duration(c.GetDrain()), RequestID: c.GetRequestId(),
-			RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Keep: c.GetKeep(),
+			RequestHash: c.GetRequestHash(), RequestRevision: c.GetRequestRevision(), Keep: c.GetKeep(),
 			Expected: each(c.GetExpected(), expectedFromProto),
 		}
 	case *logv1.Command_Resume:
 		c := k.Resume
 		cmd = Resume{
 			Names: c.GetNames(), Term: c.GetTerm(), Revision: c.GetRevision(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			RequestID: c.GetRequestId(), RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(), Expected: each(c.GetExpected(), expectedFromProto),
+			RequestID: c.GetRequestId(), RequestHash: c.GetRequestHash(), RequestRevision: c.GetRequestRevision(), Expected: each(c.GetExpected(), expectedFromProto),
 		}
 	case *logv1.Command_Forget:
 		c := k.Forget
@@ -371,7 +371,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.ForgetFirings
 		cmd = ForgetFirings{
 			Semaphore: c.GetSemaphore(), Firings: each(c.GetFirings(), r.expected), LowerTo: timeFromProto(c.GetLowerTo()), Author: c.GetAuthor(),
-			Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()), RequestHash: c.GetAsked(), RequestRevision: c.GetRequestRevision(),
+			Reason: c.GetReason(), RequestID: c.GetRequestId(), At: timeFromProto(c.GetAt()), RequestHash: c.GetRequestHash(), RequestRevision: c.GetRequestRevision(),
 		}
 	default:
 		return nil, ErrUnknownCommand
@@ -407,10 +407,10 @@ func (r *reader) change(in *logv1.Change) Change {
 func (w *writer) undo(c Undo) *logv1.Undo {
 	return &logv1.Undo{
 		Change: c.Change, Author: c.Author, Reason: c.Reason, RequestId: c.RequestID, At: w.time(c.At), Drain: int64(c.Drain),
-		Asked: c.RequestHash, RequestRevision: c.RequestRevision, Also: c.OtherChanges, Partial: c.Partial,
+		RequestHash: c.RequestHash, RequestRevision: c.RequestRevision, Also: c.OtherChanges, Partial: c.Partial,
 		Edits: each(c.Edits, func(e UndoEdit) *logv1.UndoEdit {
 			return &logv1.UndoEdit{
-				Change: changeToProto(e.Change), Pause: w.pause(e.Pause), EndsBack: each(e.RestoredEnds, w.end), EndsGone: e.RemovedEnds,
+				Change: changeToProto(e.Change), Pause: w.pause(e.Pause), RestoredEnds: each(e.RestoredEnds, w.end), RemovedEnds: e.RemovedEnds,
 			}
 		}),
 		Pauses: each(c.Pauses, func(p UndoPause) *logv1.UndoPause {
@@ -433,11 +433,11 @@ func (w *writer) undo(c Undo) *logv1.Undo {
 func (r *reader) undo(in *logv1.Undo) Undo {
 	return Undo{
 		Change: in.GetChange(), Author: in.GetAuthor(), Reason: in.GetReason(), RequestID: in.GetRequestId(), At: timeFromProto(in.GetAt()),
-		Drain: duration(in.GetDrain()), RequestHash: in.GetAsked(), RequestRevision: in.GetRequestRevision(),
+		Drain: duration(in.GetDrain()), RequestHash: in.GetRequestHash(), RequestRevision: in.GetRequestRevision(),
 		OtherChanges: in.GetAlso(), Partial: in.GetPartial(),
 		Edits: each(in.GetEdits(), func(e *logv1.UndoEdit) UndoEdit {
 			return UndoEdit{
-				Change: r.change(e.GetChange()), Pause: pauseFromProto(e.GetPause()), RestoredEnds: each(e.GetEndsBack(), r.endFromProto), RemovedEnds: e.GetEndsGone(),
+				Change: r.change(e.GetChange()), Pause: pauseFromProto(e.GetPause()), RestoredEnds: each(e.GetRestoredEnds(), r.endFromProto), RemovedEnds: e.GetRemovedEnds(),
 			}
 		}),
 		Pauses: each(in.GetPauses(), func(p *logv1.UndoPause) UndoPause {

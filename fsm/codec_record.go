@@ -255,10 +255,10 @@ const outcomeEdited = 6
 func (w *writer) request(m *Remembered) *logv1.StoredRequest {
 	out := &logv1.StoredRequest{
 		Semaphore: m.Semaphore, Identity: identityToProto(m.Identity), RequestId: m.RequestID, Outcome: uint32(m.Outcome),
-		Token: m.Token, Revision: m.Revision, Edit: uint32(m.Edit), Asked: m.RequestHash,
+		Token: m.Token, Revision: m.Revision, Edit: uint32(m.Edit), RequestHash: m.RequestHash,
 	}
 	if a := m.Response; a != nil {
-		out.Skipped, out.Nothing, out.Names, out.Permits, out.Cordon = a.Skipped, a.NoOp, a.Names, a.Permits, w.cordon(a.Cordon)
+		out.Skipped, out.NoOp, out.Names, out.Permits, out.Cordon = a.Skipped, a.NoOp, a.Names, a.Permits, w.cordon(a.Cordon)
 		out.Firings = w.firings(a.Firings)
 		if a.Definition != nil {
 			out.Definition = w.definition(a.Definition)
@@ -273,7 +273,7 @@ func (w *writer) request(m *Remembered) *logv1.StoredRequest {
 func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	out := &Remembered{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), RequestID: in.GetRequestId(),
-		Token: in.GetToken(), Revision: in.GetRevision(), RequestHash: in.GetAsked(),
+		Token: in.GetToken(), Revision: in.GetRevision(), RequestHash: in.GetRequestHash(),
 		Edit: EditKind(r.enum(in.GetEdit(), uint32(EditDefinitions), uint32(EditForgetFirings), "edit kind")),
 	}
 	outcome := r.enum(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndSuperseded), "request outcome")
@@ -302,7 +302,7 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 // editAnswer reads the response to an edit.
 func (r *reader) editAnswer(in *logv1.StoredRequest) *EditResponse {
 	out := EditResponse{
-		NoOp: in.GetNothing(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
+		NoOp: in.GetNoOp(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
 		Firings: r.firings(in.GetFirings()),
 	}
 	if in.GetDefinition() != nil {
@@ -310,7 +310,7 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditResponse {
 	}
 	level3 := out
 	level3.Skipped = nil
-	if in.GetAsked() != 0 || level3.stored() != nil {
+	if in.GetRequestHash() != 0 || level3.stored() != nil {
 		r.requires(3)
 	}
 	switch kind := EditKind(in.GetEdit()); {
@@ -333,7 +333,7 @@ func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 		At: w.time(e.At), Before: definitionToProto(e.Before), After: definitionToProto(e.After), Permit: w.permit(e.Permit),
 		Cordon: w.cordon(e.Cordon), Pause: w.pause(e.Pause),
 		Drain: int64(e.Drain), Missed: uint32(e.Missed), Until: w.time(more.Until), PauseBefore: w.pause(more.PauseBefore),
-		CordonBefore: w.cordon(more.CordonBefore), EndsGone: each(more.RemovedEnds, w.end), EndsBack: each(more.RestoredEnds, w.end), Undoes: more.Undoes,
+		CordonBefore: w.cordon(more.CordonBefore), RemovedEnds: each(more.RemovedEnds, w.end), RestoredEnds: each(more.RestoredEnds, w.end), Undoes: more.Undoes,
 		Firings: w.firings(more.Firings), BindingBefore: w.binding(more.BindingBefore), BindingAfter: w.binding(more.BindingAfter),
 	}
 	if whole := e.Change; whole != nil {
@@ -355,7 +355,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		Drain: r.drain(in.GetDrain()), Missed: r.missed(in.GetMissed()),
 	}.With(Details{
 		Until: timeFromProto(in.GetUntil()), PauseBefore: r.pause(in.GetPauseBefore()), CordonBefore: r.cordon(in.GetCordonBefore()),
-		RemovedEnds: each(in.GetEndsGone(), r.end), RestoredEnds: each(in.GetEndsBack(), r.end), Undoes: in.GetUndoes(),
+		RemovedEnds: each(in.GetRemovedEnds(), r.end), RestoredEnds: each(in.GetRestoredEnds(), r.end), Undoes: in.GetUndoes(),
 		Firings: r.firings(in.GetFirings()), BindingBefore: r.binding(in.GetBindingBefore()), BindingAfter: r.binding(in.GetBindingAfter()),
 	})
 	switch whole := in.GetChange(); {

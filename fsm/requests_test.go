@@ -325,7 +325,7 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 		{"forgotten requests but no other data", func(r []*logv1.Record) { marked(r, "left").Name = "lefu" }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
-		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").Nothing = true }},
+		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").NoOp = true }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
 		{"a response to another kind of request", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},

@@ -317,7 +317,7 @@ func (in *restorer) end(name string, end *EditEnd, last uint64) {
 	in.requireRevision(end.Revision, "a temporary edit of semaphore "+name)
 	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has a temporary edit with revision %d, which follows one with revision %d", name, end.Revision, last)
 	in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
-		"semaphore %q has a temporary edit of another definition", name)
+		"semaphore %q has a temporary edit of a different definition", name)
 }
 
 func (in *restorer) binding(b *access.Binding) {

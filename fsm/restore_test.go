@@ -311,9 +311,9 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 			entryOf(r, fsm.PausedEvent).Undoes = entryOf(r, fsm.PausedEvent).GetRevision()
 		})},
 		{"cannot have undone change", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).Undoes = 1 })},
-		{"temporary edits and restored", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).EndsBack = ends(r).GetReverts() })},
-		{"a temporary edit of another definition", edit(func(r []*logv1.Record) {
-			entryOf(r, fsm.Deleted).EndsGone = []*logv1.StoredRevert{{Revision: 1, Until: 1}}
+		{"temporary edits and restored", edit(func(r []*logv1.Record) { entryOf(r, fsm.HeardEvent).RestoredEnds = ends(r).GetReverts() })},
+		{"a temporary edit of a different definition", edit(func(r []*logv1.Record) {
+			entryOf(r, fsm.Deleted).RemovedEnds = []*logv1.StoredRevert{{Revision: 1, Until: 1}}
 		})},
 		{"was restored from change", edit(func(r []*logv1.Record) {
 			p := find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause() != nil }).GetDefinition().Pause
@@ -363,8 +363,8 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"a temporary edit of semaphore import has revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Revision = 0 })},
 		{"has a temporary edit with revision", edit(func(r []*logv1.Record) { e := ends(r).Reverts; e[0], e[1] = e[1], e[0] })},
 		{"has a temporary edit with revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Until = 0 })},
-		{"a temporary edit of another definition", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Before = nil })},
-		{"a temporary edit of another definition", edit(func(r []*logv1.Record) { ends(r).Reverts[0].After.Name = "export" })},
+		{"a temporary edit of a different definition", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Before = nil })},
+		{"a temporary edit of a different definition", edit(func(r []*logv1.Record) { ends(r).Reverts[0].After.Name = "export" })},
 		{"temporary edits, but the limit is 16", edit(func(r []*logv1.Record) {
 			for range 16 {
 				ends(r).Reverts = append(ends(r).Reverts, ends(r).Reverts[0])

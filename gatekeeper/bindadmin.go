@@ -40,7 +40,7 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 // BindAdmin returns the id of that member.
 //
 // It returns a *ConfigError, ErrDataDirLocked if the directory's server is running, ErrForeignDataDir if the directory
-// does not belong to a server, ErrSucceeded, or ErrDataDir.
+// does not belong to a server, ErrSuperseded, or ErrDataDir.
 func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	setDefault(&cfg.Binding, api.DefaultAdminBinding)
 	if cfg.DataDir == "" {
@@ -61,8 +61,8 @@ func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 		return "", fmt.Errorf("%w: stop its server first: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignDataDir):
 		return "", &notDataDirError{err}
-	case errors.Is(err, consensus.ErrSucceeded):
-		return "", fmt.Errorf("%w: %w", ErrSucceeded, err)
+	case errors.Is(err, consensus.ErrSuperseded):
+		return "", fmt.Errorf("%w: %w", ErrSuperseded, err)
 	default:
 		return "", fmt.Errorf("%w: %w", ErrDataDir, err)
 	}

@@ -78,7 +78,7 @@ func (s *securedCluster) leader() (leader, follower *Server) {
 
 func wantJournal(t *testing.T, journal []*gatekeeperv1.HistoryEntry, member, subject string) {
 	t.Helper()
-	want := "the owner of the data folder of member " + member + " made " + subject + " an administrator: the card is lost"
+	want := "the owner of the data directory of member " + member + " made " + subject + " an administrator: the card is lost"
 	if !slices.ContainsFunc(journal, func(e *gatekeeperv1.HistoryEntry) bool {
 		return e.GetAuthor() == "member "+member+" (ann@desk)" && e.GetReason() == want
 	}) {

@@ -74,8 +74,8 @@ func (c *Config) dataDirError(err error) error {
 		return fmt.Errorf("%w: %w", ErrForeignDataDir, err)
 	case errors.Is(err, consensus.ErrLogStore):
 		return fmt.Errorf("%w: %w", ErrLogStore, err)
-	case errors.Is(err, consensus.ErrSucceeded):
-		return fmt.Errorf("%w: %w", ErrSucceeded, err)
+	case errors.Is(err, consensus.ErrSuperseded):
+		return fmt.Errorf("%w: %w", ErrSuperseded, err)
 	default:
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}

@@ -36,7 +36,7 @@
 // directories and creates the directory of a new single-server cluster, under a later incarnation of its id. The new
 // cluster cannot know which permits the lost servers granted. Unless the directories of a majority were read, it waits
 // until those permits have definitely expired before it grants anything. Servers of the old cluster that encounter the
-// new one stop with ErrSucceeded.
+// new one stop with ErrSuperseded.
 //
 // Restore creates such a directory from a backup. A backup lacks the permits granted since it was taken, so the new
 // cluster waits until those have expired too. The new cluster also has a different seed, so servers and clients of the

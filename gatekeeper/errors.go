@@ -33,9 +33,9 @@ var (
 	// ErrRemoved is returned by Server.Err if the server was removed from the cluster. The server must not be started
 	// again: its replacement needs a new id and an empty data directory.
 	ErrRemoved = errors.New("removed")
-	// ErrSucceeded is returned by Server.Err if the cluster was recovered without this server. The server must not be
+	// ErrSuperseded is returned by Server.Err if the cluster was recovered without this server. The server must not be
 	// started again, because both clusters would grant the same permits.
-	ErrSucceeded = errors.New("superseded by a recovered cluster")
+	ErrSuperseded = errors.New("superseded by a recovered cluster")
 	// ErrClosed means that the server is closing or closed.
 	ErrClosed = errors.New("closed")
 )

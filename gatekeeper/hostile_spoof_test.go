@@ -157,7 +157,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			{"as another group", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: otherGroup, RequestId: "r1"}, refused, nil},
 			{"outside its scope", &gatekeeperv1.CancelRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r2"}, refused, nil},
 			{"another caller's request", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: id, RequestId: "r1"}, codes.OK, func(m proto.Message) bool {
-				return !m.(*gatekeeperv1.CancelResponse).GetGaveBack()
+				return !m.(*gatekeeperv1.CancelResponse).GetReleased()
 			}},
 		},
 		permits + "Verify": {{"another caller's", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: visible.GetToken()}, codes.OK, func(m proto.Message) bool {

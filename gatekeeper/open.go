@@ -300,8 +300,8 @@ func (s *Server) serve(serverMetrics *metrics.Metrics, admin net.Listener) {
 			switch {
 			case errors.Is(err, consensus.ErrRemoved):
 				err = fmt.Errorf("%w: %w", ErrRemoved, err)
-			case errors.Is(err, consensus.ErrSucceeded):
-				err = fmt.Errorf("%w: %w", ErrSucceeded, err)
+			case errors.Is(err, consensus.ErrSuperseded):
+				err = fmt.Errorf("%w: %w", ErrSuperseded, err)
 			case errors.Is(err, consensus.ErrDataDirDamaged):
 				err = fmt.Errorf("%w: %w", ErrDataDir, err)
 			}

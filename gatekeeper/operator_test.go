@@ -217,7 +217,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 		"drain without stop":        {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
 		"drain too long":            {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
 		"pause ends in the past":    {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
-		"pause lasts 0":             {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
+		"pause lasts 0":             {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Duration{Duration: durationpb.New(0)}}), codes.InvalidArgument, "greater than 0"},
 		"no patterns":               {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be set unless"},
 		"broken pattern":            {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
 		"cordon ends in the past":   {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
@@ -234,7 +234,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 		"temporary creation": {func(ctx context.Context) error {
 			_, err := c.BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
 				Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "new"}}}},
-				End:   &gatekeeperv1.BatchEditRequest_Lasts{Lasts: durationpb.New(time.Hour)},
+				End:   &gatekeeperv1.BatchEditRequest_Duration{Duration: durationpb.New(time.Hour)},
 			})
 			return err
 		}, codes.FailedPrecondition, "only a replacement can be temporary"},
@@ -367,12 +367,12 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 		Edits: []*gatekeeperv1.Edit{{
 			Change: &gatekeeperv1.Edit_Replace{Replace: edited}, ExpectedVersion: d.GetRecord().GetVersion(),
 		}},
-		Drain: short, End: &gatekeeperv1.BatchEditRequest_Lasts{Lasts: short},
+		Drain: short, End: &gatekeeperv1.BatchEditRequest_Duration{Duration: short},
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Cordon(bounded(t), &gatekeeperv1.CordonRequest{
-		GroupPattern: "dr", Drain: short, End: &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(time.Second)},
+		GroupPattern: "dr", Drain: short, End: &gatekeeperv1.CordonRequest_Duration{Duration: durationpb.New(time.Second)},
 	}); err != nil {
 		t.Fatal(err)
 	}

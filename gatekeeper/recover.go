@@ -97,7 +97,7 @@ type RecoveredDataDir struct {
 // Recover works offline and contacts no server. A damaged directory counts as lost if a different one can be used. Any
 // other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server is
 // running, ErrForeignDataDir for directories of different clusters and for a path that is not a data directory,
-// ErrSucceeded for one whose server stopped because its cluster had already been recovered (see Again), and ErrDataDir
+// ErrSuperseded for one whose server stopped because its cluster had already been recovered (see Again), and ErrDataDir
 // for everything else. Recover never writes to the old directories, so it cannot prevent a second recovery from them.
 func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
 	if err := cfg.validate(); err != nil {
@@ -219,7 +219,7 @@ func (r *recoverer) readOne(dir string) error {
 	r.found = append(r.found, found)
 	if found.SuccessorReason != "" && !r.cfg.Again {
 		return fmt.Errorf("%w: %s: %s. Recovering from this directory again creates a second cluster, and both would grant the same permits: recover from the directories of the recovered cluster, "+
-			"or confirm that it is permanently lost (gatekeeperd recover --again)", ErrSucceeded, dir, found.SuccessorReason)
+			"or confirm that it is permanently lost (gatekeeperd recover --again)", ErrSuperseded, dir, found.SuccessorReason)
 	}
 	r.out.DataDirs = append(r.out.DataDirs, RecoveredDataDir{
 		Dir: dir, MemberID: found.MemberID, LastTerm: found.LastTerm, LastIndex: found.LastIndex,

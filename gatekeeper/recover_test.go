@@ -204,21 +204,21 @@ func TestRecover_OldServersEncounteringNewOne_Stop(t *testing.T) {
 		again := open(t, cfg)
 		select {
 		case <-again.Done():
-			if err := again.Err(); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
-				t.Errorf("Err of %s = %v, want ErrSucceeded mentioning cluster %s", cfg.ID, err, r.ClusterID)
+			if err := again.Err(); !errors.Is(err, ErrSuperseded) || !strings.Contains(err.Error(), r.ClusterID) {
+				t.Errorf("Err of %s = %v, want ErrSuperseded mentioning cluster %s", cfg.ID, err, r.ClusterID)
 			}
 		case <-time.After(testTimeout):
 			t.Errorf("%s did not stop", cfg.ID)
 		}
 		// The server must remember this, because the new cluster may not be reachable at its next start.
 		closeServer(t, again)
-		if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
-			t.Errorf("Open of %s = %v, want ErrSucceeded mentioning cluster %s", cfg.ID, err, r.ClusterID)
+		if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrSuperseded) || !strings.Contains(err.Error(), r.ClusterID) {
+			t.Errorf("Open of %s = %v, want ErrSuperseded mentioning cluster %s", cfg.ID, err, r.ClusterID)
 		}
 	}
 	second := RecoverConfig{From: dirs[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk5"}
-	if _, err := Recover(second); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), "--again") {
-		t.Errorf("second Recover() = %v, want ErrSucceeded", err)
+	if _, err := Recover(second); !errors.Is(err, ErrSuperseded) || !strings.Contains(err.Error(), "--again") {
+		t.Errorf("second Recover() = %v, want ErrSuperseded", err)
 	}
 	second.Again = true
 	if _, err := Recover(second); err != nil {

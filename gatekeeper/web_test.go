@@ -156,7 +156,7 @@ func TestWeb_Responses_MatchAPIMessages(t *testing.T) {
 	if p.expect(t, http.StatusNotFound); p.field("reason") != "NO_SUCH_DEFINITION" || p.field("message") == "" {
 		t.Error(p.text)
 	}
-	b.request("POST", "/v1/pause", `{"selector":{"names":["report"]},"lasts":"90s"}`).expect(t, http.StatusOK, `"names":["report"]`)
+	b.request("POST", "/v1/pause", `{"selector":{"names":["report"]},"duration":"90s"}`).expect(t, http.StatusOK, `"names":["report"]`)
 	b.request("POST", "/v1/jobs", `{"job":{"id":"j/1","semaphore":"report"},"tasks":["YQ=="]}`+"\n"+`{"tasks":["Yg=="],"last":true}`).expect(t, http.StatusOK, `"tasks":2`)
 	b.request("GET", "/v1/jobs/j%2F1/tasks?payloads=true", "").expect(t, http.StatusOK, `"payload":"Yg=="`)
 	version := b.request("GET", "/v1/definitions/50%25", "").field("record.version")

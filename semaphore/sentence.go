@@ -123,7 +123,7 @@ func overweightSentence(req *Request, f *Facts) string {
 	case f.Definition == nil:
 		return "Weight " + weight + " exceeds the permits of " + name
 	case f.Definition.Permits == 0:
-		return "The " + name + " has 0 permits and admits nobody"
+		return "The " + name + " has 0 permits and admits no callers"
 	}
 	return "Weight " + weight + " exceeds " + permits(f.Definition) + " of " + name + " and can never fit"
 }

@@ -14,7 +14,7 @@
 // takes, the second one calls Lock after the first has unlocked (gocron issue 841). A run is identified by its due
 // time, which is the same in every scheduler, however wrong its clock is. gocron does not pass it to the Locker, but
 // keeps due times in the job. So the Locker follows its scheduler, reads the due times, and claims the firing {job
-// name, due time in UTC} together with the permit. A firing can be claimed only once. timetable.go explains how the
+// name, due time in UTC} together with the permit. A firing can be claimed only once. duetimes.go explains how the
 // Locker finds the due time of a run, even if gocron has already dropped it or has moved on to the next.
 //
 // A run belongs to the latest due time that has passed. A scheduler that is late does not work through its backlog, and

@@ -40,7 +40,7 @@ func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	if a.err != nil {
 		return time.Time{}, a.err
 	}
-	at := firing(a.schedule, l.timetable(ctx).take(a.snapshot, now, drift(l.base, now)))
+	at := firing(a.schedule, l.dueTimesOf(ctx).take(a.snapshot, now, drift(l.base, now)))
 	switch {
 	case !at.IsZero():
 		return at.UTC(), nil
@@ -50,19 +50,19 @@ func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	return time.Time{}, ErrUnscheduled
 }
 
-// timetable returns the timetable of the job with context ctx. The timetable is kept until ctx ends, which happens when
+// dueTimesOf returns the due times of the job with context ctx. They are kept until ctx ends, which happens when
 // the job is removed, replaced or stopped.
-func (l *Locker) timetable(ctx context.Context) *timetable {
+func (l *Locker) dueTimesOf(ctx context.Context) *dueTimes {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.timetables[ctx]
+	t := l.dueTimes[ctx]
 	if t == nil {
-		t = &timetable{}
-		l.timetables[ctx] = t
+		t = &dueTimes{}
+		l.dueTimes[ctx] = t
 		context.AfterFunc(ctx, func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			delete(l.timetables, ctx)
+			delete(l.dueTimes, ctx)
 		})
 	}
 	return t

@@ -41,8 +41,8 @@ type Locker struct {
 	// runs holds the running jobs by context, because the context is all that gocron passes to both the Locker and the
 	// task of a job.
 	runs map[context.Context]*lock
-	// timetables holds the timetables of the jobs, also by context.
-	timetables map[context.Context]*timetable
+	// dueTimes holds the due times of the jobs, also by context.
+	dueTimes map[context.Context]*dueTimes
 }
 
 var _ gocron.Locker = (*Locker)(nil)
@@ -102,7 +102,7 @@ func (d DueRun) Begin(ctx context.Context, opts ...client.JobOption) (*client.Ru
 
 // NewLocker returns a Locker. Call Follow before the first job is due.
 func NewLocker(c *client.Client, opts ...Option) *Locker {
-	l := &Locker{client: c, now: time.Now, runs: make(map[context.Context]*lock), timetables: make(map[context.Context]*timetable)}
+	l := &Locker{client: c, now: time.Now, runs: make(map[context.Context]*lock), dueTimes: make(map[context.Context]*dueTimes)}
 	l.semaphore = func(job string) *client.Semaphore { return c.Semaphore(job) }
 	l.begin = func(ctx context.Context, d DueRun) (*client.Run, error) { return d.Begin(ctx) }
 	for _, o := range opts {
@@ -126,7 +126,7 @@ func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 	k := &lock{locker: l, ctx: ctx}
 	if !l.enter(k) {
 		now := l.now()
-		l.timetable(ctx).pass(now, drift(l.base, now))
+		l.dueTimesOf(ctx).pass(now, drift(l.base, now))
 		return nil, fmt.Errorf("job %q: %w", job, ErrRunning)
 	}
 	due, err := l.due(ctx, job)
@@ -134,7 +134,7 @@ func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 		l.leave(k)
 		return nil, fmt.Errorf("job %q: %w", job, err)
 	}
-	if k.run, err = l.begin(ctx, DueRun{Job: job, Due: due, AfterGap: l.timetable(ctx).takeGap(), locker: l}); err == nil {
+	if k.run, err = l.begin(ctx, DueRun{Job: job, Due: due, AfterGap: l.dueTimesOf(ctx).takeGap(), locker: l}); err == nil {
 		if err = k.run.Start(); err != nil {
 			err = k.run.End(err)
 		}

@@ -28,8 +28,8 @@ func TestAnswer_CurrentOrMissedDueTime_ReportsAsking(t *testing.T) {
 				t.Fatal(err)
 			}
 			a.end = func(error) {}
-			if !m.answer("job", 7).Asking || m.answer("other", 7).Asking {
-				t.Errorf("answer() with missed %v = %+v, for another semaphore = %+v; want Asking only for the first", missed, m.answer("job", 7), m.answer("other", 7))
+			if !m.answer("job", 7).Acquiring || m.answer("other", 7).Acquiring {
+				t.Errorf("answer() with missed %v = %+v, for another semaphore = %+v; want Acquiring only for the first", missed, m.answer("job", 7), m.answer("other", 7))
 			}
 			a.leave()
 		}

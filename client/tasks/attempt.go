@@ -17,7 +17,7 @@ type attempt struct {
 	missed bool
 
 	// The Manager's mutex guards everything below.
-	state    State // Asking, TakingOver or Running
+	state    State // Acquiring, TakingOver or Running
 	tookOver bool
 	granted  bool // the attempt has a permit, and no other attempt of the task is running
 }
@@ -69,7 +69,7 @@ func (e *entry) enter(missed bool) (*attempt, error) {
 		return nil, fmt.Errorf("task %q: %w", e.name, ErrRemoved)
 	}
 	e.active.Add(1)
-	a := &attempt{entry: e, missed: missed, state: Asking}
+	a := &attempt{entry: e, missed: missed, state: Acquiring}
 	if missed {
 		e.missed = a
 	} else {

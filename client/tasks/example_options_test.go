@@ -98,7 +98,7 @@ func ExampleManager_RemoveNow() {
 // status returns a line for a page that lists a host's tasks.
 func status(i tasks.Info) string {
 	switch i.State {
-	case tasks.Initializing, tasks.Asking, tasks.TakingOver, tasks.Removing:
+	case tasks.Initializing, tasks.Acquiring, tasks.TakingOver, tasks.Removing:
 		return fmt.Sprintf("%s: %s", i.Name, i.State)
 	case tasks.Running:
 		return fmt.Sprintf("%s: running under token %d", i.Name, i.Token)
@@ -160,7 +160,7 @@ func ExampleProbe() {
 		if errors.Is(err, tasks.ErrNoProbeURL) {
 			return tasks.ServerProbe{}.Alive(ctx, holder)
 		}
-		if errors.Is(err, tasks.ErrWrongAnswer) {
+		if errors.Is(err, tasks.ErrNotHolder) {
 			fmt.Println("another process answered:", err)
 		}
 		return alive, err

@@ -24,9 +24,9 @@ const (
 var (
 	// ErrNoProbeURL means that the metadata of the holder's permit contains no probe URL; see WithProbeURL.
 	ErrNoProbeURL = errors.New("the holder's permit has no probe URL")
-	// ErrWrongAnswer means that the answer at the probe URL came from a process other than the holder's, or not from a
+	// ErrNotHolder means that the answer at the probe URL came from a process other than the holder's, or not from a
 	// Manager's Handler.
-	ErrWrongAnswer = errors.New("the answer is not from the holder's process")
+	ErrNotHolder = errors.New("the answer is not from the holder's process")
 )
 
 // maxResponseSize limits how much of a response is read.
@@ -40,9 +40,9 @@ type answer struct {
 	Token    string `json:"token"`
 	// Running reports whether a task is running under the token, or its permit is being released.
 	Running bool `json:"running"`
-	// Asking reports whether a task is acquiring a permit from the semaphore. The servers may already have granted it
+	// Acquiring reports whether a task is acquiring a permit from the semaphore. The servers may already have granted it
 	// the token, in a response that it has not received yet.
-	Asking bool `json:"asking"`
+	Acquiring bool `json:"acquiring"`
 }
 
 // Handler returns a handler that answers an HTTPProbe. It reports whether a task of this Manager is running under a
@@ -76,7 +76,7 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 			continue
 		}
 		for _, attempt := range []*attempt{e.current, e.missed} {
-			a.Asking = a.Asking || attempt != nil && attempt.state != Running
+			a.Acquiring = a.Acquiring || attempt != nil && attempt.state != Running
 		}
 	}
 	return a
@@ -87,7 +87,7 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 //
 // A holder is dead if the connection is refused because nothing is listening at the URL any more, if the process has
 // been restarted, or if its Manager is running nothing under the token. If there is no answer, for example because of a
-// timeout, Alive returns an error: the host may be down, busy or cut off. It returns ErrWrongAnswer if the answer comes
+// timeout, Alive returns an error: the host may be down, busy or cut off. It returns ErrNotHolder if the answer comes
 // from another group or acquirer, and ErrNoProbeURL if the permit has no URL.
 //
 // Any caller that can acquire a permit can choose the URL that is requested. The GET request carries no credentials,
@@ -111,11 +111,11 @@ func (p HTTPProbe) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 		return false, err
 	case a.Token != strconv.FormatUint(holder.GetToken(), 10),
 		a.Acquirer != holder.GetIdentity().GetAcquirer(), a.Group != holder.GetIdentity().GetGroup():
-		return false, fmt.Errorf("%w: acquirer %q in group %q answered for token %q", ErrWrongAnswer, a.Acquirer, a.Group, a.Token)
+		return false, fmt.Errorf("%w: acquirer %q in group %q answered for token %q", ErrNotHolder, a.Acquirer, a.Group, a.Token)
 	case a.Instance != holder.GetMetadata()[metadataInstance]:
 		return false, nil // the process was restarted
 	}
-	return a.Running || a.Asking, nil
+	return a.Running || a.Acquiring, nil
 }
 
 // refused reports whether the holder's host refused the connection. A connection refused by a proxy does not count.
@@ -147,10 +147,10 @@ func (p HTTPProbe) fetch(ctx context.Context, address string, holder *gatekeeper
 	}
 	defer r.Body.Close()
 	if r.StatusCode != http.StatusOK {
-		return a, fmt.Errorf("%w: %s answered with %s", ErrWrongAnswer, address, r.Status)
+		return a, fmt.Errorf("%w: %s answered with %s", ErrNotHolder, address, r.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxResponseSize)).Decode(&a); err != nil {
-		return a, fmt.Errorf("%w: %w", ErrWrongAnswer, err)
+		return a, fmt.Errorf("%w: %w", ErrNotHolder, err)
 	}
 	return a, nil
 }

@@ -207,7 +207,7 @@ func TestHTTPProbe_AnswerNotFromHolder_ReturnsError(t *testing.T) {
 				ctx = cancellable
 			}
 			alive, err := tasks.HTTPProbe{}.Alive(ctx, holder(s.URL))
-			if alive || err == nil || errors.Is(err, tasks.ErrWrongAnswer) != c.wrong {
+			if alive || err == nil || errors.Is(err, tasks.ErrNotHolder) != c.wrong {
 				t.Errorf("Alive() = %v, %v, want an error", alive, err)
 			}
 			http.DefaultClient.CloseIdleConnections()

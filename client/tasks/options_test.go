@@ -51,7 +51,7 @@ func TestString_VerdictsAndStates_HaveNames(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]fmt.Stringer{
 		"alive": tasks.Alive, "dead": tasks.Dead, "retry": tasks.Retry, "Verdict(9)": tasks.Verdict(9),
-		"idle": tasks.Idle, "initializing": tasks.Initializing, "asking": tasks.Asking, "taking over": tasks.TakingOver,
+		"idle": tasks.Idle, "initializing": tasks.Initializing, "acquiring": tasks.Acquiring, "taking over": tasks.TakingOver,
 		"running": tasks.Running, "removing": tasks.Removing, "State(9)": tasks.State(9),
 	} {
 		if got.String() != want {

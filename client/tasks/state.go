@@ -13,8 +13,8 @@ const (
 	Idle State = iota
 	// Initializing means that Initialize is running.
 	Initializing
-	// Asking means that the task is due, and is acquiring its permit or judging the permit's holder.
-	Asking
+	// Acquiring means that the task is due, and is acquiring its permit or judging the permit's holder.
+	Acquiring
 	// TakingOver means that the holder was declared dead and must stop, and the task is waiting for the permit.
 	TakingOver
 	// Running means that Reset or Run is running, or the permit is being released.
@@ -29,8 +29,8 @@ func (s State) String() string {
 		return "idle"
 	case Initializing:
 		return "initializing"
-	case Asking:
-		return "asking"
+	case Acquiring:
+		return "acquiring"
 	case TakingOver:
 		return "taking over"
 	case Running:

@@ -44,10 +44,10 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		cfg.Members = append(cfg.Members, gatekeeper.Member{ID: id, PeerAddress: address})
 	}
 	if o.maxCalls <= 0 { // the server treats 0 as the default
-		return cfg, nil, usage("--max-calls %d must be above 0", o.maxCalls)
+		return cfg, nil, usage("--max-calls %d must be greater than 0", o.maxCalls)
 	}
 	if o.shutdownTimeout <= 0 {
-		return cfg, nil, usage("--shutdown-timeout %v must be above 0", o.shutdownTimeout)
+		return cfg, nil, usage("--shutdown-timeout %v must be greater than 0", o.shutdownTimeout)
 	}
 	if o.definitions != "" {
 		if definitions, err = readDefinitions(o.definitions); err != nil {

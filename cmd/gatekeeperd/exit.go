@@ -54,7 +54,7 @@ func exitCode(err error) int {
 	case errors.Is(err, gatekeeper.ErrDataDirLocked):
 		return exitLocked
 	case errors.Is(err, gatekeeper.ErrForeignDataDir), errors.Is(err, gatekeeper.ErrJoinRefused), errors.Is(err, gatekeeper.ErrRemoved),
-		errors.Is(err, gatekeeper.ErrSucceeded), errors.Is(err, gatekeeper.ErrLogStore), errors.Is(err, gatekeeper.ErrMemberHasData):
+		errors.Is(err, gatekeeper.ErrSuperseded), errors.Is(err, gatekeeper.ErrLogStore), errors.Is(err, gatekeeper.ErrMemberHasData):
 		return exitForeign
 	case errors.Is(err, gatekeeper.ErrDataDir):
 		return exitDataDir

@@ -94,8 +94,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		commands = append(commands, c.Name())
 	}
-	if meant := nearest.Word(args[0], commands); meant != "" {
-		return usage("unknown command %q; did you mean %s?", args[0], meant)
+	if suggestion := nearest.Word(args[0], commands); suggestion != "" {
+		return usage("unknown command %q; did you mean %s?", args[0], suggestion)
 	}
 	return usage("unexpected argument %q: use flags", args[0])
 }
@@ -108,8 +108,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	if meant := nearest.Word(e.GetSpecifiedName(), known); meant != "" {
-		return usage("%w; did you mean --%s?", err, meant)
+	if suggestion := nearest.Word(e.GetSpecifiedName(), known); suggestion != "" {
+		return usage("%w; did you mean --%s?", err, suggestion)
 	}
 	return &usageError{err}
 }

@@ -56,9 +56,9 @@ func TestUncordonDryRun_OlderServer_RemovesNothing(t *testing.T) {
 	if code, out := s.run("uncordon", "--dry-run", "acquirer:app7"); code != ui.ExitOK || !strings.Contains(out, "would end") {
 		t.Errorf("gkctl uncordon --dry-run: exit code %d, want 0; output:\n%s", code, out)
 	}
-	for id, meant := range map[string]string{"app7": `"acquirer:app7"`, "acquirer:app8": `"acquirer:app7"`} {
+	for id, suggestion := range map[string]string{"app7": `"acquirer:app7"`, "acquirer:app8": `"acquirer:app7"`} {
 		code, out := s.run("uncordon", "--dry-run", id)
-		if code != ui.ExitNoSuch || !strings.Contains(out, "did you mean "+meant) {
+		if code != ui.ExitNoSuch || !strings.Contains(out, "did you mean "+suggestion) {
 			t.Errorf("gkctl uncordon --dry-run %s: exit code %d, want 78 and a suggestion; output:\n%s", id, code, out)
 		}
 	}

@@ -171,13 +171,13 @@ func (b *bench) check(parts, sizes, callers string) (err error) {
 		return err
 	}
 	if b.windows.count < 1 || b.windows.window <= 0 {
-		return fmt.Errorf("-windows %d and -window %v must be above 0", b.windows.count, b.windows.window)
+		return fmt.Errorf("-windows %d and -window %v must be greater than 0", b.windows.count, b.windows.window)
 	}
 	if b.permits < 1 || b.permits > 1_000_000 {
 		return fmt.Errorf("-permits %d must be between 1 and 1000000", b.permits)
 	}
 	if b.runs < 1 {
-		return fmt.Errorf("-runs %d must be above 0", b.runs)
+		return fmt.Errorf("-runs %d must be greater than 0", b.runs)
 	}
 	if b.keepFor < twoRefreshes {
 		return fmt.Errorf("-keep-for %v must be at least %v, so that every permit is refreshed twice", b.keepFor, twoRefreshes)

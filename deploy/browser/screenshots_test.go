@@ -21,7 +21,7 @@ var screenshots = flag.String("screenshots", "", "directory for the screenshots 
 // is ready.
 var screenshotViews = []struct{ name, path, click, shows string }{
 	{"overview", "/", "", "db-1 in zone-a"},
-	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody is waiting."},
+	{"semaphore", "/s/orders%2Fnightly-export", "", "No callers are waiting."},
 	{"move", "/move?from=zone-a&to=zone-b&names=orders%2F*", "Preview the move …", "holder must stop"},
 	{"explain", "/s/billing%2Finvoices?tab=explain&group=zone-c&acquirer=app-3", "", "zone-c"},
 }

@@ -40,7 +40,7 @@ func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	if err := held.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	watching.shows("Nobody holds a permit.")
+	watching.shows("No permits are held.")
 	if _, err := b.Semaphore("nightly-export").TryAcquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestEdit_ConcurrentEdit_ShowsConflict(t *testing.T) {
 
 	bob.shows("saved another version")
 	bob.click("Review and save …")
-	bob.shows("Somebody else saved first")
+	bob.shows("Another user saved first")
 	bob.shows("Choose a value for 1 field that you both changed.")
 	bob.clickAt(`document.querySelector("input[name=keep-permits]")`)
 	bob.click("Review the result …")

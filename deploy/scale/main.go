@@ -103,10 +103,10 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		return p.command(flags, from, out)
 	}
 	if size <= 0 || size > 1 {
-		return fmt.Errorf("-size %v must be above 0 and at most 1", size)
+		return fmt.Errorf("-size %v must be greater than 0 and at most 1", size)
 	}
 	if s.callers < 1 || s.window <= 0 || s.rest <= 0 || s.handovers < 1 || s.kills < 1 {
-		return errors.New("-callers, -window, -rest, -hand-overs and -kills must be above 0")
+		return errors.New("-callers, -window, -rest, -hand-overs and -kills must be greater than 0")
 	}
 	s.full = s.full.scaled(size)
 	r, err := s.run(ctx)

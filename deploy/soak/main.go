@@ -72,7 +72,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if s.length <= 0 || s.every < 0 {
-		return errors.New("-for must be above 0, and -every must not be negative")
+		return errors.New("-for must be greater than 0, and -every must not be negative")
 	}
 	if s.every == 0 {
 		s.every = max(s.length/240, time.Second)

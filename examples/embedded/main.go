@@ -26,7 +26,7 @@ import (
 
 // application is one process of the application.
 type application struct {
-	id, group, members, dataDir, api, timetable string
+	id, group, members, dataDir, api, schedule string
 }
 
 func main() {
@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&app.members, "members", "", "ID=HOST:PORT of each process, for traffic within the cluster, separated by commas")
 	flag.StringVar(&app.dataDir, "data-dir", "", "data directory of this process; must not be shared")
 	flag.StringVar(&app.api, "api-address", "", "HOST:PORT for gkctl and the other processes")
-	flag.StringVar(&app.timetable, "timetable", "30 2 * * *", "when the job is due, as a cron expression")
+	flag.StringVar(&app.schedule, "schedule", "30 2 * * *", "when the job is due, as a cron expression")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -74,16 +74,16 @@ func (app *application) run(ctx context.Context) (err error) {
 	defer c.Close()
 
 	jobs, stopJobs := context.WithCancel(ctx)
-	timetable := cron.New()
+	scheduler := cron.New()
 	runner := client.NewRunner(c.Semaphore("nightly-export"), app.export)
-	if _, err := gkcron.Add(jobs, timetable, app.timetable, runner); err != nil {
+	if _, err := gkcron.Add(jobs, scheduler, app.schedule, runner); err != nil {
 		stopJobs()
 		return err
 	}
-	timetable.Start()
+	scheduler.Start()
 	defer func() { // The jobs stop and release their permits while the member is still serving.
 		stopJobs()
-		<-timetable.Stop().Done()
+		<-scheduler.Stop().Done()
 	}()
 
 	select {

@@ -96,7 +96,7 @@ func start(t *testing.T, ids ...string) *nodes {
 			group = "dr-site"
 		}
 		n.launch(t, id, exec.Command(built[0], "-id", id, "-group", group, "-members", strings.Join(members, ","),
-			"-data-dir", t.TempDir(), "-api-address", n.api[id], "-timetable", "@every 1s"))
+			"-data-dir", t.TempDir(), "-api-address", n.api[id], "-schedule", "@every 1s"))
 	}
 	return n
 }

@@ -137,7 +137,7 @@ func (j *Job) CancelText() string {
 		return "because its submitter's permit has ended"
 	case CancelRequested:
 	}
-	text := "by " + cmp.Or(c.Author, "somebody")
+	text := "by " + cmp.Or(c.Author, "an unknown author")
 	if c.Reason != "" {
 		text += ": " + c.Reason
 	}

@@ -162,7 +162,7 @@ func (b *bench) check(sizes, callers string) error {
 		return err
 	}
 	if b.plan.Rounds < 1 || b.plan.Window <= 0 || b.runs < 1 {
-		return fmt.Errorf("-rounds %d, -window %v and -runs %d must be above 0", b.plan.Rounds, b.plan.Window, b.runs)
+		return fmt.Errorf("-rounds %d, -window %v and -runs %d must be greater than 0", b.plan.Rounds, b.plan.Window, b.runs)
 	}
 	return nil
 }

@@ -165,7 +165,7 @@ func badPermitCalls() []badCall {
 		{"refresh without tokens", refresh(), "tokens", "at least one"},
 		{"refresh of 10001 tokens", refresh(many...), "tokens", "at most 10000"},
 		{"refresh of token 0", refresh(ok, ok, &gatekeeperv1.TokenRefresh{Duration: ok.Duration}), "tokens[2].token", "token of a permit"},
-		{"refresh without duration", refresh(&gatekeeperv1.TokenRefresh{Token: 3}), "tokens[0].duration", "above 0"},
+		{"refresh without duration", refresh(&gatekeeperv1.TokenRefresh{Token: 3}), "tokens[0].duration", "greater than 0"},
 		{"refresh with an invalid duration", refresh(ok, &gatekeeperv1.TokenRefresh{Token: 3, Duration: &durationpb.Duration{Seconds: math.MaxInt64}}), "tokens[1].duration", "valid duration"},
 
 		{"keep-alive that begins with frame 0", keepAliveCall(&gatekeeperv1.KeepAliveRequest{}), "frame", "must be 1"},
@@ -180,7 +180,7 @@ func badPermitCalls() []badCall {
 		{"keep-alive of token 0 in a group", keepAliveCall(groupFrame(3, 0)), "groups[0].tokens[1]", "token of a permit"},
 		{"keep-alive of a group without duration", keepAliveCall(&gatekeeperv1.KeepAliveRequest{
 			Frame: 1, Groups: []*gatekeeperv1.TokenGroup{{Tokens: []uint64{1}}},
-		}), "groups[0].duration", "above 0"},
+		}), "groups[0].duration", "greater than 0"},
 		{"keep-alive that forgets 10001 tokens", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Forget: make([]uint64, maxTokens+1)}), "forget", "at most 10000"},
 
 		{"release of token 0", unary(permits, client.Release, &gatekeeperv1.ReleaseRequest{}), "token", "token of a permit"},

@@ -47,7 +47,7 @@ func authorAndReason(member string, m *gatekeeperv1.BindAdministratorRequest) (a
 	if author, err = authorFrom(m.GetAuthor()); err != nil {
 		return "", "", err
 	}
-	reason = fmt.Sprintf("the owner of the data folder of member %s made %s an administrator", member, m.GetSubject())
+	reason = fmt.Sprintf("the owner of the data directory of member %s made %s an administrator", member, m.GetSubject())
 	if m.GetReason() != "" {
 		reason += ": " + m.GetReason()
 	}

@@ -131,7 +131,7 @@ func toPause(p *semaphore.Pause) *gatekeeperv1.Pause {
 // ending is a request that specifies when a change ends.
 type ending interface {
 	GetUntil() *timestamppb.Timestamp
-	GetLasts() *durationpb.Duration
+	GetDuration() *durationpb.Duration
 }
 
 func endingFrom(m ending) (keeper.Ending, error) {
@@ -139,14 +139,14 @@ func endingFrom(m ending) (keeper.Ending, error) {
 	if err != nil {
 		return keeper.Ending{}, err
 	}
-	lasts, err := durationFrom("lasts", m.GetLasts(), 0)
+	duration, err := durationFrom("duration", m.GetDuration(), 0)
 	if err != nil {
 		return keeper.Ending{}, err
 	}
-	if m.GetLasts() != nil && lasts <= 0 {
-		return keeper.Ending{}, invalid("lasts", lasts.String(), "must be above 0")
+	if m.GetDuration() != nil && duration <= 0 {
+		return keeper.Ending{}, invalid("duration", duration.String(), "must be greater than 0")
 	}
-	return keeper.Ending{At: until, Lasts: lasts}, nil
+	return keeper.Ending{At: until, Duration: duration}, nil
 }
 
 // invalid returns the error for a field that breaks a rule of the API itself, such as an encoding or a page size. All

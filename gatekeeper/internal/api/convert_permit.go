@@ -117,7 +117,7 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 			return nil, within(at(field, i), err)
 		}
 		if duration <= 0 {
-			return nil, invalid(at(field, i)+".duration", duration.String(), "must be above 0: send the duration from the last answer for this token")
+			return nil, invalid(at(field, i)+".duration", duration.String(), "must be greater than 0: send the duration from the last answer for this token")
 		}
 		progress, err := durationFrom("since_progress", t.GetSinceProgress(), 0)
 		if err != nil {
@@ -149,7 +149,7 @@ func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([
 			return nil, within(at("groups", i), err)
 		}
 		if duration <= 0 {
-			return nil, invalid(at("groups", i)+".duration", duration.String(), "must be above 0: send the duration from the last answer for these tokens")
+			return nil, invalid(at("groups", i)+".duration", duration.String(), "must be greater than 0: send the duration from the last answer for these tokens")
 		}
 		for j, token := range g.GetTokens() {
 			if token == 0 {

@@ -86,7 +86,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 		}
 	}
 	missed := map[fsm.Missed]gatekeeperv1.MissedKind{
-		fsm.NothingMissed: gatekeeperv1.MissedKind_MISSED_KIND_UNSPECIFIED, fsm.NoRequests: gatekeeperv1.MissedKind_MISSED_KIND_NOBODY_ASKED,
+		fsm.NothingMissed: gatekeeperv1.MissedKind_MISSED_KIND_UNSPECIFIED, fsm.NoRequests: gatekeeperv1.MissedKind_MISSED_KIND_NO_REQUESTS,
 		fsm.AllDenied: gatekeeperv1.MissedKind_MISSED_KIND_DENIED, fsm.NoProgress: gatekeeperv1.MissedKind_MISSED_KIND_NO_PROGRESS,
 		fsm.HeldTooLong: gatekeeperv1.MissedKind_MISSED_KIND_HELD_TOO_LONG,
 	}

@@ -35,7 +35,7 @@ func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDe
 	var taken page
 	last := ""
 	for c := range callers {
-		if c.Cured && !m.GetCured() {
+		if c.Resolved && !m.GetResolved() {
 			continue
 		}
 		caller := toDenied(&c)
@@ -59,10 +59,10 @@ func toDenied(v *keeper.DeniedCaller) *gatekeeperv1.DeniedCaller {
 	out := &gatekeeperv1.DeniedCaller{
 		Semaphore: v.Semaphore, Identity: toIdentity(v.Identity), Weight: v.Weight, Firing: toFiring(v.Firing),
 		Reason: gatekeeperv1.Reason(v.Reason), Message: v.Message, Count: uint32(v.Count), First: toTimestamp(v.First), Last: toTimestamp(v.Last),
-		Cured: v.Cured, Text: v.Text, Worker: v.Worker,
+		Resolved: v.Resolved, Text: v.Text, Worker: v.Worker,
 	}
-	if v.LetIn != nil {
-		out.LetIn = toIdentity(*v.LetIn)
+	if v.OtherHolder != nil {
+		out.OtherHolder = toIdentity(*v.OtherHolder)
 	}
 	return out
 }
@@ -71,7 +71,7 @@ func toDenied(v *keeper.DeniedCaller) *gatekeeperv1.DeniedCaller {
 func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller {
 	var out []*gatekeeperv1.DeniedCaller
 	for _, v := range a.reader.DeniedCallersOf(state, name) {
-		if !v.Cured {
+		if !v.Resolved {
 			out = append(out, toDenied(&v))
 		}
 	}

@@ -16,13 +16,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func deniedCaller(name, acquirer string, cured bool) keeper.DeniedCaller {
+func deniedCaller(name, acquirer string, resolved bool) keeper.DeniedCaller {
 	return keeper.DeniedCaller{
 		Denial: past.Denial{
 			Request: semaphore.Request{Semaphore: name, Identity: semaphore.Identity{Group: "dr", Acquirer: acquirer}, Weight: 2},
 			Reason:  semaphore.GroupMismatch, Message: "m", Count: 3, First: time.Unix(1, 0), Last: time.Unix(2, 0),
 		},
-		Cured: cured, LetIn: &semaphore.Identity{Group: "prod", Acquirer: "app9"}, Text: acquirer + " asks",
+		Resolved: resolved, OtherHolder: &semaphore.Identity{Group: "prod", Acquirer: "app9"}, Text: acquirer + " asks",
 	}
 }
 
@@ -44,7 +44,7 @@ func TestListDenied_FiltersByNameLabelAndCure(t *testing.T) {
 		want, near string
 	}{
 		{&gatekeeperv1.ListDeniedRequest{}, "a: app2 asks, b: app3 asks, none: app4 asks", ""},
-		{&gatekeeperv1.ListDeniedRequest{Cured: true}, "a: app2 asks, b: app3 asks, b: app1 asks, none: app4 asks", ""},
+		{&gatekeeperv1.ListDeniedRequest{Resolved: true}, "a: app2 asks, b: app3 asks, b: app1 asks, none: app4 asks", ""},
 		{&gatekeeperv1.ListDeniedRequest{Names: []string{"n*"}}, "none: app4 asks", ""},
 		{&gatekeeperv1.ListDeniedRequest{Names: []string{"a"}}, "a: app2 asks", "aa: app5 asks, ab: app5 asks, ac: app5 asks"},
 		{&gatekeeperv1.ListDeniedRequest{Names: []string{"none"}}, "none: app4 asks", ""},
@@ -61,7 +61,7 @@ func TestListDenied_FiltersByNameLabelAndCure(t *testing.T) {
 	r := must(op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"a"}}))(t)
 	if d := r.GetCallers()[0]; d.GetIdentity().GetGroup() != "dr" || d.GetWeight() != 2 || d.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH ||
 		d.GetMessage() != "m" || d.GetCount() != 3 || d.GetFirst().AsTime().Unix() != 1 || d.GetLast().AsTime().Unix() != 2 ||
-		d.GetLetIn().GetAcquirer() != "app9" || d.GetFiring() != nil {
+		d.GetOtherHolder().GetAcquirer() != "app9" || d.GetFiring() != nil {
 		t.Errorf("the denied caller was converted to %v", d)
 	}
 }

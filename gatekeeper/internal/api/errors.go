@@ -70,12 +70,12 @@ const (
 	reasonUndoIncomplete   = "UNDO_INCOMPLETE"
 	reasonNoSuchFiring     = "NO_SUCH_FIRING"
 	reasonFiringConflict   = "FIRING_CONFLICT"
-	reasonNothingChosen    = "NOTHING_CHOSEN"
+	reasonNoMatch          = "NO_MATCH"
 	reasonFeatureLevel     = "FEATURE_LEVEL"
 	reasonRecovering       = "RECOVERING"
 	reasonNoSuchJob        = "NO_SUCH_JOB"
 	reasonJobDiffers       = "JOB_DIFFERS"
-	reasonJobNotOver       = "JOB_NOT_OVER"
+	reasonJobNotFinished   = "JOB_NOT_FINISHED"
 	reasonSubmissionLost   = "SUBMISSION_LOST"
 	reasonWorkLimit        = "WORK_LIMIT"
 	reasonUnauthenticated  = "UNAUTHENTICATED"
@@ -132,7 +132,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.retryableError", codes.Unavailable, reasonNoLeader, as(func(*retryableError) map[string]string { return nil }), nil},
 	{"api.unreachableError", codes.Unavailable, reasonNoLeader, as(func(e *unreachableError) map[string]string { return hint(e.leader) }), nil},
 	{"api.wrongClusterError", codes.FailedPrecondition, reasonWrongCluster, as(func(e *wrongClusterError) map[string]string {
-		return map[string]string{"cluster": e.own, "meant": e.meant}
+		return map[string]string{"cluster": e.own, "requested": e.requested}
 	}), nil},
 	{"api.misdirectedError", codes.Unavailable, reasonNoLeader, as(func(*misdirectedError) map[string]string { return nil }), nil},
 	{"api.hopError", codes.Unavailable, reasonHopLimit, as(func(e *hopError) map[string]string { return hint(e.leader) }), nil},
@@ -170,7 +170,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"keeper.NoSuchJobError", codes.NotFound, reasonNoSuchJob, as(func(e *keeper.NoSuchJobError) map[string]string {
 		return map[string]string{"id": e.ID}
 	}), nil},
-	{"keeper.JobNotOverError", codes.FailedPrecondition, reasonJobNotOver, as(func(e *keeper.JobNotOverError) map[string]string {
+	{"keeper.JobNotFinishedError", codes.FailedPrecondition, reasonJobNotFinished, as(func(e *keeper.JobNotFinishedError) map[string]string {
 		return map[string]string{"id": e.ID}
 	}), nil},
 	{"keeper.SubmissionLostError", codes.Aborted, reasonSubmissionLost, as(func(e *keeper.SubmissionLostError) map[string]string {
@@ -185,7 +185,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"keeper.ErrSuperseded", codes.Aborted, reasonSuperseded, is(keeper.ErrSuperseded), nil},
 	{"keeper.ErrRefused", codes.FailedPrecondition, reasonRefused, is(keeper.ErrRefused), nil},
 	{"keeper.ErrNoSuchCordon", codes.NotFound, reasonNoSuchCordon, as(func(e *keeper.NoSuchCordonError) map[string]string {
-		return withMeant(map[string]string{"id": e.ID}, e.Meant)
+		return withSuggestion(map[string]string{"id": e.ID}, e.Suggestion)
 	}), nil},
 	{"keeper.ErrFeatureLevel", codes.FailedPrecondition, reasonFeatureLevel, as(func(e *keeper.FeatureLevelError) map[string]string {
 		return map[string]string{"needed": decimal(uint64(e.Needed)), "in_force": decimal(uint64(e.InForce))}
@@ -209,11 +209,11 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"preview.FiringConflictError", codes.FailedPrecondition, reasonFiringConflict, as(func(e *preview.FiringConflictError) map[string]string {
 		return map[string]string{"semaphore": e.Semaphore, "conflicts": strings.Join(e.Conflicts, "\n")}
 	}), nil},
-	{"selector.NoMatchError", codes.NotFound, reasonNothingChosen, as(func(e *selector.NoMatchError) map[string]string {
-		return withMeant(map[string]string{}, e.Suggestion)
+	{"selector.NoMatchError", codes.NotFound, reasonNoMatch, as(func(e *selector.NoMatchError) map[string]string {
+		return withSuggestion(map[string]string{}, e.Suggestion)
 	}), nil},
 	{"selector.NoDefinitionError", codes.NotFound, reasonNoSuchDefinition, as(func(e *selector.NoDefinitionError) map[string]string {
-		return withMeant(map[string]string{"name": e.Name}, e.Suggestion)
+		return withSuggestion(map[string]string{"name": e.Name}, e.Suggestion)
 	}), nil},
 
 	{"consensus.ErrMemberExists", codes.AlreadyExists, reasonMemberExists, is(consensus.ErrMemberExists), nil},
@@ -329,16 +329,16 @@ func conflict(kind fsm.ConflictKind) func(error) (map[string]string, bool) {
 			if kind == fsm.ConflictStale {
 				info["expected"] = decimal(e.expected)
 			}
-			info = withMeant(info, e.meant)
+			info = withSuggestion(info, e.suggestion)
 		}
 		return info, true
 	}
 }
 
-// withMeant adds the name that was probably meant, if there is one.
-func withMeant(metadata map[string]string, meant string) map[string]string {
-	if meant != "" {
-		metadata["meant"] = meant
+// withSuggestion adds the name that was probably meant, if there is one.
+func withSuggestion(metadata map[string]string, suggestion string) map[string]string {
+	if suggestion != "" {
+		metadata["suggestion"] = suggestion
 	}
 	return metadata
 }

@@ -64,7 +64,7 @@ func errorCases() []errorCase {
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{}, codes.Unavailable, "NO_LEADER", nil},
 		{
 			"api.wrongClusterError", &wrongClusterError{"a.1", "b.1"}, codes.FailedPrecondition, "WRONG_CLUSTER",
-			map[string]string{"cluster": "b.1", "meant": "a.1"},
+			map[string]string{"cluster": "b.1", "requested": "a.1"},
 		},
 		{"api.misdirectedError", &misdirectedError{"a", "b"}, codes.Unavailable, "NO_LEADER", nil},
 		{"api.unreachableError", &unreachableError{leader, errors.New("x")}, codes.Unavailable, "NO_LEADER", hinted},
@@ -89,10 +89,10 @@ func errorCases() []errorCase {
 		{"keeper.ErrNoSuchPermit", &keeper.NoSuchPermitError{Token: 4, Why: "x"}, codes.NotFound, "NO_SUCH_PERMIT", map[string]string{"token": "4"}},
 		{"keeper.ErrConflict", conflict(fsm.ConflictExists, stored), codes.AlreadyExists, "ALREADY_EXISTS", map[string]string{"name": "n", "index": "3", "current": "9"}},
 		{"keeper.ErrConflict", conflict(fsm.ConflictAbsent, nil), codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "index": "3"}},
-		{"keeper.ErrConflict", &conflictError{ConflictError: conflict(fsm.ConflictAbsent, nil), meant: "m"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "index": "3", "meant": "m"}},
+		{"keeper.ErrConflict", &conflictError{ConflictError: conflict(fsm.ConflictAbsent, nil), suggestion: "m"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "index": "3", "suggestion": "m"}},
 		{"keeper.ErrConflict", &conflictError{ConflictError: conflict(fsm.ConflictStale, stored), expected: 8}, codes.Aborted, "STALE_VERSION", map[string]string{"name": "n", "index": "3", "current": "9", "expected": "8"}},
 		{"keeper.NoSuchJobError", &keeper.NoSuchJobError{ID: "j"}, codes.NotFound, "NO_SUCH_JOB", map[string]string{"id": "j"}},
-		{"keeper.JobNotOverError", &keeper.JobNotOverError{ID: "j"}, codes.FailedPrecondition, "JOB_NOT_OVER", map[string]string{"id": "j"}},
+		{"keeper.JobNotFinishedError", &keeper.JobNotFinishedError{ID: "j"}, codes.FailedPrecondition, "JOB_NOT_FINISHED", map[string]string{"id": "j"}},
 		{"keeper.SubmissionLostError", &keeper.SubmissionLostError{ID: "j"}, codes.Aborted, "SUBMISSION_LOST", map[string]string{"id": "j"}},
 		{
 			"keeper.WorkLimitError", &keeper.WorkLimitError{LimitError: rules.LimitError{Limit: "max_work_bytes", Needed: 5, Max: 4}},
@@ -101,7 +101,7 @@ func errorCases() []errorCase {
 		{"work.DiffersError", &work.DiffersError{ID: "j"}, codes.AlreadyExists, "JOB_DIFFERS", map[string]string{"id": "j"}},
 		{"keeper.ErrSuperseded", keeper.ErrSuperseded, codes.Aborted, "SUPERSEDED", nil},
 		{"keeper.ErrRefused", &keeper.RefusedError{Why: "x"}, codes.FailedPrecondition, "REFUSED", nil},
-		{"keeper.ErrNoSuchCordon", &keeper.NoSuchCordonError{ID: "c", Meant: "d"}, codes.NotFound, "NO_SUCH_CORDON", map[string]string{"id": "c", "meant": "d"}},
+		{"keeper.ErrNoSuchCordon", &keeper.NoSuchCordonError{ID: "c", Suggestion: "d"}, codes.NotFound, "NO_SUCH_CORDON", map[string]string{"id": "c", "suggestion": "d"}},
 		{"keeper.ErrFeatureLevel", &keeper.FeatureLevelError{Needed: 2, InForce: 1}, codes.FailedPrecondition, "FEATURE_LEVEL", map[string]string{"needed": "2", "in_force": "1"}},
 		{"keeper.ErrRecovering", keeper.ErrRecovering, codes.Unavailable, "RECOVERING", nil},
 		{"undo.NoSuchChangeError", &undo.NoSuchChangeError{Change: 4, Oldest: 7}, codes.NotFound, "NO_SUCH_CHANGE", map[string]string{"change": "4", "oldest": "7"}},
@@ -110,10 +110,10 @@ func errorCases() []errorCase {
 		{"preview.ChangedError", &preview.ChangedError{Changed: []preview.Changed{{Semaphore: "a"}, {Semaphore: "b"}}}, codes.Aborted, "CHANGED_SINCE", map[string]string{"semaphores": "a\nb"}},
 		{"undo.ConflictError", &undo.ConflictError{Changes: []uint64{4}, Conflicts: []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_CONFLICT", map[string]string{"change": "4", "conflicts": "a\nb"}},
 		{"undo.IncompleteError", &undo.IncompleteError{Missing: []string{"a", "b"}}, codes.FailedPrecondition, "UNDO_INCOMPLETE", map[string]string{"missing": "a\nb"}},
-		{"selector.NoMatchError", &selector.NoMatchError{Chosen: []string{"m*"}, Suggestion: "n*"}, codes.NotFound, "NOTHING_CHOSEN", map[string]string{"meant": "n*"}},
-		{"selector.NoMatchError", &selector.NoMatchError{}, codes.NotFound, "NOTHING_CHOSEN", nil},
+		{"selector.NoMatchError", &selector.NoMatchError{Chosen: []string{"m*"}, Suggestion: "n*"}, codes.NotFound, "NO_MATCH", map[string]string{"suggestion": "n*"}},
+		{"selector.NoMatchError", &selector.NoMatchError{}, codes.NotFound, "NO_MATCH", nil},
 		{"selector.NoDefinitionError", &selector.NoDefinitionError{Name: "n"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n"}},
-		{"selector.NoDefinitionError", &selector.NoDefinitionError{Name: "n", Suggestion: "m"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "meant": "m"}},
+		{"selector.NoDefinitionError", &selector.NoDefinitionError{Name: "n", Suggestion: "m"}, codes.NotFound, "NO_SUCH_DEFINITION", map[string]string{"name": "n", "suggestion": "m"}},
 		{"consensus.ErrMemberExists", consensus.ErrMemberExists, codes.AlreadyExists, "MEMBER_EXISTS", nil},
 		{"consensus.ErrMemberRetired", consensus.ErrMemberRetired, codes.FailedPrecondition, "MEMBER_RETIRED", nil},
 		{"consensus.ErrNoSuchMember", consensus.ErrNoSuchMember, codes.NotFound, "NO_SUCH_MEMBER", nil},
@@ -216,7 +216,7 @@ func unlisted() map[string]string {
 		"consensus.ErrNotAgreed":       "startup only",
 		"consensus.ErrMemberFounded":   "startup only",
 		"consensus.ErrRemoved":         "stops the server",
-		"consensus.ErrSucceeded":       "stops the server",
+		"consensus.ErrSuperseded":      "stops the server",
 		"keeper.RevisionChangedError":  "listed as keeper.ErrRevisionChanged",
 		"keeper.RequestEndedError":     "listed as keeper.ErrRequestEnded",
 		"keeper.RequestReusedError":    "listed as keeper.ErrRequestReused",
@@ -285,9 +285,9 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED REQUEST_REUSED REQUEST_TOO_OLD NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE
-		UNDO_CONFLICT UNDO_INCOMPLETE NOTHING_CHOSEN FEATURE_LEVEL RECOVERING NO_SUCH_FIRING FIRING_CONFLICT
+		UNDO_CONFLICT UNDO_INCOMPLETE NO_MATCH FEATURE_LEVEL RECOVERING NO_SUCH_FIRING FIRING_CONFLICT
 		WRONG_CLUSTER WOULD_LOSE_QUORUM HAS_VOTE ADDED_WITHOUT_VOTE CHANGED_SINCE
-		NO_SUCH_JOB JOB_DIFFERS JOB_NOT_OVER SUBMISSION_LOST WORK_LIMIT
+		NO_SUCH_JOB JOB_DIFFERS JOB_NOT_FINISHED SUBMISSION_LOST WORK_LIMIT
 		UNAUTHENTICATED FORBIDDEN TOO_MANY_FAILURES NO_SUCH_BINDING SUBJECT_TAKEN LAST_ADMIN ACCESS_LIMIT`)
 	produced := make(map[string]bool)
 	for _, c := range errorCases() {

@@ -33,17 +33,17 @@ func (e *hopError) Error() string {
 }
 
 // misdirectedError refuses a forwarded call that arrived at a server other than the intended one.
-type misdirectedError struct{ meant, reached string }
+type misdirectedError struct{ intended, reached string }
 
 func (e *misdirectedError) Error() string {
-	return fmt.Sprintf("this call was forwarded to %s, but its address resolves to %s: check the addresses and names that the members advertise", e.meant, e.reached)
+	return fmt.Sprintf("this call was forwarded to %s, but its address resolves to %s: check the addresses and names that the members advertise", e.intended, e.reached)
 }
 
 // wrongClusterError refuses a call that is intended for another cluster. Nothing was done.
-type wrongClusterError struct{ meant, own string }
+type wrongClusterError struct{ requested, own string }
 
 func (e *wrongClusterError) Error() string {
-	return fmt.Sprintf("this call is meant for cluster %s, and this server belongs to cluster %s: specify endpoints of a single cluster", e.meant, e.own)
+	return fmt.Sprintf("this call is meant for cluster %s, and this server belongs to cluster %s: specify endpoints of a single cluster", e.requested, e.own)
 }
 
 // unreachableError reports that a call could not be forwarded because the leader was not reached. Nothing was done.
@@ -99,23 +99,24 @@ type unreadableError struct{ err error }
 
 func (e *unreadableError) Error() string { return "the request cannot be read: " + e.err.Error() }
 
-// conflictError is a conflict plus the version that the caller expected. meant is the existing name that was probably
-// intended if the named definition does not exist.
+// conflictError is a conflict plus the version that the caller expected.
 type conflictError struct {
 	*keeper.ConflictError
-	expected uint64
-	meant    string
+	expected   uint64
+	suggestion string // the most similar name, if the named definition does not exist
 }
 
 func conflictWith(state *fsm.State, sees func(*fsm.State, string) bool, c *keeper.ConflictError, expected uint64) *conflictError {
 	e := &conflictError{ConflictError: c, expected: expected}
 	if c.Kind == fsm.ConflictAbsent {
-		e.meant = selector.Suggestion(state, c.Name, sees)
+		e.suggestion = selector.Suggestion(state, c.Name, sees)
 	}
 	return e
 }
 
-func (e *conflictError) Error() string { return e.ConflictError.Error() + phrase.DidYouMean(e.meant) }
+func (e *conflictError) Error() string {
+	return e.ConflictError.Error() + phrase.DidYouMean(e.suggestion)
+}
 func (e *conflictError) Unwrap() error { return e.ConflictError }
 
 func mapped[A, B any](in []A, f func(A) B) []B {

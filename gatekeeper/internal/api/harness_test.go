@@ -320,8 +320,8 @@ func applyAs[R fsm.Result](k *fakeKeeper, cmd fsm.Command) (R, error) {
 }
 
 func endTime(end keeper.Ending) time.Time {
-	if end.Lasts > 0 {
-		return time.Now().Round(0).Add(end.Lasts)
+	if end.Duration > 0 {
+		return time.Now().Round(0).Add(end.Duration)
 	}
 	return end.At
 }

@@ -219,7 +219,7 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 	})
 	if notFound, ok := errors.AsType[*keeper.NoSuchCordonError](err); ok {
 		ids := mapped(s.cfg.Machine.State().Cordons(), func(c *fsm.Cordon) string { return c.ID })
-		notFound.Meant = nearest.Prefixed(m.GetId(), ids, acquirerID, groupID)
+		notFound.Suggestion = nearest.Prefixed(m.GetId(), ids, acquirerID, groupID)
 	}
 	if err != nil {
 		return nil, err

@@ -163,7 +163,7 @@ func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 	paused := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}))(t)
 	g.keeper.concurrentChange = fsm.Resume{Names: []string{"b"}}
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
-	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: somebody else paused or resumed it in the meantime") {
+	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: another user paused or resumed it in the meantime") {
 		t.Fatalf("Undo(): got %v, want a refusal naming the pause of b", err)
 	}
 	if g.keeper.machine.State().Definition("a").Pause == nil {

@@ -163,7 +163,7 @@ func (s *permitService) Cancel(ctx context.Context, m *gatekeeperv1.CancelReques
 	if err != nil {
 		return nil, err
 	}
-	return &gatekeeperv1.CancelResponse{GaveBack: result.ReturnedPermit != nil, Revision: result.Revision}, nil
+	return &gatekeeperv1.CancelResponse{Released: result.ReturnedPermit != nil, Revision: result.Revision}, nil
 }
 
 func (s *permitService) Verify(ctx context.Context, m *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {

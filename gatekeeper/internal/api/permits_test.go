@@ -165,7 +165,7 @@ func TestReleaseRevokeClearCancel_PassRequestToKeeper(t *testing.T) {
 		return fsm.CancelResult{ReturnedPermit: &semaphore.Permit{}, Revision: 8}, nil
 	}
 	cancelled, err := g.permits.Cancel(ctx(t), &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})
-	if err != nil || !cancelled.GetGaveBack() || cancelled.GetRevision() != 8 {
+	if err != nil || !cancelled.GetReleased() || cancelled.GetRevision() != 8 {
 		t.Errorf("Cancel() = %v, %v", cancelled, err)
 	}
 }

@@ -184,8 +184,8 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
 	}
 	if decision.Reason == semaphore.NoSuchSemaphore { // a denial does not suggest a name: see selector.NoDefinitionError
-		if meant := selector.Suggestion(s.cfg.Machine.State(), request.Semaphore, s.viewFilter(ctx)); meant != "" {
-			out.Summary += fmt.Sprintf(" Did you mean %q?", meant)
+		if suggestion := selector.Suggestion(s.cfg.Machine.State(), request.Semaphore, s.viewFilter(ctx)); suggestion != "" {
+			out.Summary += fmt.Sprintf(" Did you mean %q?", suggestion)
 		}
 	}
 	if decision.Reason == semaphore.NoFreePermit {

@@ -25,7 +25,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 		return fmt.Sprintf("There is no definition %q. The tasks are kept, and are handed out when it is created again.", sem), nil
 	}
 	if why := s.reader.Disabled(stored); why != "" {
-		return fmt.Sprintf("The definition of semaphore %q admits nobody: %s.", sem, why), nil
+		return fmt.Sprintf("The definition of semaphore %q admits no callers: %s.", sem, why), nil
 	}
 	// Evaluate the rule as if for a worker that every pattern admits.
 	request := semaphore.Request{Semaphore: sem, Weight: 1, Worker: true}

@@ -57,9 +57,9 @@ func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 			g.keeper.recovering = time.Minute
 			g.keeper.do(pause)
 		}},
-		{"disabled", `The definition of semaphore "s" admits nobody: this server cannot use it.`, func(_ *testing.T, g *gate) { g.keeper.disabled = "this server cannot use it" }},
+		{"disabled", `The definition of semaphore "s" admits no callers: this server cannot use it.`, func(_ *testing.T, g *gate) { g.keeper.disabled = "this server cannot use it" }},
 		{"paused", `The semaphore "s" is paused (disk full).`, func(_ *testing.T, g *gate) { g.keeper.do(pause) }},
-		{"without permits", `The semaphore "s" has 0 permits and admits nobody.`, func(_ *testing.T, g *gate) { edit(g, 0) }},
+		{"without permits", `The semaphore "s" has 0 permits and admits no callers.`, func(_ *testing.T, g *gate) { edit(g, 0) }},
 		{"no worker", `No worker is available for semaphore "s".`, func(*testing.T, *gate) {}},
 		{"draining", `No worker is available for semaphore "s". 1 worker is draining.`, func(t *testing.T, g *gate) {
 			if err := g.worker(t, "default", 1).Send(&gatekeeperv1.WorkRequest{Frame: 2, Kind: &gatekeeperv1.WorkRequest_Drain{}}); err != nil {

@@ -26,7 +26,7 @@ type AdminRequest struct {
 // LeaveAdminRequest leaves a request in the data directory dir, whose server must not be running, and returns the
 // member and cluster to which the directory belongs. It replaces any earlier request. If root leaves the request, the
 // file is owned by the owner of the directory. It returns ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
-// ErrSucceeded, or a system error.
+// ErrSuperseded, or a system error.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {

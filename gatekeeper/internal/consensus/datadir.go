@@ -125,7 +125,7 @@ type succeededFile struct {
 // PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. If there are several
 // Members, a new directory has no cluster id before Agree. It returns ErrClusterIDNeeded, ErrDataDirInUse,
 // ErrForeignDataDir, ErrDataDirDamaged, ErrInvalidMember, or a system error. Once a server that uses the directory has
-// stopped with ErrSucceeded, every call returns that error.
+// stopped with ErrSuperseded, every call returns that error.
 func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err

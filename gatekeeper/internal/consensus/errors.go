@@ -17,9 +17,9 @@ var (
 	// ErrRemoved is the fault that stops a server removed from the cluster. The cluster no longer needs it,
 	// and it must stop.
 	ErrRemoved = errors.New("consensus: this server was removed from the cluster")
-	// ErrSucceeded is the fault that stops a server whose cluster was recovered or restored without it. If it
+	// ErrSuperseded is the fault that stops a server whose cluster was recovered or restored without it. If it
 	// continued, two clusters would grant the same permits.
-	ErrSucceeded = errors.New("consensus: this server's cluster was recovered without it")
+	ErrSuperseded = errors.New("consensus: this server's cluster was recovered without it")
 	// ErrClosed means that the server is closing or had to stop.
 	ErrClosed = errors.New("consensus: closed")
 

@@ -239,7 +239,7 @@ func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 func (w *world) operate(rng *rand.Rand) {
 	ctx := context.Background()
 	drain := []time.Duration{0, 3 * time.Second, 40 * time.Second}[rng.IntN(3)]
-	end := Ending{Lasts: time.Duration(1 + rng.Int64N(int64(25*time.Second)))}
+	end := Ending{Duration: time.Duration(1 + rng.Int64N(int64(25*time.Second)))}
 	host := "host" + strconv.Itoa(rng.IntN(6))
 	edit := func(c fsm.Change, end Ending) {
 		c.Name = "job"

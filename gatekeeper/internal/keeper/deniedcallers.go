@@ -19,11 +19,11 @@ import (
 // explain why the same request is denied now. If it would no longer be denied, they are from its last denial.
 type DeniedCaller struct {
 	denials.Denial
-	// Cured is set if the same request would no longer be denied for such a reason.
-	Cured bool
-	// LetIn is another caller that would still be admitted, and that holds a permit or has released one since the first
+	// Resolved is set if the same request would no longer be denied for such a reason.
+	Resolved bool
+	// OtherHolder is another caller that would still be admitted, and that holds a permit or has released one since the first
 	// of these denials; nil if none.
-	LetIn *semaphore.Identity
+	OtherHolder *semaphore.Identity
 	// HeldAt is when the caller last had a permit, as far as the journal shows; zero if it never had one.
 	HeldAt time.Time
 	// Text describes the denials to an operator.
@@ -150,7 +150,7 @@ func (k *Keeper) denyAll(state *fsm.State, name string, recent []denials.Denial)
 		switch {
 		case !stillDenied, reason == semaphore.Paused, reason == semaphore.AlreadyHeld, reason == semaphore.FiringClaimed:
 			return false, false
-		case k.letIn(state, d) != nil:
+		case k.otherHolder(state, d) != nil:
 			return false, false
 		}
 		all = true
@@ -186,9 +186,9 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 // deniedCaller decides a denied request again, on the current state.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
 	v := DeniedCaller{Denial: *d}
-	v.LetIn, v.HeldAt = k.letIn(state, d), k.heldAt(state, d)
+	v.OtherHolder, v.HeldAt = k.otherHolder(state, d), k.heldAt(state, d)
 	now, message, stillDenied := k.decideAgain(state, d)
-	if v.Cured = !stillDenied; stillDenied {
+	if v.Resolved = !stillDenied; stillDenied {
 		v.Reason, v.Message = now, message
 	}
 	v.Text = v.text(d.Reason)
@@ -212,9 +212,9 @@ func (k *Keeper) evaluate(state *fsm.State, list []denials.Denial) []DeniedCalle
 // caller that had a permit most recently comes first.
 func (v *DeniedCaller) urgency() int {
 	switch {
-	case v.Cured:
+	case v.Resolved:
 		return 3
-	case v.LetIn != nil:
+	case v.OtherHolder != nil:
 		return 2
 	case v.Reason == semaphore.Cordoned:
 		return 0
@@ -251,9 +251,9 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	return now.Reason, k.sentence(state, &d.Request, &facts, now), true
 }
 
-// letIn returns another caller that has had a permit since the denied caller was first denied, and that would still be
+// otherHolder returns another caller that has had a permit since the denied caller was first denied, and that would still be
 // admitted; nil if there is none.
-func (k *Keeper) letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity {
+func (k *Keeper) otherHolder(state *fsm.State, d *denials.Denial) *semaphore.Identity {
 	serves := func(p *semaphore.Permit) bool { return !sameCaller(p, d) && k.admits(state, d.Semaphore, p.Identity) }
 	for p := range state.Holders(d.Semaphore) {
 		if p.State == semaphore.Live && serves(p) {
@@ -311,12 +311,12 @@ func (v *DeniedCaller) text(lastReason semaphore.Reason) string {
 	}
 	b.WriteString(".")
 	switch {
-	case v.Cured && v.Passed:
+	case v.Resolved && v.Passed:
 		b.WriteString(" It has since retried and was not denied for that reason.")
-	case v.Cured:
+	case v.Resolved:
 		b.WriteString(" The same request would not be denied for that reason now.")
-	case v.LetIn != nil:
-		fmt.Fprintf(&b, " %q in group %q was granted a permit in the meantime: this caller may be a standby.", v.LetIn.Acquirer, v.LetIn.Group)
+	case v.OtherHolder != nil:
+		fmt.Fprintf(&b, " %q in group %q was granted a permit in the meantime: this caller may be a standby.", v.OtherHolder.Acquirer, v.OtherHolder.Group)
 	}
 	return b.String()
 }

@@ -98,7 +98,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 				w.sleep(time.Hour)
 				w.wantDenied(call, want)
 				v := w.onlyDeniedCaller()
-				if v.Cured || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
+				if v.Resolved || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
 					t.Errorf("DeniedCallers() = %+v, want two denials for that reason", v)
 				}
 				if prefix := `"app1" in group "prod" requested "` + call.Semaphore + `" and was denied: ` + want.String() + ". " + d.Message + " Denied 2 times, first at "; !strings.HasPrefix(v.Text, prefix) {
@@ -107,12 +107,12 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 				if err := c.cure(w); err != nil {
 					t.Fatal(err)
 				}
-				if v := w.onlyDeniedCaller(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that reason now.") {
-					t.Errorf("after the cure: %+v, want Cured", v)
+				if v := w.onlyDeniedCaller(); !v.Resolved || !strings.HasSuffix(v.Text, "would not be denied for that reason now.") {
+					t.Errorf("after the cure: %+v, want Resolved", v)
 				}
 				w.mustAcquire(call)
-				if v := w.onlyDeniedCaller(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It has since retried and was not denied for that reason.") {
-					t.Errorf("after a grant: %+v, want Cured and Passed", v)
+				if v := w.onlyDeniedCaller(); !v.Resolved || !v.Passed || !strings.HasSuffix(v.Text, "It has since retried and was not denied for that reason.") {
+					t.Errorf("after a grant: %+v, want Resolved and Passed", v)
 				}
 			})
 		})
@@ -127,8 +127,8 @@ func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
 		check := func(when string, reason semaphore.Reason, part, text string) {
 			t.Helper()
 			v := w.onlyDeniedCaller()
-			if v.Cured || v.Reason != reason || !strings.Contains(v.Message, part) || !strings.Contains(v.Text, text) {
-				t.Errorf("%s: %v (cured: %t), %q, %q; want %v with %q and %q", when, v.Reason, v.Cured, v.Message, v.Text, reason, part, text)
+			if v.Resolved || v.Reason != reason || !strings.Contains(v.Message, part) || !strings.Contains(v.Text, text) {
+				t.Errorf("%s: %v (resolved: %t), %q, %q; want %v with %q and %q", when, v.Reason, v.Resolved, v.Message, v.Text, reason, part, text)
 			}
 		}
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
@@ -150,8 +150,8 @@ func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
 		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "c"}); err != nil {
 			t.Fatal(err)
 		}
-		if v := w.onlyDeniedCaller(); !v.Cured || v.Reason != semaphore.GroupMismatch {
-			t.Errorf("after the cordon: %+v, want Cured with the first reason", v)
+		if v := w.onlyDeniedCaller(); !v.Resolved || v.Reason != semaphore.GroupMismatch {
+			t.Errorf("after the cordon: %+v, want Resolved with the first reason", v)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
 // operator to admit the caller.
 func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 	shutOut := func(d *semaphore.Definition) { d.GroupPattern = "dr" }
-	letIn := func(change func(*semaphore.Definition)) func(*semaphore.Definition) {
+	otherHolder := func(change func(*semaphore.Definition)) func(*semaphore.Definition) {
 		return func(d *semaphore.Definition) {
 			d.GroupPattern, d.Duration = "prod", 10*time.Second
 			if change != nil {
@@ -169,40 +169,40 @@ func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 		}
 	}
 	inUpgradedWorld(t, func(w *world) {
-		cured := func(when string) {
+		resolved := func(when string) {
 			t.Helper()
-			if v := w.onlyDeniedCaller(); !v.Cured || len(w.DenyAll()) != 0 {
-				t.Errorf("%s: the caller is not cured: %+v", when, v)
+			if v := w.onlyDeniedCaller(); !v.Resolved || len(w.DenyAll()) != 0 {
+				t.Errorf("%s: the caller is not resolved: %+v", when, v)
 			}
 		}
 		w.define("job", shutOut)
 		w.submit("j", nil, "x")
 		worker := workerCall("w1")
 		w.wantDenied(worker, semaphore.GroupMismatch)
-		if w.onlyDeniedCaller().Cured {
-			t.Error("the caller is cured before the edit")
+		if w.onlyDeniedCaller().Resolved {
+			t.Error("the caller is resolved before the edit")
 		}
-		if err := w.replace("job", letIn(func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })); err != nil {
+		if err := w.replace("job", otherHolder(func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })); err != nil {
 			t.Fatal(err)
 		}
 		w.pause(false, "")
 		slot := w.startAcquire(worker)
-		cured("in the queue of a paused semaphore")
+		resolved("in the queue of a paused semaphore")
 		w.resume()
 		slot.wantTask(t, "x")
-		cured("with a task")
+		resolved("with a task")
 		w.sleep(time.Minute)
-		cured("with a slot that is held for an operator")
+		resolved("with a slot that is held for an operator")
 		w.wantDenied(workerCall("w2"), semaphore.NoTask)
 		if err := w.replace("job", shutOut); err != nil {
 			t.Fatal(err)
 		}
-		if v := w.onlyDeniedCaller(); !v.Cured {
-			t.Errorf("w1 has had a task since it was denied, but is not cured: %+v", v)
+		if v := w.onlyDeniedCaller(); !v.Resolved {
+			t.Errorf("w1 has had a task since it was denied, but is not resolved: %+v", v)
 		}
 		w.wantDenied(worker, semaphore.GroupMismatch)
-		if w.onlyDeniedCaller().Cured {
-			t.Error("w1 was denied again, but is listed as cured")
+		if w.onlyDeniedCaller().Resolved {
+			t.Error("w1 was denied again, but is listed as resolved")
 		}
 	})
 	inUpgradedWorld(t, func(w *world) {
@@ -210,16 +210,16 @@ func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 		heavy := newCall("a", "1")
 		heavy.Weight = 2
 		w.wantDenied(heavy, semaphore.GroupMismatch)
-		if err := w.replace("job", letIn(func(d *semaphore.Definition) { d.Permits = 2 })); err != nil {
+		if err := w.replace("job", otherHolder(func(d *semaphore.Definition) { d.Permits = 2 })); err != nil {
 			t.Fatal(err)
 		}
 		w.mustAcquire(newCall("a", "2"))
-		if v := w.onlyDeniedCaller(); !v.Cured {
-			t.Errorf("a caller that holds a permit is not cured: %+v", v)
+		if v := w.onlyDeniedCaller(); !v.Resolved {
+			t.Errorf("a caller that holds a permit is not resolved: %+v", v)
 		}
 		w.wantDenied(heavy, semaphore.AlreadyHeld)
-		if v := w.onlyDeniedCaller(); v.Cured {
-			t.Errorf("a caller that is denied because it already holds a permit is cured: %+v", v)
+		if v := w.onlyDeniedCaller(); v.Resolved {
+			t.Errorf("a caller that is denied because it already holds a permit is resolved: %+v", v)
 		}
 	})
 }
@@ -242,12 +242,12 @@ func TestDeniedCallers_FiringTooFarAhead_IsCuredOnlyByALaterFiring(t *testing.T)
 		w.define("job", nil)
 		w.wantDenied(firingCall("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
 		w.sleep(2 * time.Hour)
-		if v := w.onlyDeniedCaller(); v.Cured || v.Firing == nil {
-			t.Errorf("after two hours: %+v, want a firing that is not cured", v)
+		if v := w.onlyDeniedCaller(); v.Resolved || v.Firing == nil {
+			t.Errorf("after two hours: %+v, want a firing that is not resolved", v)
 		}
 		w.mustAcquire(firingCall("a", "2", 0, 0))
-		if v := w.onlyDeniedCaller(); !v.Cured {
-			t.Errorf("after a later firing: %+v, want Cured", v)
+		if v := w.onlyDeniedCaller(); !v.Resolved {
+			t.Errorf("after a later firing: %+v, want Resolved", v)
 		}
 	})
 }
@@ -260,12 +260,12 @@ func TestDeniedCallers_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
 		w.sleep(semaphore.DefaultFiringRetention + 2*trimInterval)
 		old.RequestID = "2"
 		d := w.wantDenied(old, semaphore.FiringForgotten)
-		if v := w.onlyDeniedCaller(); v.Cured || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
+		if v := w.onlyDeniedCaller(); v.Resolved || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
 			t.Errorf("after the denial: %+v, want the same message", v)
 		}
 		w.release(w.mustAcquire(firingCall("a", "3", 0, 0)).Token)
-		if v := w.onlyDeniedCaller(); !v.Cured {
-			t.Errorf("after a later firing: %+v, want Cured", v)
+		if v := w.onlyDeniedCaller(); !v.Resolved {
+			t.Errorf("after a later firing: %+v, want Resolved", v)
 		}
 	})
 }
@@ -276,14 +276,14 @@ func TestDeniedCallers_EverySlotIsHeldForAnOperator_IsRemembered(t *testing.T) {
 		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(5 * time.Minute)
 		w.wantDenied(newCall("b", "2"), semaphore.NoFreePermit)
-		if v := w.onlyDeniedCaller(); v.Cured || v.Reason != semaphore.NoFreePermit {
-			t.Errorf("after the denial: %+v, want NO_FREE_PERMIT, not cured", v)
+		if v := w.onlyDeniedCaller(); v.Resolved || v.Reason != semaphore.NoFreePermit {
+			t.Errorf("after the denial: %+v, want NO_FREE_PERMIT, not resolved", v)
 		}
 		if _, err := w.Clear(context.Background(), p.Token, "ann", ""); err != nil {
 			t.Fatal(err)
 		}
-		if v := w.onlyDeniedCaller(); !v.Cured {
-			t.Errorf("after Clear: %+v, want Cured", v)
+		if v := w.onlyDeniedCaller(); !v.Resolved {
+			t.Errorf("after Clear: %+v, want Resolved", v)
 		}
 	})
 }
@@ -314,7 +314,7 @@ func TestDenyAll_CallerIsAdmitted_OmitsSemaphore(t *testing.T) {
 		p := w.mustAcquire(newCall("a", "1"))
 		want("jbo") // the standby is intended
 		for _, v := range w.deniedCallers() {
-			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit in the meantime`)) {
+			if v.Semaphore == "job" && (v.OtherHolder == nil || v.OtherHolder.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit in the meantime`)) {
 				t.Errorf("Text = %q in %+v, want it to name the admitted caller", v.Text, v)
 			}
 		}
@@ -388,8 +388,8 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 		standby := askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
 		holder := w.mustAcquire(newCall("app1", ""))
 		w.wantDenied(standby, semaphore.GroupMismatch)
-		if v := w.onlyDeniedCaller(); v.LetIn == nil || v.LetIn.Acquirer != "app1" {
-			t.Errorf("LetIn = %v, want app1, which holds a permit", v.LetIn)
+		if v := w.onlyDeniedCaller(); v.OtherHolder == nil || v.OtherHolder.Acquirer != "app1" {
+			t.Errorf("OtherHolder = %v, want app1, which holds a permit", v.OtherHolder)
 		}
 		if _, err := w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
 			t.Fatal(err)
@@ -405,7 +405,7 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 			t.Errorf("DeniesAll() = %t, %t; want true, true", all, byCordon)
 		}
 		callers := w.DeniedCallersOf(state(), "job")
-		if len(callers) != 2 || callers[0].Identity.Acquirer != "app1" || callers[0].HeldAt.IsZero() || callers[0].LetIn != nil || !callers[1].HeldAt.IsZero() || callers[1].LetIn != nil {
+		if len(callers) != 2 || callers[0].Identity.Acquirer != "app1" || callers[0].HeldAt.IsZero() || callers[0].OtherHolder != nil || !callers[1].HeldAt.IsZero() || callers[1].OtherHolder != nil {
 			t.Errorf("DeniedCallersOf() = %+v; want app1, which has had a permit, before b", callers)
 		}
 		if all := w.DenyAll(); len(all) != 1 || all[0].Identity.Acquirer != "app1" {
@@ -420,8 +420,8 @@ func TestDeniedCallers_PausedLater_PauseIsNotTheReason(t *testing.T) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.wantDenied(newCall("app1", ""), semaphore.GroupMismatch)
 		w.pause(false, "patching")
-		if v := w.onlyDeniedCaller(); v.Cured || v.Reason != semaphore.GroupMismatch {
-			t.Errorf("under a pause: %v (cured: %t), want %v", v.Reason, v.Cured, semaphore.GroupMismatch)
+		if v := w.onlyDeniedCaller(); v.Resolved || v.Reason != semaphore.GroupMismatch {
+			t.Errorf("under a pause: %v (resolved: %t), want %v", v.Reason, v.Resolved, semaphore.GroupMismatch)
 		}
 		w.resume()
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
@@ -429,8 +429,8 @@ func TestDeniedCallers_PausedLater_PauseIsNotTheReason(t *testing.T) {
 		}
 		w.mustAcquire(newCall("app1", ""))
 		w.pause(true, "patching")
-		if v := w.onlyDeniedCaller(); !v.Cured {
-			t.Errorf("app1 has had a permit since, but is not cured: %+v", v)
+		if v := w.onlyDeniedCaller(); !v.Resolved {
+			t.Errorf("app1 has had a permit since, but is not resolved: %+v", v)
 		}
 	})
 }
@@ -456,7 +456,7 @@ func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 		}
 		want("before any denial", false)
 		w.wantDenied(newCall("app2", ""), semaphore.GroupMismatch)
-		want("after an edit that admits nobody", true)
+		want("after an edit that admits no callers", true)
 		w.pause(true, "")
 		want("while it is paused", false)
 		w.resume()

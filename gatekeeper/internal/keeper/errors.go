@@ -135,12 +135,12 @@ var ErrNoSuchCordon = errors.New("no such cordon")
 // NoSuchCordonError is returned when the cordon to end does not exist.
 type NoSuchCordonError struct {
 	ID string
-	// Meant is the id that was probably meant. The API sets it, because the API knows the ids.
-	Meant string
+	// Suggestion is the id that was probably meant. The API sets it, because the API knows the ids.
+	Suggestion string
 }
 
 func (e *NoSuchCordonError) Error() string {
-	return fmt.Sprintf("there is no cordon %q", e.ID) + phrase.DidYouMean(e.Meant)
+	return fmt.Sprintf("there is no cordon %q", e.ID) + phrase.DidYouMean(e.Suggestion)
 }
 
 // Is makes errors.Is(err, ErrNoSuchCordon) true.

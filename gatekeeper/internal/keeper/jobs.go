@@ -113,7 +113,7 @@ func parts(state *fsm.State, j *work.Job, indexes []uint32, limit int) [][]uint3
 	return slices.Collect(slices.Chunk(indexes, limit))
 }
 
-// DeleteJob removes a finished job; for any other it returns a *JobNotOverError. If submitted is not 0, it is the
+// DeleteJob removes a finished job; for any other it returns a *JobNotFinishedError. If submitted is not 0, it is the
 // revision at which the job was submitted. If a later job was submitted under the same id, that job is kept, and the
 // error is a *NoSuchJobError.
 func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
@@ -123,7 +123,7 @@ func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fs
 	}
 	r, err := k.jobResult(ctx, j, fsm.DeleteJob{Job: j.Number, At: time.Now()})
 	if err == nil && !r.Applied {
-		return r, &JobNotOverError{id}
+		return r, &JobNotFinishedError{id}
 	}
 	return r, err
 }
@@ -201,9 +201,9 @@ func (e *SubmissionLostError) Error() string {
 	return fmt.Sprintf("the submission of job %q was dropped, or another submission with the same id has begun: submit it again", e.ID)
 }
 
-// JobNotOverError is returned when a job to delete still has waiting or held tasks.
-type JobNotOverError struct{ ID string }
+// JobNotFinishedError is returned when a job to delete still has waiting or held tasks.
+type JobNotFinishedError struct{ ID string }
 
-func (e *JobNotOverError) Error() string {
+func (e *JobNotFinishedError) Error() string {
 	return fmt.Sprintf("job %q is not over: cancel it, wait until no worker holds any of its tasks, then delete it", e.ID)
 }

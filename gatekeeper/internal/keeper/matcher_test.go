@@ -61,7 +61,7 @@ func TestCordon_Denial_NamesCordonAuthorAndEnd(t *testing.T) {
 		w.define("job", nil)
 		if _, err := w.Cordon(context.Background(), fsm.SetCordon{
 			ID: "rack 7", GroupPattern: "prod", Reason: "new disks", Author: "alice@ops",
-		}, Ending{Lasts: time.Hour}); err != nil {
+		}, Ending{Duration: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Cordon(context.Background(), fsm.SetCordon{ID: "other", GroupPattern: "dr"}, Ending{}); err != nil {

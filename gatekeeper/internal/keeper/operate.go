@@ -13,8 +13,8 @@ import (
 // Ending specifies when something ends: at an instant, or after a duration by the leader's clock. The zero Ending means
 // never.
 type Ending struct {
-	At    time.Time
-	Lasts time.Duration
+	At       time.Time
+	Duration time.Duration
 }
 
 // Validate checks an end time and a drain against the rules that apply when the change is made. The error is a
@@ -30,10 +30,10 @@ func (e Ending) Validate(drain time.Duration) error {
 // that names the given field.
 func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	switch {
-	case e.Lasts < 0:
-		return time.Time{}, &semaphore.FieldError{Field: field, Value: e.Lasts.String(), Rule: "must be above 0"}
-	case e.Lasts > 0:
-		return now.Round(0).Add(e.Lasts), nil
+	case e.Duration < 0:
+		return time.Time{}, &semaphore.FieldError{Field: field, Value: e.Duration.String(), Rule: "must be greater than 0"}
+	case e.Duration > 0:
+		return now.Round(0).Add(e.Duration), nil
 	case !e.At.IsZero() && !e.At.After(now):
 		return time.Time{}, &semaphore.FieldError{
 			Field: field, Value: e.At.Format(time.RFC3339),

@@ -89,7 +89,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		})
 	}
 	return group{
-		missed("nobody_asked", fsm.NoRequests), missed("denied", fsm.AllDenied),
+		missed("no_requests", fsm.NoRequests), missed("denied", fsm.AllDenied),
 		missed("no_progress", fsm.NoProgress), missed("held_too_long", fsm.HeldTooLong),
 		state("definitions", "Definitions stored.", func(s *fsm.State) float64 { return float64(s.DefinitionCount()) }),
 		state("permits", "Permits that occupy slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),

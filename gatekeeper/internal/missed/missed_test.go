@@ -15,7 +15,7 @@ func TestMissed_NobodyAsks_IsReportedOnceAfterExpectEvery(t *testing.T) {
 		w.Sleep(time.Hour - time.Second)
 		w.want(fsm.NothingMissed)
 		w.Sleep(3 * time.Second)
-		if r := w.want(fsm.NoRequests); !strings.Contains(r.Text, "nobody has asked since") || time.Since(r.Since) < time.Hour {
+		if r := w.want(fsm.NoRequests); !strings.Contains(r.Text, "no caller has requested a permit since") || time.Since(r.Since) < time.Hour {
 			t.Errorf("Of() = %+v, want nobody asking for at least an hour", r)
 		}
 		w.Sleep(100 * time.Hour)

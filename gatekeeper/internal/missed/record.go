@@ -109,13 +109,13 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 		if since.Equal(r.from) { // the time before that is unknown
 			atLeast = "at least "
 		}
-		text := fmt.Sprintf("nobody has asked since %s%s; a caller is expected every %v", atLeast, instant(since), r.every)
+		text := fmt.Sprintf("no caller has requested a permit since %s%s; a caller is expected every %v", atLeast, instant(since), r.every)
 		return Report{Kind: fsm.NoRequests, Since: since, Text: text}, now.Add(r.every)
 	}
 }
 
 func (r *record) deniedText(quiet time.Time) string {
-	text := fmt.Sprintf("nobody has held a permit since %s, and a holder is expected every %v", instant(quiet), r.every)
+	text := fmt.Sprintf("no permit has been held since %s, and a holder is expected every %v", instant(quiet), r.every)
 	if r.denied.IsZero() {
 		return text + "; a caller is waiting in the queue"
 	}

@@ -38,12 +38,12 @@ func Count(n int, singular, plural string) string {
 	return fmt.Sprintf("%d %s", n, plural)
 }
 
-// DidYouMean returns the end of a sentence, suggesting another spelling. It returns "" if meant is empty.
-func DidYouMean(meant string) string {
-	if meant == "" {
+// DidYouMean returns the end of a sentence, suggesting another spelling. It returns "" if suggestion is empty.
+func DidYouMean(suggestion string) string {
+	if suggestion == "" {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean %q?", meant)
+	return fmt.Sprintf("; did you mean %q?", suggestion)
 }
 
 // Instant formats a time in UTC, to the second.
@@ -63,7 +63,7 @@ func Pause(p *semaphore.Pause) string {
 
 // Closed describes who closed something, why, and until when.
 func Closed(author, reason string, until time.Time) string {
-	words := "by " + cmp.Or(author, "somebody")
+	words := "by " + cmp.Or(author, "an unknown author")
 	if reason != "" {
 		words += fmt.Sprintf(", %q", reason)
 	}

@@ -90,13 +90,13 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 		add(StopsHolders, "%s less time to stop: %s", phrase.Count(shortened, "holder has", "holders have"), phrase.Names(stopping))
 	}
 	if len(withoutCallers) > 0 {
-		add(ShutsOutCallers, "nobody who asked in the last 7 days would still be admitted: %s", phrase.Names(withoutCallers))
+		add(ShutsOutCallers, "no caller of the last 7 days would still be admitted: %s", phrase.Names(withoutCallers))
 	}
 	if c.Cordon != nil && cordonsEveryone(state, patterns, &c) {
-		add(ShutsOutCallers, "nobody who asked in the last 7 days would be admitted anywhere")
+		add(ShutsOutCallers, "no caller of the last 7 days would be admitted anywhere")
 	}
 	if len(noPermits) > 0 {
-		add(NoPermits, "permits becomes 0, so nobody is admitted: %s", phrase.Names(noPermits))
+		add(NoPermits, "permits becomes 0, so no caller is admitted: %s", phrase.Names(noPermits))
 	}
 	if len(deleted) > 1 {
 		add(DeletesMany, "%d definitions are deleted", len(deleted))

@@ -25,8 +25,8 @@ const (
 func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool) string {
 	groups := knownGroups(state, patterns, from)
 	if !groups[from] {
-		meant := nearest.Word(from, slices.Sorted(maps.Keys(groups)))
-		return fmt.Sprintf("no definition names the group %q, and no caller has been seen in it", from) + phrase.DidYouMean(meant)
+		suggestion := nearest.Word(from, slices.Sorted(maps.Keys(groups)))
+		return fmt.Sprintf("no definition names the group %q, and no caller has been seen in it", from) + phrase.DidYouMean(suggestion)
 	}
 	unrestricted, selected := 0, 0
 	for sd := range state.Definitions("") {

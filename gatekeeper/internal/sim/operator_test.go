@@ -122,7 +122,7 @@ func (o *operator) edit(name string, version uint64, d *gatekeeperv1.Definition,
 		req.Drain = durationpb.New(drain)
 	}
 	if lifetime > 0 {
-		req.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: durationpb.New(lifetime)}
+		req.End = &gatekeeperv1.BatchEditRequest_Duration{Duration: durationpb.New(lifetime)}
 	}
 	complete := o.record.Call(r)
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
@@ -204,7 +204,7 @@ func (o *operator) change(ctx context.Context, name string, drain time.Duration)
 
 func (o *operator) pause(ctx context.Context, drain time.Duration) {
 	req := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{timedSem, sharesSem}}, Reason: "sim", Author: "ops", Stop: drain > 0}
-	req.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(between(o.rng, 500*time.Millisecond, 5*time.Second))}
+	req.End = &gatekeeperv1.PauseRequest_Duration{Duration: durationpb.New(between(o.rng, 500*time.Millisecond, 5*time.Second))}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
@@ -214,7 +214,7 @@ func (o *operator) pause(ctx context.Context, drain time.Duration) {
 // cordon excludes a machine temporarily.
 func (o *operator) cordon(ctx context.Context, drain time.Duration) {
 	req := &gatekeeperv1.CordonRequest{AcquirerPattern: machine(o.rng.IntN(machines)), Reason: "sim", Author: "ops"}
-	req.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(between(o.rng, 500*time.Millisecond, 5*time.Second))}
+	req.End = &gatekeeperv1.CordonRequest_Duration{Duration: durationpb.New(between(o.rng, 500*time.Millisecond, 5*time.Second))}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}

@@ -107,7 +107,7 @@ func (p *planner) undoEdit(entry *fsm.JournalEntry) {
 		return
 	}
 	if fields, by := p.fieldsSetSince(entry, semaphore.Changed(current.Definition, restored)); by != nil {
-		p.conflict("%s: %s since, in change %d by %s", name, setAgainText(fields), by.Revision, cmp.Or(by.Author, "somebody"))
+		p.conflict("%s: %s since, in change %d by %s", name, setAgainText(fields), by.Revision, cmp.Or(by.Author, "an unknown author"))
 		return
 	}
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Replace, Name: name, ExpectedVersion: current.Version}}

@@ -54,13 +54,13 @@ func (p *Plan) Expect(shown, id string) error {
 func (p *Plan) StaleError(c *fsm.Conflict) error {
 	switch c.Kind {
 	case fsm.ConflictPause:
-		return p.conflict(c.Name + ": somebody else paused or resumed it in the meantime; preview the undo again")
+		return p.conflict(c.Name + ": another user paused or resumed it in the meantime; preview the undo again")
 	case fsm.ConflictFirings:
 		return p.conflict(c.Name + ": its firings changed in the meantime; preview the undo again")
 	case fsm.ConflictCordon:
-		return p.conflict(fmt.Sprintf("cordon %q: somebody else set or ended it in the meantime; preview the undo again", c.Name))
+		return p.conflict(fmt.Sprintf("cordon %q: another user set or ended it in the meantime; preview the undo again", c.Name))
 	default:
-		return p.conflict(c.Name + ": somebody else edited it in the meantime; preview the undo again")
+		return p.conflict(c.Name + ": another user edited it in the meantime; preview the undo again")
 	}
 }
 

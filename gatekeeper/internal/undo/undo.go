@@ -116,7 +116,7 @@ func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 }
 
 func (p *planner) noteUndone(by *undo) {
-	p.note("Change %d has already been undone by change %d, made by %s.", p.change, by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+	p.note("Change %d has already been undone by change %d, made by %s.", p.change, by.entry.Revision, cmp.Or(by.entry.Author, "an unknown author"))
 }
 
 func noSuchChange(state *fsm.State, change uint64) error {
@@ -209,7 +209,7 @@ func (p *planner) undoAll(entries []*fsm.JournalEntry) *undo {
 	}
 	for _, name := range names {
 		if name != "" {
-			p.noteFor(name, "it has already been undone by change %d, made by %s.", by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+			p.noteFor(name, "it has already been undone by change %d, made by %s.", by.entry.Revision, cmp.Or(by.entry.Author, "an unknown author"))
 		}
 	}
 	return nil

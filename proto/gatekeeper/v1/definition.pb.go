@@ -280,7 +280,7 @@ type MissedKind int32
 const (
 	MissedKind_MISSED_KIND_UNSPECIFIED MissedKind = 0
 	// No caller has requested a permit for longer than expect_every.
-	MissedKind_MISSED_KIND_NOBODY_ASKED MissedKind = 1
+	MissedKind_MISSED_KIND_NO_REQUESTS MissedKind = 1
 	// Callers requested permits and were denied each time.
 	MissedKind_MISSED_KIND_DENIED MissedKind = 2
 	// A permit is held, but its job reports no progress.
@@ -293,14 +293,14 @@ const (
 var (
 	MissedKind_name = map[int32]string{
 		0: "MISSED_KIND_UNSPECIFIED",
-		1: "MISSED_KIND_NOBODY_ASKED",
+		1: "MISSED_KIND_NO_REQUESTS",
 		2: "MISSED_KIND_DENIED",
 		3: "MISSED_KIND_NO_PROGRESS",
 		4: "MISSED_KIND_HELD_TOO_LONG",
 	}
 	MissedKind_value = map[string]int32{
 		"MISSED_KIND_UNSPECIFIED":   0,
-		"MISSED_KIND_NOBODY_ASKED":  1,
+		"MISSED_KIND_NO_REQUESTS":   1,
 		"MISSED_KIND_DENIED":        2,
 		"MISSED_KIND_NO_PROGRESS":   3,
 		"MISSED_KIND_HELD_TOO_LONG": 4,
@@ -493,7 +493,7 @@ type Definition struct {
 	GroupPattern *string `protobuf:"bytes,4,opt,name=group_pattern,json=groupPattern,proto3,oneof" json:"group_pattern,omitempty"`
 	// An RE2 pattern that must match the caller's whole acquirer name, as for group_pattern.
 	AcquirerPattern *string `protobuf:"bytes,5,opt,name=acquirer_pattern,json=acquirerPattern,proto3,oneof" json:"acquirer_pattern,omitempty"`
-	// The total weight that can be held at the same time, 0 to 1,000,000, default 1. 0 admits nobody.
+	// The total weight that can be held at the same time, 0 to 1,000,000, default 1. 0 admits no callers.
 	Permits *uint32 `protobuf:"varint,6,opt,name=permits,proto3,oneof" json:"permits,omitempty"`
 	// How long a permit lives without a refresh: 100 ms to the cluster's max_duration, default 1 m. It only affects how
 	// long recovery after a crash takes.
@@ -720,7 +720,7 @@ type DefinitionRecord struct {
 	PermitRevision uint64 `protobuf:"varint,7,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
 	// The total weight of the permits that currently occupy slots: live, held and cooling ones.
 	Used uint64 `protobuf:"varint,8,opt,name=used,proto3" json:"used,omitempty"`
-	// The reason if this definition is stored but admits nobody, for example because this server cannot compile a
+	// The reason if this definition is stored but admits no callers, for example because this server cannot compile a
 	// pattern; otherwise empty.
 	Disabled        string `protobuf:"bytes,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedRevision uint64 `protobuf:"varint,10,opt,name=created_revision,json=createdRevision,proto3" json:"created_revision,omitempty"`
@@ -732,7 +732,7 @@ type DefinitionRecord struct {
 	Ends []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
 	// Human-readable warnings about this definition, for example that its permits do not survive a failover.
 	Warnings []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// The denied callers, as returned by ListDenied without cured; only in responses from the leader.
+	// The denied callers, as returned by ListDenied without resolved; only in responses from the leader.
 	Denied []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
 	// All states that apply, ordered by number.
 	States []DefinitionState `protobuf:"varint,16,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
@@ -1289,7 +1289,7 @@ type ListDefinitionsRequest struct {
 	// Only definitions in one of these states; empty means all.
 	States []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
 	// If true, the call fails, as a change with the same names and labels would, if they match no definition
-	// (NOTHING_CHOSEN) or if a name that is not a glob has no definition (NO_SUCH_DEFINITION). The error suggests what
+	// (NO_MATCH) or if a name that is not a glob has no definition (NO_SUCH_DEFINITION). The error suggests what
 	// was probably meant.
 	MustMatch bool `protobuf:"varint,8,opt,name=must_match,json=mustMatch,proto3" json:"must_match,omitempty"`
 	// Only definitions that contain all of these words in their name, description or labels (as key=value), ignoring
@@ -2197,7 +2197,7 @@ type BatchEditRequest struct {
 	// Types that are valid to be assigned to End:
 	//
 	//	*BatchEditRequest_Until
-	//	*BatchEditRequest_Lasts
+	//	*BatchEditRequest_Duration
 	End isBatchEditRequest_End `protobuf_oneof:"end"`
 	// As in CreateDefinitionRequest.
 	RequestRevision uint64 `protobuf:"varint,8,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
@@ -2286,10 +2286,10 @@ func (x *BatchEditRequest) GetUntil() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *BatchEditRequest) GetLasts() *durationpb.Duration {
+func (x *BatchEditRequest) GetDuration() *durationpb.Duration {
 	if x != nil {
-		if x, ok := x.End.(*BatchEditRequest_Lasts); ok {
-			return x.Lasts
+		if x, ok := x.End.(*BatchEditRequest_Duration); ok {
+			return x.Duration
 		}
 	}
 	return nil
@@ -2310,13 +2310,13 @@ type BatchEditRequest_Until struct {
 	Until *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=until,proto3,oneof"`
 }
 
-type BatchEditRequest_Lasts struct {
-	Lasts *durationpb.Duration `protobuf:"bytes,7,opt,name=lasts,proto3,oneof"`
+type BatchEditRequest_Duration struct {
+	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3,oneof"`
 }
 
 func (*BatchEditRequest_Until) isBatchEditRequest_End() {}
 
-func (*BatchEditRequest_Lasts) isBatchEditRequest_End() {}
+func (*BatchEditRequest_Duration) isBatchEditRequest_End() {}
 
 type BatchEditResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2829,7 +2829,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x06delete\x18\x03 \x01(\tH\x00R\x06delete\x125\n" +
 	"\adeclare\x18\x04 \x01(\v2\x19.gatekeeper.v1.DefinitionH\x00R\adeclare\x12)\n" +
 	"\x10expected_version\x18\x05 \x01(\x04R\x0fexpectedVersionB\b\n" +
-	"\x06change\"\xd6\x02\n" +
+	"\x06change\"\xdc\x02\n" +
 	"\x10BatchEditRequest\x12)\n" +
 	"\x05edits\x18\x01 \x03(\v2\x13.gatekeeper.v1.EditR\x05edits\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -2837,8 +2837,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12/\n" +
 	"\x05drain\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x05drain\x122\n" +
-	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x121\n" +
-	"\x05lasts\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lasts\x12)\n" +
+	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x127\n" +
+	"\bduration\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\bduration\x12)\n" +
 	"\x10request_revision\x18\b \x01(\x04R\x0frequestRevisionB\x05\n" +
 	"\x03end\"e\n" +
 	"\x11BatchEditResponse\x12\x1a\n" +
@@ -2899,11 +2899,11 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x19DEFINITION_STATE_DISABLED\x10\t\x12\x1d\n" +
 	"\x19DEFINITION_STATE_CORDONED\x10\n" +
 	"\x12\x1e\n" +
-	"\x1aDEFINITION_STATE_UNMATCHED\x10\v*\x9b\x01\n" +
+	"\x1aDEFINITION_STATE_UNMATCHED\x10\v*\x9a\x01\n" +
 	"\n" +
 	"MissedKind\x12\x1b\n" +
-	"\x17MISSED_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
-	"\x18MISSED_KIND_NOBODY_ASKED\x10\x01\x12\x16\n" +
+	"\x17MISSED_KIND_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17MISSED_KIND_NO_REQUESTS\x10\x01\x12\x16\n" +
 	"\x12MISSED_KIND_DENIED\x10\x02\x12\x1b\n" +
 	"\x17MISSED_KIND_NO_PROGRESS\x10\x03\x12\x1d\n" +
 	"\x19MISSED_KIND_HELD_TOO_LONG\x10\x04*\xa6\x06\n" +
@@ -3050,7 +3050,7 @@ var file_gatekeeper_v1_definition_proto_depIdxs = []int32{
 	25, // 38: gatekeeper.v1.BatchEditRequest.edits:type_name -> gatekeeper.v1.Edit
 	32, // 39: gatekeeper.v1.BatchEditRequest.drain:type_name -> google.protobuf.Duration
 	33, // 40: gatekeeper.v1.BatchEditRequest.until:type_name -> google.protobuf.Timestamp
-	32, // 41: gatekeeper.v1.BatchEditRequest.lasts:type_name -> google.protobuf.Duration
+	32, // 41: gatekeeper.v1.BatchEditRequest.duration:type_name -> google.protobuf.Duration
 	38, // 42: gatekeeper.v1.ExplainRequest.identity:type_name -> gatekeeper.v1.Identity
 	39, // 43: gatekeeper.v1.ExplainRequest.firing:type_name -> gatekeeper.v1.Firing
 	30, // 44: gatekeeper.v1.ExplainResponse.steps:type_name -> gatekeeper.v1.Step
@@ -3097,7 +3097,7 @@ func file_gatekeeper_v1_definition_proto_init() {
 	}
 	file_gatekeeper_v1_definition_proto_msgTypes[20].OneofWrappers = []any{
 		(*BatchEditRequest_Until)(nil),
-		(*BatchEditRequest_Lasts)(nil),
+		(*BatchEditRequest_Duration)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

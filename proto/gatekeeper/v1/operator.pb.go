@@ -97,7 +97,7 @@ func (ConfirmationKind) EnumDescriptor() ([]byte, []int) {
 }
 
 // Selector selects definitions. Names and labels must both match; one of names, labels and all is required. A change
-// whose selector matches no definition fails with NOTHING_CHOSEN, except for a resume of all definitions.
+// whose selector matches no definition fails with NO_MATCH, except for a resume of all definitions.
 type Selector struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names or globs. The call fails with NO_SUCH_DEFINITION if a name without *?[ has no definition.
@@ -1120,7 +1120,7 @@ type PauseRequest struct {
 	// Types that are valid to be assigned to End:
 	//
 	//	*PauseRequest_Until
-	//	*PauseRequest_Lasts
+	//	*PauseRequest_Duration
 	End isPauseRequest_End `protobuf_oneof:"end"`
 	// If true, holders must stop too.
 	Stop bool `protobuf:"varint,6,opt,name=stop,proto3" json:"stop,omitempty"`
@@ -1208,10 +1208,10 @@ func (x *PauseRequest) GetUntil() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *PauseRequest) GetLasts() *durationpb.Duration {
+func (x *PauseRequest) GetDuration() *durationpb.Duration {
 	if x != nil {
-		if x, ok := x.End.(*PauseRequest_Lasts); ok {
-			return x.Lasts
+		if x, ok := x.End.(*PauseRequest_Duration); ok {
+			return x.Duration
 		}
 	}
 	return nil
@@ -1267,13 +1267,13 @@ type PauseRequest_Until struct {
 	Until *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3,oneof"`
 }
 
-type PauseRequest_Lasts struct {
-	Lasts *durationpb.Duration `protobuf:"bytes,5,opt,name=lasts,proto3,oneof"`
+type PauseRequest_Duration struct {
+	Duration *durationpb.Duration `protobuf:"bytes,5,opt,name=duration,proto3,oneof"`
 }
 
 func (*PauseRequest_Until) isPauseRequest_End() {}
 
-func (*PauseRequest_Lasts) isPauseRequest_End() {}
+func (*PauseRequest_Duration) isPauseRequest_End() {}
 
 type PauseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1492,7 +1492,7 @@ type CordonRequest struct {
 	// Types that are valid to be assigned to End:
 	//
 	//	*CordonRequest_Until
-	//	*CordonRequest_Lasts
+	//	*CordonRequest_Duration
 	End isCordonRequest_End `protobuf_oneof:"end"`
 	// How long the excluded holders can continue.
 	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
@@ -1585,10 +1585,10 @@ func (x *CordonRequest) GetUntil() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *CordonRequest) GetLasts() *durationpb.Duration {
+func (x *CordonRequest) GetDuration() *durationpb.Duration {
 	if x != nil {
-		if x, ok := x.End.(*CordonRequest_Lasts); ok {
-			return x.Lasts
+		if x, ok := x.End.(*CordonRequest_Duration); ok {
+			return x.Duration
 		}
 	}
 	return nil
@@ -1623,13 +1623,13 @@ type CordonRequest_Until struct {
 	Until *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=until,proto3,oneof"`
 }
 
-type CordonRequest_Lasts struct {
-	Lasts *durationpb.Duration `protobuf:"bytes,7,opt,name=lasts,proto3,oneof"`
+type CordonRequest_Duration struct {
+	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3,oneof"`
 }
 
 func (*CordonRequest_Until) isCordonRequest_End() {}
 
-func (*CordonRequest_Lasts) isCordonRequest_End() {}
+func (*CordonRequest_Duration) isCordonRequest_End() {}
 
 type CordonResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3205,7 +3205,7 @@ type ListDeniedRequest struct {
 	// As in ListDefinitions: only defined semaphores with these labels.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	// If true, also return callers that would no longer be denied for such a reason.
-	Cured bool `protobuf:"varint,3,opt,name=cured,proto3" json:"cured,omitempty"`
+	Resolved bool `protobuf:"varint,3,opt,name=resolved,proto3" json:"resolved,omitempty"`
 	// 1 to 1,000; 0 means 100. A page always ends with the last caller of a semaphore, so it can contain a few more.
 	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -3257,9 +3257,9 @@ func (x *ListDeniedRequest) GetLabels() string {
 	return ""
 }
 
-func (x *ListDeniedRequest) GetCured() bool {
+func (x *ListDeniedRequest) GetResolved() bool {
 	if x != nil {
-		return x.Cured
+		return x.Resolved
 	}
 	return false
 }
@@ -3441,13 +3441,13 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bNotMoved\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x18\n" +
-	"\aproblem\x18\x03 \x01(\bR\aproblem\"\xad\x03\n" +
+	"\aproblem\x18\x03 \x01(\bR\aproblem\"\xb3\x03\n" +
 	"\fPauseRequest\x123\n" +
 	"\bselector\x18\x01 \x01(\v2\x17.gatekeeper.v1.SelectorR\bselector\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06author\x18\x03 \x01(\tR\x06author\x122\n" +
-	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x121\n" +
-	"\x05lasts\x18\x05 \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lasts\x12\x12\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x127\n" +
+	"\bduration\x18\x05 \x01(\v2\x19.google.protobuf.DurationH\x00R\bduration\x12\x12\n" +
 	"\x04stop\x18\x06 \x01(\bR\x04stop\x12/\n" +
 	"\x05drain\x18\a \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x1d\n" +
 	"\n" +
@@ -3472,15 +3472,15 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"\bexpected\x18\a \x01(\tR\bexpected\"B\n" +
 	"\x0eResumeResponse\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x14\n" +
-	"\x05names\x18\x02 \x03(\tR\x05names\"\x88\x03\n" +
+	"\x05names\x18\x02 \x03(\tR\x05names\"\x8e\x03\n" +
 	"\rCordonRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
 	"\x10acquirer_pattern\x18\x03 \x01(\tR\x0facquirerPattern\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06author\x18\x05 \x01(\tR\x06author\x122\n" +
-	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x121\n" +
-	"\x05lasts\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\x05lasts\x12/\n" +
+	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x05until\x127\n" +
+	"\bduration\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\bduration\x12/\n" +
 	"\x05drain\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05drain\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\t \x01(\tR\trequestId\x12)\n" +
@@ -3622,11 +3622,11 @@ const file_gatekeeper_v1_operator_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tR\tpageToken\"l\n" +
 	"\x11ListKnownResponse\x12/\n" +
 	"\acallers\x18\x01 \x03(\v2\x15.gatekeeper.v1.CallerR\acallers\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x93\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x99\x01\n" +
 	"\x11ListDeniedRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
-	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x14\n" +
-	"\x05cured\x18\x03 \x01(\bR\x05cured\x12\x1b\n" +
+	"\x06labels\x18\x02 \x01(\tR\x06labels\x12\x1a\n" +
+	"\bresolved\x18\x03 \x01(\bR\bresolved\x12\x1b\n" +
 	"\tpage_size\x18\x04 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tR\tpageToken\"\xe2\x01\n" +
@@ -3755,11 +3755,11 @@ var file_gatekeeper_v1_operator_proto_depIdxs = []int32{
 	4,  // 22: gatekeeper.v1.MoveResponse.confirm:type_name -> gatekeeper.v1.Confirmation
 	1,  // 23: gatekeeper.v1.PauseRequest.selector:type_name -> gatekeeper.v1.Selector
 	41, // 24: gatekeeper.v1.PauseRequest.until:type_name -> google.protobuf.Timestamp
-	40, // 25: gatekeeper.v1.PauseRequest.lasts:type_name -> google.protobuf.Duration
+	40, // 25: gatekeeper.v1.PauseRequest.duration:type_name -> google.protobuf.Duration
 	40, // 26: gatekeeper.v1.PauseRequest.drain:type_name -> google.protobuf.Duration
 	1,  // 27: gatekeeper.v1.ResumeRequest.selector:type_name -> gatekeeper.v1.Selector
 	41, // 28: gatekeeper.v1.CordonRequest.until:type_name -> google.protobuf.Timestamp
-	40, // 29: gatekeeper.v1.CordonRequest.lasts:type_name -> google.protobuf.Duration
+	40, // 29: gatekeeper.v1.CordonRequest.duration:type_name -> google.protobuf.Duration
 	40, // 30: gatekeeper.v1.CordonRequest.drain:type_name -> google.protobuf.Duration
 	42, // 31: gatekeeper.v1.CordonResponse.cordon:type_name -> gatekeeper.v1.CordonRecord
 	42, // 32: gatekeeper.v1.ListCordonsResponse.cordons:type_name -> gatekeeper.v1.CordonRecord
@@ -3849,11 +3849,11 @@ func file_gatekeeper_v1_operator_proto_init() {
 	}
 	file_gatekeeper_v1_operator_proto_msgTypes[11].OneofWrappers = []any{
 		(*PauseRequest_Until)(nil),
-		(*PauseRequest_Lasts)(nil),
+		(*PauseRequest_Duration)(nil),
 	}
 	file_gatekeeper_v1_operator_proto_msgTypes[15].OneofWrappers = []any{
 		(*CordonRequest_Until)(nil),
-		(*CordonRequest_Lasts)(nil),
+		(*CordonRequest_Duration)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

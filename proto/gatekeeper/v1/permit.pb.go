@@ -1477,7 +1477,7 @@ type DeniedCaller struct {
 	// The weight and firing of the last request.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// Why the same request would be denied now. If cured is set: why it was last denied.
+	// Why the same request would be denied now. If resolved is set: why it was last denied.
 	Reason  Reason `protobuf:"varint,5,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
 	// How many times the caller was denied for its last reason, and the first and last time, by the leader's clock.
@@ -1486,10 +1486,10 @@ type DeniedCaller struct {
 	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
 	// True if the same request would no longer be denied for such a reason. The caller has not retried since, or has been
 	// admitted.
-	Cured bool `protobuf:"varint,10,opt,name=cured,proto3" json:"cured,omitempty"`
+	Resolved bool `protobuf:"varint,10,opt,name=resolved,proto3" json:"resolved,omitempty"`
 	// Another identity holds a permit of the semaphore, or has held one since the first of these denials; absent if none
 	// has. The caller may then be a standby, which is denied by design.
-	LetIn *Identity `protobuf:"bytes,11,opt,name=let_in,json=letIn,proto3" json:"let_in,omitempty"`
+	OtherHolder *Identity `protobuf:"bytes,11,opt,name=other_holder,json=otherHolder,proto3" json:"other_holder,omitempty"`
 	// A human-readable one-line summary.
 	Text string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
 	// True if the last request was a worker's request for a task.
@@ -1591,16 +1591,16 @@ func (x *DeniedCaller) GetLast() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *DeniedCaller) GetCured() bool {
+func (x *DeniedCaller) GetResolved() bool {
 	if x != nil {
-		return x.Cured
+		return x.Resolved
 	}
 	return false
 }
 
-func (x *DeniedCaller) GetLetIn() *Identity {
+func (x *DeniedCaller) GetOtherHolder() *Identity {
 	if x != nil {
-		return x.LetIn
+		return x.OtherHolder
 	}
 	return nil
 }
@@ -3574,7 +3574,7 @@ func (x *CancelRequest) GetRequestId() string {
 type CancelResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// True if the request had a live permit, which has been released.
-	GaveBack      bool   `protobuf:"varint,1,opt,name=gave_back,json=gaveBack,proto3" json:"gave_back,omitempty"`
+	Released      bool   `protobuf:"varint,1,opt,name=released,proto3" json:"released,omitempty"`
 	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3610,9 +3610,9 @@ func (*CancelResponse) Descriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{38}
 }
 
-func (x *CancelResponse) GetGaveBack() bool {
+func (x *CancelResponse) GetReleased() bool {
 	if x != nil {
-		return x.GaveBack
+		return x.Released
 	}
 	return false
 }
@@ -4329,7 +4329,7 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\x0fpermit_revision\x18\n" +
 	" \x01(\x04R\x0epermitRevision\x12=\n" +
 	"\fleader_clock\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\vleaderClock\x12=\n" +
-	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xdb\x03\n" +
+	"\fcaller_clock\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vcallerClock\"\xed\x03\n" +
 	"\fDeniedCaller\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x16\n" +
@@ -4339,10 +4339,10 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\amessage\x18\x06 \x01(\tR\amessage\x12\x14\n" +
 	"\x05count\x18\a \x01(\rR\x05count\x120\n" +
 	"\x05first\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x05first\x12.\n" +
-	"\x04last\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x04last\x12\x14\n" +
-	"\x05cured\x18\n" +
-	" \x01(\bR\x05cured\x12.\n" +
-	"\x06let_in\x18\v \x01(\v2\x17.gatekeeper.v1.IdentityR\x05letIn\x12\x12\n" +
+	"\x04last\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x04last\x12\x1a\n" +
+	"\bresolved\x18\n" +
+	" \x01(\bR\bresolved\x12:\n" +
+	"\fother_holder\x18\v \x01(\v2\x17.gatekeeper.v1.IdentityR\votherHolder\x12\x12\n" +
 	"\x04text\x18\f \x01(\tR\x04text\x12\x16\n" +
 	"\x06worker\x18\r \x01(\bR\x06worker\"\xa6\x02\n" +
 	"\vFiringClaim\x12-\n" +
@@ -4484,9 +4484,9 @@ const file_gatekeeper_v1_permit_proto_rawDesc = "" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x123\n" +
 	"\bidentity\x18\x02 \x01(\v2\x17.gatekeeper.v1.IdentityR\bidentity\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x03 \x01(\tR\trequestId\"I\n" +
-	"\x0eCancelResponse\x12\x1b\n" +
-	"\tgave_back\x18\x01 \x01(\bR\bgaveBack\x12\x1a\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\"H\n" +
+	"\x0eCancelResponse\x12\x1a\n" +
+	"\breleased\x18\x01 \x01(\bR\breleased\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"C\n" +
 	"\rVerifyRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12\x14\n" +
@@ -4733,7 +4733,7 @@ var file_gatekeeper_v1_permit_proto_depIdxs = []int32{
 	3,   // 34: gatekeeper.v1.DeniedCaller.reason:type_name -> gatekeeper.v1.Reason
 	57,  // 35: gatekeeper.v1.DeniedCaller.first:type_name -> google.protobuf.Timestamp
 	57,  // 36: gatekeeper.v1.DeniedCaller.last:type_name -> google.protobuf.Timestamp
-	7,   // 37: gatekeeper.v1.DeniedCaller.let_in:type_name -> gatekeeper.v1.Identity
+	7,   // 37: gatekeeper.v1.DeniedCaller.other_holder:type_name -> gatekeeper.v1.Identity
 	8,   // 38: gatekeeper.v1.FiringClaim.firing:type_name -> gatekeeper.v1.Firing
 	7,   // 39: gatekeeper.v1.FiringClaim.winner:type_name -> gatekeeper.v1.Identity
 	4,   // 40: gatekeeper.v1.FiringClaim.state:type_name -> gatekeeper.v1.FiringState

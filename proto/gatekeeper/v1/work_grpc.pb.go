@@ -40,7 +40,7 @@ const (
 //
 // A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary queue,
 // and its grant carries a task. The worker holds the task for as long as it refreshes that permit, and ends the task by
-// releasing the permit with a result. If the semaphore admits nobody, no task is handed out.
+// releasing the permit with a result. If the semaphore admits no callers, no task is handed out.
 //
 // A task is executed at least once, and its result is recorded exactly once. Requires feature level 4.
 type WorkServiceClient interface {
@@ -221,7 +221,7 @@ func (c *workServiceClient) ListWorkers(ctx context.Context, in *ListWorkersRequ
 //
 // A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary queue,
 // and its grant carries a task. The worker holds the task for as long as it refreshes that permit, and ends the task by
-// releasing the permit with a result. If the semaphore admits nobody, no task is handed out.
+// releasing the permit with a result. If the semaphore admits no callers, no task is handed out.
 //
 // A task is executed at least once, and its result is recorded exactly once. Requires feature level 4.
 type WorkServiceServer interface {

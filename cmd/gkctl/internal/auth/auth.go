@@ -66,11 +66,11 @@ func roleArg(word string) (gatekeeperv1.Role, error) {
 	if n, ok := gatekeeperv1.Role_value["ROLE_"+strings.ToUpper(word)]; ok && n != 0 {
 		return gatekeeperv1.Role(n), nil
 	}
-	meant := "`gkctl auth roles` lists them"
+	suggestion := "`gkctl auth roles` lists them"
 	if near := nearest.Word(word, roleWords()); near != "" {
-		meant = "did you mean " + near + "? " + meant
+		suggestion = "did you mean " + near + "? " + suggestion
 	}
-	return 0, ui.Usagef("there is no role %q: %s", word, meant)
+	return 0, ui.Usagef("there is no role %q: %s", word, suggestion)
 }
 
 func roleWords() (all []string) {

@@ -65,8 +65,8 @@ func (o *createOptions) run(ctx context.Context) error {
 		return err
 	}
 	m := &gatekeeperv1.CreateTokenRequest{Binding: o.binding, ExpiresAt: end.Until, Reason: o.f.Global.Reason}
-	if end.Lasts != nil {
-		m.ExpiresAt = timestamppb.New(now.Add(end.Lasts.AsDuration()))
+	if end.Duration != nil {
+		m.ExpiresAt = timestamppb.New(now.Add(end.Duration.AsDuration()))
 	}
 	keep := func(string) error { return nil }
 	if o.file != "" { // prepared first, because a token that cannot be saved would be lost

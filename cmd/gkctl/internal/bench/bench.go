@@ -139,8 +139,8 @@ func parseKinds(names []string) ([]*workload.Kind, error) {
 		at := slices.IndexFunc(all, func(k *workload.Kind) bool { return k.Name == name })
 		switch {
 		case at < 0:
-			if meant := nearest.Word(name, kindNames()); meant != "" {
-				return nil, ui.Usagef("unknown workload %q; did you mean %q?", name, meant)
+			if suggestion := nearest.Word(name, kindNames()); suggestion != "" {
+				return nil, ui.Usagef("unknown workload %q; did you mean %q?", name, suggestion)
 			}
 			return nil, ui.Usagef("unknown workload %q; the workloads are %s", name, strings.Join(kindNames(), ", "))
 		case slices.Contains(names[:i], name):
@@ -188,7 +188,7 @@ func (o *benchOptions) check() error {
 	}
 	switch {
 	case o.window <= 0:
-		return ui.Usagef("--for %s must be above 0", o.window)
+		return ui.Usagef("--for %s must be greater than 0", o.window)
 	case o.warmUp < 0:
 		return ui.Usagef("--warm-up %s must not be negative", o.warmUp)
 	case lookup.IsGlob(o.prefix), strings.HasSuffix(o.prefix, "/"):

@@ -24,8 +24,8 @@ type EndingFlags struct {
 
 // Ending is when a change ends: after a duration or at a time. At most one of its fields is set.
 type Ending struct {
-	Lasts *durationpb.Duration
-	Until *timestamppb.Timestamp
+	Duration *durationpb.Duration
+	Until    *timestamppb.Timestamp
 }
 
 // Register adds the flags. what describes --for in the help text.
@@ -42,9 +42,9 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	case lasts && until:
 		return Ending{}, ui.Usagef("--for and --until cannot be combined")
 	case lasts && f.lasts <= 0:
-		return Ending{}, ui.Usagef("--for %s must be above 0", f.lasts)
+		return Ending{}, ui.Usagef("--for %s must be greater than 0", f.lasts)
 	case lasts:
-		return Ending{Lasts: durationpb.New(f.lasts)}, nil
+		return Ending{Duration: durationpb.New(f.lasts)}, nil
 	case until:
 		t, err := ui.ParseTime("--until", f.until, now, ui.Future)
 		if err != nil {
@@ -59,13 +59,13 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 }
 
 // Given reports whether an ending was specified.
-func (e Ending) Given() bool { return e.Lasts != nil || e.Until != nil }
+func (e Ending) Given() bool { return e.Duration != nil || e.Until != nil }
 
 // Text returns " for 2h" or " until TIME", or an empty string if neither was given.
 func (e Ending) Text() string {
 	switch {
-	case e.Lasts != nil:
-		return " for " + words.Duration(e.Lasts)
+	case e.Duration != nil:
+		return " for " + words.Duration(e.Duration)
 	case e.Until != nil:
 		return " until " + words.When(e.Until)
 	}

@@ -229,8 +229,8 @@ func refusedMember(ctx context.Context, c *client.Client, id string, err error) 
 	}
 	text := fmt.Sprintf("there is no member %q", id)
 	if r, err := c.Cluster().GetStatus(ctx, new(gatekeeperv1.GetStatusRequest)); err == nil {
-		if meant := nearest.Word(id, words.Map(r.GetMembers(), (*gatekeeperv1.Member).GetId)); meant != "" {
-			text += fmt.Sprintf("; did you mean %q?", meant)
+		if suggestion := nearest.Word(id, words.Map(r.GetMembers(), (*gatekeeperv1.Member).GetId)); suggestion != "" {
+			text += fmt.Sprintf("; did you mean %q?", suggestion)
 		}
 	}
 	return ui.WithHint(errors.New(text), "`gkctl cluster status` lists the members.")

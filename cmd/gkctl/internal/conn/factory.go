@@ -101,7 +101,7 @@ func (o *Global) Register(root *cobra.Command) {
 // Connection returns the endpoints and the options for the client.
 func (o *Global) Connection() (endpoints []string, opts []client.Option, err error) {
 	if o.Timeout <= 0 {
-		return nil, nil, ui.Usagef("--timeout must be above 0")
+		return nil, nil, ui.Usagef("--timeout must be greater than 0")
 	}
 	if o.Changed("context") && o.context == "" {
 		return nil, nil, ui.Usagef("--context is empty: name one of the contexts in `gkctl context list`, or omit the flag")

@@ -127,8 +127,8 @@ func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.
 		Edits: edits, Author: f.Global.ChangeAuthor(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,
 	}
 	switch {
-	case end.Lasts != nil:
-		b.request.End = &gatekeeperv1.BatchEditRequest_Lasts{Lasts: end.Lasts}
+	case end.Duration != nil:
+		b.request.End = &gatekeeperv1.BatchEditRequest_Duration{Duration: end.Duration}
 	case end.Until != nil:
 		b.request.End = &gatekeeperv1.BatchEditRequest_Until{Until: end.Until}
 	}

@@ -213,7 +213,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, stale
 
 // lastChangeText describes who last changed a definition, when and why.
 func lastChangeText(r *gatekeeperv1.DefinitionRecord) string {
-	text := "changed by " + cmp.Or(r.GetUpdatedBy(), "somebody")
+	text := "changed by " + cmp.Or(r.GetUpdatedBy(), "an unknown author")
 	if t := r.GetUpdatedAt(); t != nil {
 		text += " at " + words.When(t)
 	}

@@ -127,8 +127,8 @@ func completeAssignments(f *conn.Factory) cobra.CompletionFunc {
 
 func unknownField(key string) error {
 	known := append(deffile.Keys()[1:], "label.KEY")
-	if meant := nearest.Word(key, known); meant != "" {
-		return ui.Usagef("unknown field %q; did you mean %q?", key, meant)
+	if suggestion := nearest.Word(key, known); suggestion != "" {
+		return ui.Usagef("unknown field %q; did you mean %q?", key, suggestion)
 	}
 	return ui.Usagef("unknown field %q; the fields are %s", key, strings.Join(known, ", "))
 }

@@ -222,14 +222,18 @@ func firingText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string
 	text := words.Firing(f.GetFiring())
 	switch f.GetState() {
 	case gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
-		return text + " is free: no claim on it is remembered"
+		return text + ": free, because no claim is remembered"
 	case gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN:
-		return text + " is forgotten, as is every firing due up to " + words.DueText(mark) + ": it is unknown whether it ran"
+		return text + ": forgotten, like all firings due up to " + words.DueText(mark) + ", so it is unknown whether it ran"
 	}
 	id := f.GetWinner()
-	text += fmt.Sprintf(" is %s: %s in %s (token %d)", stateText(f), id.GetAcquirer(), id.GetGroup(), f.GetToken())
+	claimed := "claimed"
+	if f.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN {
+		claimed = "last claimed"
+	}
+	text += fmt.Sprintf(": %s, %s by %s in %s (token %d)", stateText(f), claimed, id.GetAcquirer(), id.GetGroup(), f.GetToken())
 	if f.GetClaimedAt() != nil {
-		text += ", claimed at " + words.When(f.GetClaimedAt())
+		text += " at " + words.When(f.GetClaimedAt())
 	}
 	if f.GetAttempts() > 1 {
 		text += fmt.Sprintf(", on attempt %d", f.GetAttempts())

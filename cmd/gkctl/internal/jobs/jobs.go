@@ -54,7 +54,7 @@ func addHint(err error) error {
 	switch {
 	case ui.Is[*client.NoSuchJobError](err):
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl job list` lists the jobs."}
-	case ui.Is[*client.JobNotOverError](err):
+	case ui.Is[*client.JobNotFinishedError](err):
 		return ui.WithHint(err, "Wait until it is over, or end it with `gkctl job cancel`.")
 	case ui.Is[*client.JobDiffersError](err):
 		return ui.WithHint(err, "Use a different --id for the new job.")

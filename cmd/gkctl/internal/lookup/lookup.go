@@ -80,7 +80,7 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	if labels != "" {
 		text += fmt.Sprintf(" with the labels %q", labels)
 	}
-	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNothingChosen}
+	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNoMatch}
 }
 
 // Denials returns the denials recorded by the leader. They are only used for notes, so errors from the leader are
@@ -197,8 +197,8 @@ func Annotate(ctx context.Context, c *client.Client, err error) error {
 		// A DeniedError does not suggest a name.
 		if d, ok := errors.AsType[*client.DeniedError](e.Err); ok && e.Code == ui.ExitNoSuch {
 			unknown, _ := Unknown(ctx, c, []string{d.Semaphore}, nil) // best effort
-			if len(unknown) > 0 && unknown[0].Meant != "" {
-				return &ui.CodeError{Code: e.Code, Err: fmt.Errorf("%w Did you mean %q?", e.Err, unknown[0].Meant), Hint: e.Hint}
+			if len(unknown) > 0 && unknown[0].Suggestion != "" {
+				return &ui.CodeError{Code: e.Code, Err: fmt.Errorf("%w Did you mean %q?", e.Err, unknown[0].Suggestion), Hint: e.Hint}
 			}
 		}
 	case *client.InvalidFieldError:
@@ -218,7 +218,7 @@ func withFlagName(e *client.InvalidFieldError) error {
 	name, _, _ := strings.Cut(field, "[")
 	flag, known := map[string]string{
 		"names": "the name", "labels": "-l", "drain": "--drain", "group_pattern": "--group", "acquirer_pattern": "--acquirer", "id": "--id",
-		"lasts": "--for", "until": "--until", "weight": "--weight", "semaphore": "the name",
+		"duration": "--for", "until": "--until", "weight": "--weight", "semaphore": "the name",
 	}[name]
 	if !known || e.Rule == "" {
 		return e

@@ -72,8 +72,8 @@ func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 	}
 	end, err := o.ending.Read(time.Now())
 	switch {
-	case end.Lasts != nil:
-		r.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: end.Lasts}
+	case end.Duration != nil:
+		r.End = &gatekeeperv1.CordonRequest_Duration{Duration: end.Duration}
 	case end.Until != nil:
 		r.End = &gatekeeperv1.CordonRequest_Until{Until: end.Until}
 	}
@@ -285,8 +285,8 @@ func uncordonDryRun(ctx context.Context, f *conn.Factory, c *client.Client, outp
 			continue
 		}
 		text := fmt.Sprintf("there is no cordon %q", id)
-		if meant := nearest.Prefixed(id, known, acquirerID, groupID); meant != "" {
-			text += fmt.Sprintf("; did you mean %q?", meant)
+		if suggestion := nearest.Prefixed(id, known, acquirerID, groupID); suggestion != "" {
+			text += fmt.Sprintf("; did you mean %q?", suggestion)
 		}
 		failed = append(failed, noCordon(errors.New(text)))
 	}
@@ -304,7 +304,7 @@ func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {
 	}
 	for _, d := range done {
 		if d.DryRun {
-			fmt.Fprintf(f.Out, "cordon %s, set by %s, would end (dry run)\n", words.CordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "somebody"))
+			fmt.Fprintf(f.Out, "cordon %s, set by %s, would end (dry run)\n", words.CordonText(d.cordon), cmp.Or(d.cordon.GetAuthor(), "an unknown author"))
 			continue
 		}
 		fmt.Fprintf(f.Out, "cordon %q ended\n", d.ID)

@@ -141,7 +141,7 @@ func (h *handovers) editedAgain(t *handover, e *gatekeeperv1.Event, at time.Time
 			h.end(o, howEdited, at)
 		}
 	}
-	return fmt.Sprintf("%s was edited again by %s: its holders are no longer followed", e.GetSemaphore(), cmp.Or(e.GetAuthor(), "somebody"))
+	return fmt.Sprintf("%s was edited again by %s: its holders are no longer followed", e.GetSemaphore(), cmp.Or(e.GetAuthor(), "an unknown author"))
 }
 
 func (h *handovers) ended(t *handover, e *gatekeeperv1.Event, how string, at time.Time) string {

@@ -31,7 +31,7 @@ func TestMoveJSON_IsStable(t *testing.T) {
 			`"started":[{"token":"2","group":"dr","acquirer":"app1","after":"2.500s"}]},` +
 			`{"name":"b","stopped":[],"started":[]}],` +
 			`"not_moved":[{"name":"c","why":"because","problem":true}],"followed":true,"left":0}`},
-		{"pause", paused{Names: []string{"a"}, Revision: 7, Stopped: 1, Continuing: 2, DryRun: true}, `{"names":["a"],"revision":"7","stopped":1,"go_on":2,"dry_run":true}`},
+		{"pause", paused{Names: []string{"a"}, Revision: 7, Stopped: 1, Continuing: 2, DryRun: true}, `{"names":["a"],"revision":"7","stopped":1,"continuing":2,"dry_run":true}`},
 		{"resume", resumed{Names: []string{}, Revision: 0}, `{"names":[],"revision":"0"}`},
 		{"uncordon", []uncordoned{{ID: "x", Revision: 7}}, `[{"id":"x","revision":"7"}]`},
 	} {

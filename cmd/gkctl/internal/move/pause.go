@@ -114,8 +114,8 @@ func (o *pauseOptions) request() (r *gatekeeperv1.PauseRequest, end change.Endin
 		return nil, end, err
 	}
 	switch {
-	case end.Lasts != nil:
-		r.End = &gatekeeperv1.PauseRequest_Lasts{Lasts: end.Lasts}
+	case end.Duration != nil:
+		r.End = &gatekeeperv1.PauseRequest_Duration{Duration: end.Duration}
 	case end.Until != nil:
 		r.End = &gatekeeperv1.PauseRequest_Until{Until: end.Until}
 	}
@@ -162,7 +162,7 @@ type paused struct {
 	// Stopped counts the holders that must stop or have less time to stop. Continuing counts the permits that continue.
 	// Both come from the preview just before the pause.
 	Stopped    int  `json:"stopped"`
-	Continuing int  `json:"go_on"`
+	Continuing int  `json:"continuing"`
 	DryRun     bool `json:"dry_run,omitempty"`
 
 	end     change.Ending

@@ -48,19 +48,19 @@ func ownExits(command string) []exitText {
 	case "watch":
 		return []exitText{bad}
 	case "history":
-		return []exitText{{ui.ExitFailure, "the journal has no change with that number"}, bad, {ui.ExitNoSuch, "a name (not a glob) has no definition, and the journal has no entry for it"}}
+		return []exitText{{ui.ExitFailure, "the journal has no change with that number"}, bad, {ui.ExitNoSuch, "there is no definition with one of the names, and no journal entry for it"}}
 	case "preview", "apply", "set", "edit", "delete", "pause", "resume":
 		return []exitText{refused, bad, noSuch}
 	case "uncordon":
-		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such cordon; the others were removed"}}
+		return []exitText{refused, bad, {ui.ExitNoSuch, "a cordon does not exist; the others were removed"}}
 	case "firings list", "firings show":
 		return []exitText{bad, noSuch}
 	case "firings forget":
-		return []exitText{refused, bad, {ui.ExitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
+		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such definition, or it does not remember one of the firings; nothing was forgotten"}}
 	case "cert init", "cert server", "cert peer", "cert client", "cert show":
 		return []exitText{{ui.ExitFailure, "a file already exists, is missing, or cannot be used"}}
 	case "snapshot save":
-		return []exitText{{ui.ExitFailure, "the servers refused, or the file cannot be written: nothing was saved"}, {ui.ExitBadInput, "the server sent an incomplete backup: nothing was saved"}}
+		return []exitText{{ui.ExitFailure, "the servers refused the call, or the file cannot be written; nothing was saved"}, {ui.ExitBadInput, "the server sent an incomplete backup; nothing was saved"}}
 	case "snapshot inspect":
 		return []exitText{{ui.ExitFailure, "the file cannot be read"}, {ui.ExitBadInput, "the file is not a backup, is damaged, or was written by a newer version"}}
 	case "auth can-i":
@@ -71,26 +71,26 @@ func ownExits(command string) []exitText {
 		return []exitText{refused, bad}
 	case "move":
 		return []exitText{
-			{ui.ExitOK, "moved, and every old holder has stopped; or nothing was left to move"},
-			{ui.ExitFailure, "refused, or not everything was moved: see docs/gkctl-reference.md"},
-			bad, {ui.ExitNoSuch, "no such group, definition or label: nothing was moved"},
+			{ui.ExitOK, "all definitions were moved and their old holders have stopped, or there was nothing to move"},
+			{ui.ExitFailure, "the move was refused, or some definitions were not moved: see docs/gkctl-reference.md"},
+			bad, {ui.ExitNoSuch, "no such group, definition or label; nothing was moved"},
 		}
 	case "job list", "work list":
 		return []exitText{bad, {ui.ExitNoSuch, "no such definition"}}
 	case "job submit":
-		return []exitText{{ui.ExitFailure, "the servers refused; or, with --wait, a task failed, was cancelled or was dropped"}, bad, noSuch}
+		return []exitText{{ui.ExitFailure, "the servers refused the job; or, with --wait, a task failed, was cancelled or was dropped"}, bad, noSuch}
 	case "job follow", "job results":
 		return []exitText{{ui.ExitFailure, "a task failed, was cancelled or was dropped, or has no result"}, bad, {ui.ExitNoSuch, "no such job"}}
 	case "job cancel", "job retry", "job delete":
-		return []exitText{{ui.ExitFailure, "a job was refused; the others were processed"}, bad, {ui.ExitNoSuch, "no such job, or none matches: nothing was done"}}
+		return []exitText{{ui.ExitFailure, "the change was refused for at least one job; the others were changed"}, bad, {ui.ExitNoSuch, "no such job, or no job matches; nothing was changed"}}
 	case "job show", "task list", "task show", "task retry", "task drop":
-		return []exitText{{ui.ExitFailure, "the servers refused"}, bad, {ui.ExitNoSuch, "no such job or task"}}
+		return []exitText{{ui.ExitFailure, "the servers refused the call"}, bad, {ui.ExitNoSuch, "no such job or task"}}
 	case "diff":
 		return []exitText{{ui.ExitOK, "no differences"}, {ui.ExitFailure, "differences were found"},
-			{ui.ExitBadInput, "bad definitions in a file, or an outdated version"}, {ui.ExitLost, "the comparison failed"}}
+			{ui.ExitBadInput, "invalid definitions in a file, or an outdated version"}, {ui.ExitLost, "the comparison failed"}}
 	case "bench":
 		return []exitText{
-			{ui.ExitFailure, "a call failed, a permit was not returned, or --rate was not sustained; or the prefix is in use, and nothing was done"},
+			{ui.ExitFailure, "a call failed, a permit was not returned, --rate was not reached, or the prefix is already in use"},
 			bad,
 		}
 	case "audit verify":
@@ -102,11 +102,11 @@ func ownExits(command string) []exitText {
 	case "acquire":
 		return []exitText{bad, {ui.ExitLost, "the permit was lost while --hold held it"}, {ui.ExitNotAcquired, "not acquired"}, noSuch}
 	case "refresh":
-		return []exitText{{ui.ExitNotAcquired, "a permit has ended, or its refresh was refused: stop the work that it protects"}}
+		return []exitText{{ui.ExitNotAcquired, "a permit has ended or could not be refreshed: stop the work that it protects"}}
 	case "verify":
 		return []exitText{bad, {ui.ExitNotAcquired, "not valid"}}
 	case "release", "revoke", "clear":
-		return []exitText{{ui.ExitFailure, "a permit had already ended, or was refused; the others were processed"}}
+		return []exitText{{ui.ExitFailure, "at least one permit had already ended or could not be changed; the others were"}}
 	}
 	return nil
 }
@@ -218,8 +218,8 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 		}
 	})
 	text := "--" + e.GetSpecifiedName()
-	if meant := nearest.Word(e.GetSpecifiedName(), known); meant != "" {
-		text += "; did you mean --" + meant + "?"
+	if suggestion := nearest.Word(e.GetSpecifiedName(), known); suggestion != "" {
+		text += "; did you mean --" + suggestion + "?"
 	}
 	return text
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/jobs"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/move"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/run"
-	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/see"
+	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/show"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/snapshot"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/workers"
@@ -59,7 +59,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		&cobra.Group{ID: ui.GroupCluster, Title: "Cluster and connection:"},
 	)
 	for _, commands := range []func(*conn.Factory) []*cobra.Command{
-		see.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, snapshot.Commands, cert.Commands, auth.Commands, audit.Commands, bench.Commands,
+		show.Commands, edit.Commands, move.Commands, firings.Commands, run.Commands, jobs.Commands, workers.Commands, cluster.Commands, snapshot.Commands, cert.Commands, auth.Commands, audit.Commands, bench.Commands,
 	} {
 		root.AddCommand(commands(f)...)
 	}

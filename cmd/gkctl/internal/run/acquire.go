@@ -92,7 +92,7 @@ func (w *waitFlag) Set(s string) (err error) {
 		return nil
 	}
 	if w.limit, err = time.ParseDuration(s); err == nil && w.limit <= 0 {
-		err = errors.New("must be above 0")
+		err = errors.New("must be greater than 0")
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func (w *waitFlag) Type() string { return "DURATION" }
 func (o *acquireOptions) run(ctx context.Context) error {
 	opts := []client.AcquireOption{client.WithWeight(o.weight), client.WithMetadata(o.metadata)}
 	if o.hold < 0 {
-		return ui.Usagef("--hold must be above 0")
+		return ui.Usagef("--hold must be greater than 0")
 	}
 	if o.firing != "" {
 		name, due, err := ui.ParseFiring(o.firing)

@@ -218,9 +218,9 @@ func (o *runOptions) check() error {
 	case o.killAfter < 0:
 		return ui.Usagef("--kill-after must not be negative")
 	case o.weight == 0:
-		return ui.Usagef("--weight must be above 0")
+		return ui.Usagef("--weight must be greater than 0")
 	case o.patience <= 0:
-		return ui.Usagef("--patience must be above 0")
+		return ui.Usagef("--patience must be greater than 0")
 	case o.conflictCode < 0 || o.conflictCode > 255:
 		return ui.Usagef("--conflict-exit-code %s: an exit code must be between 0 and 255", strconv.Itoa(o.conflictCode))
 	case o.shell && len(o.command) != 1:

@@ -74,8 +74,8 @@ func (s *IO) Report(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// HintNothingChosen is the hint for a change that matches no definition.
-const HintNothingChosen = "Nothing was changed. `gkctl get` lists the definitions, and `gkctl get -o wide` also shows their labels."
+// HintNoMatch is the hint for a change that matches no definition.
+const HintNoMatch = "Nothing was changed. `gkctl get` lists the definitions, and `gkctl get -o wide` also shows their labels."
 
 // Classify returns the exit code and the hint for an error.
 func Classify(cmd *cobra.Command, err error) (code int, hint string) {
@@ -100,8 +100,8 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 		return ExitUsage, fmt.Sprintf("See `%s --help`.", cmd.CommandPath())
 	case Is[*deffile.Error](err), Is[*client.InvalidFieldError](err):
 		return ExitBadInput, ""
-	case Is[*client.NothingChosenError](err):
-		return ExitNoSuch, HintNothingChosen
+	case Is[*client.NoMatchError](err):
+		return ExitNoSuch, HintNoMatch
 	case Is[*client.NoSuchDefinitionError](err):
 		return ExitNoSuch, "`gkctl get` lists the definitions."
 	case Is[*client.DeniedError](err), Is[*client.NotValidError](err):
@@ -139,7 +139,7 @@ func throttled(err error) bool {
 
 // ErrorText returns the text of an error. It replaces the text of context.DeadlineExceeded.
 func ErrorText(err error) string {
-	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "no answer in time")
+	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "timed out waiting for an answer")
 }
 
 // Is reports whether the chain of err contains an error of type T.

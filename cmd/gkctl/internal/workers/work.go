@@ -144,7 +144,7 @@ func (o *workOptions) check() error {
 	case o.parallel < 1 || o.parallel > maxParallel:
 		return ui.Usagef("--parallel must be 1 to %d", maxParallel)
 	case o.weight == 0:
-		return ui.Usagef("--weight must be above 0")
+		return ui.Usagef("--weight must be greater than 0")
 	case o.killAfter < 0:
 		return ui.Usagef("--kill-after must not be negative")
 	case o.shell && len(o.line) != 1:

@@ -1877,7 +1877,7 @@ type EditBatch struct {
 	// When the replaced fields revert to their old values, in Unix nanoseconds; 0: never. Feature level 2.
 	Until int64 `protobuf:"fixed64,7,opt,name=until,proto3" json:"until,omitempty"`
 	// With request_id: a hash of the request; 0: unknown. Feature level 3.
-	Asked uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestHash uint64 `protobuf:"fixed64,8,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
 	// With request_id: a cluster revision known to the caller when it created the id; 0: unknown. Feature level 3.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -1963,9 +1963,9 @@ func (x *EditBatch) GetUntil() int64 {
 	return 0
 }
 
-func (x *EditBatch) GetAsked() uint64 {
+func (x *EditBatch) GetRequestHash() uint64 {
 	if x != nil {
-		return x.Asked
+		return x.RequestHash
 	}
 	return 0
 }
@@ -2061,7 +2061,7 @@ type Cordon struct {
 	// Remembered like the request_id of an EditBatch. Feature level 2.
 	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in EditBatch. Feature level 3.
-	Asked           uint64 `protobuf:"fixed64,10,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestHash     uint64 `protobuf:"fixed64,10,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,11,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2160,9 +2160,9 @@ func (x *Cordon) GetRequestId() string {
 	return ""
 }
 
-func (x *Cordon) GetAsked() uint64 {
+func (x *Cordon) GetRequestHash() uint64 {
 	if x != nil {
-		return x.Asked
+		return x.RequestHash
 	}
 	return 0
 }
@@ -2186,7 +2186,7 @@ type Uncordon struct {
 	At        int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
 	RequestId string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
 	// As in EditBatch. Feature level 3.
-	Asked           uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestHash     uint64 `protobuf:"fixed64,8,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2271,9 +2271,9 @@ func (x *Uncordon) GetRequestId() string {
 	return ""
 }
 
-func (x *Uncordon) GetAsked() uint64 {
+func (x *Uncordon) GetRequestHash() uint64 {
 	if x != nil {
-		return x.Asked
+		return x.RequestHash
 	}
 	return 0
 }
@@ -2297,7 +2297,7 @@ type Pause struct {
 	Drain     int64  `protobuf:"varint,7,opt,name=drain,proto3" json:"drain,omitempty"`
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
 	// As in EditBatch. Feature level 3.
-	Asked           uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestHash     uint64 `protobuf:"fixed64,9,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Leave definitions that are already paused unchanged. Feature level 3.
 	Keep bool `protobuf:"varint,11,opt,name=keep,proto3" json:"keep,omitempty"`
@@ -2393,9 +2393,9 @@ func (x *Pause) GetRequestId() string {
 	return ""
 }
 
-func (x *Pause) GetAsked() uint64 {
+func (x *Pause) GetRequestHash() uint64 {
 	if x != nil {
-		return x.Asked
+		return x.RequestHash
 	}
 	return 0
 }
@@ -2487,7 +2487,7 @@ type Resume struct {
 	At        int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
 	RequestId string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"` // feature level 2
 	// As in EditBatch. Feature level 3.
-	Asked           uint64      `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestHash     uint64      `protobuf:"fixed64,8,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
 	RequestRevision uint64      `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	Expected        []*Expected `protobuf:"bytes,10,rep,name=expected,proto3" json:"expected,omitempty"` // as in Pause; feature level 3
 	unknownFields   protoimpl.UnknownFields
@@ -2573,9 +2573,9 @@ func (x *Resume) GetRequestId() string {
 	return ""
 }
 
-func (x *Resume) GetAsked() uint64 {
+func (x *Resume) GetRequestHash() uint64 {
 	if x != nil {
-		return x.Asked
+		return x.RequestHash
 	}
 	return 0
 }
@@ -2687,7 +2687,7 @@ type ForgetFirings struct {
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	At        int64  `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
 	// As in EditBatch.
-	Asked           uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestHash     uint64 `protobuf:"fixed64,8,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2772,9 +2772,9 @@ func (x *ForgetFirings) GetAt() int64 {
 	return 0
 }
 
-func (x *ForgetFirings) GetAsked() uint64 {
+func (x *ForgetFirings) GetRequestHash() uint64 {
 	if x != nil {
-		return x.Asked
+		return x.RequestHash
 	}
 	return 0
 }
@@ -3668,7 +3668,7 @@ type Undo struct {
 	// Feature level 3.
 	Firings []*UndoFirings `protobuf:"bytes,12,rep,name=firings,proto3" json:"firings,omitempty"`
 	// As in EditBatch. Feature level 3.
-	Asked           uint64 `protobuf:"fixed64,20,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestHash     uint64 `protobuf:"fixed64,20,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,21,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -3788,9 +3788,9 @@ func (x *Undo) GetFirings() []*UndoFirings {
 	return nil
 }
 
-func (x *Undo) GetAsked() uint64 {
+func (x *Undo) GetRequestHash() uint64 {
 	if x != nil {
-		return x.Asked
+		return x.RequestHash
 	}
 	return 0
 }
@@ -3809,8 +3809,8 @@ type UndoEdit struct {
 	// For a create: the pause that is restored with the definition.
 	Pause *StoredPause `protobuf:"bytes,2,opt,name=pause,proto3" json:"pause,omitempty"`
 	// Temporary edits whose end is scheduled again, and the revisions of temporary edits whose end is cancelled.
-	EndsBack      []*StoredRevert `protobuf:"bytes,3,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
-	EndsGone      []uint64        `protobuf:"varint,4,rep,packed,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
+	RestoredEnds  []*StoredRevert `protobuf:"bytes,3,rep,name=restored_ends,json=restoredEnds,proto3" json:"restored_ends,omitempty"`
+	RemovedEnds   []uint64        `protobuf:"varint,4,rep,packed,name=removed_ends,json=removedEnds,proto3" json:"removed_ends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3859,16 +3859,16 @@ func (x *UndoEdit) GetPause() *StoredPause {
 	return nil
 }
 
-func (x *UndoEdit) GetEndsBack() []*StoredRevert {
+func (x *UndoEdit) GetRestoredEnds() []*StoredRevert {
 	if x != nil {
-		return x.EndsBack
+		return x.RestoredEnds
 	}
 	return nil
 }
 
-func (x *UndoEdit) GetEndsGone() []uint64 {
+func (x *UndoEdit) GetRemovedEnds() []uint64 {
 	if x != nil {
-		return x.EndsGone
+		return x.RemovedEnds
 	}
 	return nil
 }
@@ -6034,9 +6034,9 @@ type StoredRequest struct {
 	// cordon, 5 an undo; feature level 3: 6 a ForgetFirings.
 	Edit uint32 `protobuf:"varint,8,opt,name=edit,proto3" json:"edit,omitempty"`
 	// A hash of the request; 0: unknown. This and the following fields: feature level 3.
-	Asked uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
+	RequestHash uint64 `protobuf:"fixed64,9,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
 	// For an edit: whether it changed nothing.
-	Nothing bool `protobuf:"varint,10,opt,name=nothing,proto3" json:"nothing,omitempty"`
+	NoOp bool `protobuf:"varint,10,opt,name=no_op,json=noOp,proto3" json:"no_op,omitempty"`
 	// For a pause or resume: the semaphores that it paused or resumed.
 	Names []string `protobuf:"bytes,11,rep,name=names,proto3" json:"names,omitempty"`
 	// For an edit of one definition: the resulting definition.
@@ -6137,16 +6137,16 @@ func (x *StoredRequest) GetEdit() uint32 {
 	return 0
 }
 
-func (x *StoredRequest) GetAsked() uint64 {
+func (x *StoredRequest) GetRequestHash() uint64 {
 	if x != nil {
-		return x.Asked
+		return x.RequestHash
 	}
 	return 0
 }
 
-func (x *StoredRequest) GetNothing() bool {
+func (x *StoredRequest) GetNoOp() bool {
 	if x != nil {
-		return x.Nothing
+		return x.NoOp
 	}
 	return false
 }
@@ -6310,8 +6310,8 @@ type JournalEntry struct {
 	PauseBefore  *StoredPause  `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
 	CordonBefore *StoredCordon `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
 	// Temporary edits whose end this entry cancelled, and those whose end it scheduled again.
-	EndsGone []*StoredRevert `protobuf:"bytes,18,rep,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
-	EndsBack []*StoredRevert `protobuf:"bytes,19,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
+	RemovedEnds  []*StoredRevert `protobuf:"bytes,18,rep,name=removed_ends,json=removedEnds,proto3" json:"removed_ends,omitempty"`
+	RestoredEnds []*StoredRevert `protobuf:"bytes,19,rep,name=restored_ends,json=restoredEnds,proto3" json:"restored_ends,omitempty"`
 	// The change that this one undid.
 	Undoes uint64 `protobuf:"varint,20,opt,name=undoes,proto3" json:"undoes,omitempty"`
 	// The firings that were forgotten or restored. Feature level 3.
@@ -6477,16 +6477,16 @@ func (x *JournalEntry) GetCordonBefore() *StoredCordon {
 	return nil
 }
 
-func (x *JournalEntry) GetEndsGone() []*StoredRevert {
+func (x *JournalEntry) GetRemovedEnds() []*StoredRevert {
 	if x != nil {
-		return x.EndsGone
+		return x.RemovedEnds
 	}
 	return nil
 }
 
-func (x *JournalEntry) GetEndsBack() []*StoredRevert {
+func (x *JournalEntry) GetRestoredEnds() []*StoredRevert {
 	if x != nil {
-		return x.EndsBack
+		return x.RestoredEnds
 	}
 	return nil
 }
@@ -7646,7 +7646,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tR\trequestId\x12\x18\n" +
 	"\acooling\x18\x04 \x01(\x03R\acooling\x12\x14\n" +
-	"\x05token\x18\x05 \x01(\x04R\x05token\"\x8c\x02\n" +
+	"\x05token\x18\x05 \x01(\x04R\x05token\"\x99\x02\n" +
 	"\tEditBatch\x123\n" +
 	"\achanges\x18\x01 \x03(\v2\x19.gatekeeper.log.v1.ChangeR\achanges\x12\x16\n" +
 	"\x06author\x18\x02 \x01(\tR\x06author\x12\x16\n" +
@@ -7655,8 +7655,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12\x0e\n" +
 	"\x02at\x18\x05 \x01(\x10R\x02at\x12\x14\n" +
 	"\x05drain\x18\x06 \x01(\x03R\x05drain\x12\x14\n" +
-	"\x05until\x18\a \x01(\x10R\x05until\x12\x14\n" +
-	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
+	"\x05until\x18\a \x01(\x10R\x05until\x12!\n" +
+	"\frequest_hash\x18\b \x01(\x06R\vrequestHash\x12)\n" +
 	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\x9a\x01\n" +
 	"\x06Change\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12=\n" +
@@ -7664,7 +7664,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"definition\x18\x02 \x01(\v2\x1d.gatekeeper.log.v1.DefinitionR\n" +
 	"definition\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12)\n" +
-	"\x10expected_version\x18\x04 \x01(\x04R\x0fexpectedVersion\"\xb4\x02\n" +
+	"\x10expected_version\x18\x04 \x01(\x04R\x0fexpectedVersion\"\xc1\x02\n" +
 	"\x06Cordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rgroup_pattern\x18\x02 \x01(\tR\fgroupPattern\x12)\n" +
@@ -7675,10 +7675,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\a \x01(\x10R\x02at\x12\x14\n" +
 	"\x05drain\x18\b \x01(\x03R\x05drain\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\t \x01(\tR\trequestId\x12\x14\n" +
-	"\x05asked\x18\n" +
-	" \x01(\x06R\x05asked\x12)\n" +
-	"\x10request_revision\x18\v \x01(\x04R\x0frequestRevision\"\xea\x01\n" +
+	"request_id\x18\t \x01(\tR\trequestId\x12!\n" +
+	"\frequest_hash\x18\n" +
+	" \x01(\x06R\vrequestHash\x12)\n" +
+	"\x10request_revision\x18\v \x01(\x04R\x0frequestRevision\"\xf7\x01\n" +
 	"\bUncordon\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
@@ -7687,9 +7687,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
 	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\a \x01(\tR\trequestId\x12\x14\n" +
-	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
-	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\xca\x02\n" +
+	"request_id\x18\a \x01(\tR\trequestId\x12!\n" +
+	"\frequest_hash\x18\b \x01(\x06R\vrequestHash\x12)\n" +
+	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"\xd7\x02\n" +
 	"\x05Pause\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
@@ -7699,15 +7699,15 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x14\n" +
 	"\x05drain\x18\a \x01(\x03R\x05drain\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\b \x01(\tR\trequestId\x12\x14\n" +
-	"\x05asked\x18\t \x01(\x06R\x05asked\x12)\n" +
+	"request_id\x18\b \x01(\tR\trequestId\x12!\n" +
+	"\frequest_hash\x18\t \x01(\x06R\vrequestHash\x12)\n" +
 	"\x10request_revision\x18\n" +
 	" \x01(\x04R\x0frequestRevision\x12\x12\n" +
 	"\x04keep\x18\v \x01(\bR\x04keep\x127\n" +
 	"\bexpected\x18\f \x03(\v2\x1b.gatekeeper.log.v1.ExpectedR\bexpected\":\n" +
 	"\bExpected\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x14\n" +
-	"\x05pause\x18\x02 \x01(\x04R\x05pause\"\xa7\x02\n" +
+	"\x05pause\x18\x02 \x01(\x04R\x05pause\"\xb4\x02\n" +
 	"\x06Resume\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x1a\n" +
@@ -7716,8 +7716,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x0e\n" +
 	"\x02at\x18\x06 \x01(\x10R\x02at\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\a \x01(\tR\trequestId\x12\x14\n" +
-	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
+	"request_id\x18\a \x01(\tR\trequestId\x12!\n" +
+	"\frequest_hash\x18\b \x01(\x06R\vrequestHash\x12)\n" +
 	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\x127\n" +
 	"\bexpected\x18\n" +
 	" \x03(\v2\x1b.gatekeeper.log.v1.ExpectedR\bexpected\"\x9a\x01\n" +
@@ -7726,7 +7726,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x13\n" +
 	"\x05up_to\x18\x03 \x01(\x10R\x04upTo\x12\x14\n" +
 	"\x05names\x18\x04 \x03(\tR\x05names\x123\n" +
-	"\afirings\x18\x05 \x03(\v2\x19.gatekeeper.log.v1.FiringR\afirings\"\xa4\x02\n" +
+	"\afirings\x18\x05 \x03(\v2\x19.gatekeeper.log.v1.FiringR\afirings\"\xb1\x02\n" +
 	"\rForgetFirings\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x12:\n" +
 	"\afirings\x18\x02 \x03(\v2 .gatekeeper.log.v1.ExpectedClaimR\afirings\x12\x19\n" +
@@ -7735,8 +7735,8 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x06 \x01(\tR\trequestId\x12\x0e\n" +
-	"\x02at\x18\a \x01(\x10R\x02at\x12\x14\n" +
-	"\x05asked\x18\b \x01(\x06R\x05asked\x12)\n" +
+	"\x02at\x18\a \x01(\x10R\x02at\x12!\n" +
+	"\frequest_hash\x18\b \x01(\x06R\vrequestHash\x12)\n" +
 	"\x10request_revision\x18\t \x01(\x04R\x0frequestRevision\"X\n" +
 	"\rExpectedClaim\x121\n" +
 	"\x06firing\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.FiringR\x06firing\x12\x14\n" +
@@ -7801,7 +7801,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x02at\x18\x05 \x01(\x10R\x02at\"3\n" +
 	"\rEndQuarantine\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x10R\x02at\"\xde\x03\n" +
+	"\x02at\x18\x02 \x01(\x10R\x02at\"\xeb\x03\n" +
 	"\x04Undo\x12\x16\n" +
 	"\x06change\x18\x01 \x01(\x04R\x06change\x121\n" +
 	"\x05edits\x18\x02 \x03(\v2\x1b.gatekeeper.log.v1.UndoEditR\x05edits\x124\n" +
@@ -7816,14 +7816,14 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04also\x18\n" +
 	" \x03(\x04R\x04also\x12\x18\n" +
 	"\apartial\x18\v \x01(\bR\apartial\x128\n" +
-	"\afirings\x18\f \x03(\v2\x1e.gatekeeper.log.v1.UndoFiringsR\afirings\x12\x14\n" +
-	"\x05asked\x18\x14 \x01(\x06R\x05asked\x12)\n" +
-	"\x10request_revision\x18\x15 \x01(\x04R\x0frequestRevision\"\xce\x01\n" +
+	"\afirings\x18\f \x03(\v2\x1e.gatekeeper.log.v1.UndoFiringsR\afirings\x12!\n" +
+	"\frequest_hash\x18\x14 \x01(\x06R\vrequestHash\x12)\n" +
+	"\x10request_revision\x18\x15 \x01(\x04R\x0frequestRevision\"\xdc\x01\n" +
 	"\bUndoEdit\x121\n" +
 	"\x06change\x18\x01 \x01(\v2\x19.gatekeeper.log.v1.ChangeR\x06change\x124\n" +
-	"\x05pause\x18\x02 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12<\n" +
-	"\tends_back\x18\x03 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsBack\x12\x1b\n" +
-	"\tends_gone\x18\x04 \x03(\x04R\bendsGone\"s\n" +
+	"\x05pause\x18\x02 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x12D\n" +
+	"\rrestored_ends\x18\x03 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\frestoredEnds\x12!\n" +
+	"\fremoved_ends\x18\x04 \x03(\x04R\vremovedEnds\"s\n" +
 	"\tUndoPause\x124\n" +
 	"\x05pause\x18\x01 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\x05pause\x120\n" +
 	"\x02of\x18\x02 \x03(\v2 .gatekeeper.log.v1.ExpectedPauseR\x02of\"?\n" +
@@ -8016,7 +8016,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x04R\brevision\x12\x14\n" +
 	"\x05drain\x18\b \x01(\x03R\x05drain\x12\x16\n" +
-	"\x06change\x18\t \x01(\x04R\x06change\"\x99\x04\n" +
+	"\x06change\x18\t \x01(\x04R\x06change\"\xa1\x04\n" +
 	"\rStoredRequest\x12\x1c\n" +
 	"\tsemaphore\x18\x01 \x01(\tR\tsemaphore\x127\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1b.gatekeeper.log.v1.IdentityR\bidentity\x12\x1d\n" +
@@ -8026,10 +8026,10 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05token\x18\x05 \x01(\x04R\x05token\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x04R\brevision\x12\x18\n" +
 	"\askipped\x18\a \x03(\tR\askipped\x12\x12\n" +
-	"\x04edit\x18\b \x01(\rR\x04edit\x12\x14\n" +
-	"\x05asked\x18\t \x01(\x06R\x05asked\x12\x18\n" +
-	"\anothing\x18\n" +
-	" \x01(\bR\anothing\x12\x14\n" +
+	"\x04edit\x18\b \x01(\rR\x04edit\x12!\n" +
+	"\frequest_hash\x18\t \x01(\x06R\vrequestHash\x12\x13\n" +
+	"\x05no_op\x18\n" +
+	" \x01(\bR\x04noOp\x12\x14\n" +
 	"\x05names\x18\v \x03(\tR\x05names\x12C\n" +
 	"\n" +
 	"definition\x18\f \x01(\v2#.gatekeeper.log.v1.StoredDefinitionR\n" +
@@ -8041,7 +8041,7 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x1e\n" +
 	"\fStoredMember\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xcb\b\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xd9\b\n" +
 	"\fJournalEntry\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1c\n" +
 	"\tsemaphore\x18\x02 \x01(\tR\tsemaphore\x12\x12\n" +
@@ -8060,9 +8060,9 @@ const file_gatekeeper_log_v1_log_proto_rawDesc = "" +
 	"\x05drain\x18\x0e \x01(\x03R\x05drain\x12\x16\n" +
 	"\x06missed\x18\x0f \x01(\rR\x06missed\x12A\n" +
 	"\fpause_before\x18\x10 \x01(\v2\x1e.gatekeeper.log.v1.StoredPauseR\vpauseBefore\x12D\n" +
-	"\rcordon_before\x18\x11 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\fcordonBefore\x12<\n" +
-	"\tends_gone\x18\x12 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsGone\x12<\n" +
-	"\tends_back\x18\x13 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\bendsBack\x12\x16\n" +
+	"\rcordon_before\x18\x11 \x01(\v2\x1f.gatekeeper.log.v1.StoredCordonR\fcordonBefore\x12B\n" +
+	"\fremoved_ends\x18\x12 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\vremovedEnds\x12D\n" +
+	"\rrestored_ends\x18\x13 \x03(\v2\x1f.gatekeeper.log.v1.StoredRevertR\frestoredEnds\x12\x16\n" +
 	"\x06undoes\x18\x14 \x01(\x04R\x06undoes\x12:\n" +
 	"\afirings\x18\x15 \x01(\v2 .gatekeeper.log.v1.FiringsChangeR\afirings\x12\x18\n" +
 	"\aentries\x18\x16 \x01(\rR\aentries\x128\n" +
@@ -8306,7 +8306,7 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	43,  // 56: gatekeeper.log.v1.Undo.firings:type_name -> gatekeeper.log.v1.UndoFirings
 	17,  // 57: gatekeeper.log.v1.UndoEdit.change:type_name -> gatekeeper.log.v1.Change
 	54,  // 58: gatekeeper.log.v1.UndoEdit.pause:type_name -> gatekeeper.log.v1.StoredPause
-	57,  // 59: gatekeeper.log.v1.UndoEdit.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	57,  // 59: gatekeeper.log.v1.UndoEdit.restored_ends:type_name -> gatekeeper.log.v1.StoredRevert
 	54,  // 60: gatekeeper.log.v1.UndoPause.pause:type_name -> gatekeeper.log.v1.StoredPause
 	41,  // 61: gatekeeper.log.v1.UndoPause.of:type_name -> gatekeeper.log.v1.ExpectedPause
 	61,  // 62: gatekeeper.log.v1.UndoCordon.cordon:type_name -> gatekeeper.log.v1.StoredCordon
@@ -8354,8 +8354,8 @@ var file_gatekeeper_log_v1_log_proto_depIdxs = []int32{
 	54,  // 104: gatekeeper.log.v1.JournalEntry.pause:type_name -> gatekeeper.log.v1.StoredPause
 	54,  // 105: gatekeeper.log.v1.JournalEntry.pause_before:type_name -> gatekeeper.log.v1.StoredPause
 	61,  // 106: gatekeeper.log.v1.JournalEntry.cordon_before:type_name -> gatekeeper.log.v1.StoredCordon
-	57,  // 107: gatekeeper.log.v1.JournalEntry.ends_gone:type_name -> gatekeeper.log.v1.StoredRevert
-	57,  // 108: gatekeeper.log.v1.JournalEntry.ends_back:type_name -> gatekeeper.log.v1.StoredRevert
+	57,  // 107: gatekeeper.log.v1.JournalEntry.removed_ends:type_name -> gatekeeper.log.v1.StoredRevert
+	57,  // 108: gatekeeper.log.v1.JournalEntry.restored_ends:type_name -> gatekeeper.log.v1.StoredRevert
 	66,  // 109: gatekeeper.log.v1.JournalEntry.firings:type_name -> gatekeeper.log.v1.FiringsChange
 	67,  // 110: gatekeeper.log.v1.JournalEntry.change:type_name -> gatekeeper.log.v1.JournalChange
 	51,  // 111: gatekeeper.log.v1.JournalEntry.binding_before:type_name -> gatekeeper.log.v1.StoredBinding

@@ -70,7 +70,7 @@ function parse(f, text) {
     case 'choice':
       return f.prefix + text.toUpperCase();
     case 'pattern':
-      if (text === '') throw new Error('An empty pattern admits nobody. .* admits everybody.');
+      if (text === '') throw new Error('An empty pattern admits no callers. .* admits all of them.');
       return text;
   }
   return text;

@@ -12,17 +12,17 @@ export function enumText(value, prefix) {
 // frees may resolve the denial. tone is a colour in tokens.css.
 export const states = [
   { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny',
-    help: 'A pattern cannot be compiled, so nobody is admitted.' },
+    help: 'A pattern cannot be compiled, so no caller is admitted.' },
   { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop',
     help: 'A slot is held until an operator clears it.' },
   { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
   { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Because of a cordon, nobody gets a permit.' },
   { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny',
-    help: 'Callers are denied, and nobody gets a permit until somebody intervenes.' },
+    help: 'Callers are denied, and no permits are granted until an operator intervenes.' },
   { value: 'DEFINITION_STATE_UNMATCHED', word: 'unmatched', tone: 'stop',
     help: 'No known caller matches its patterns.' },
   { value: 'DEFINITION_STATE_MISSED', word: 'missed', tone: 'stop', help: 'Expected work has not run.' },
-  { value: 'DEFINITION_STATE_PAUSED', word: 'paused', tone: 'pause', help: 'Nobody gets a permit until the pause ends.' },
+  { value: 'DEFINITION_STATE_PAUSED', word: 'paused', tone: 'pause', help: 'No permits are granted until the pause ends.' },
   { value: 'DEFINITION_STATE_WAITING', word: 'waiting', tone: 'wait', help: 'A caller is waiting in the queue.' },
   { value: 'DEFINITION_STATE_RUNNING', word: 'running', tone: 'run', help: 'A permit is held.' },
   { value: 'DEFINITION_STATE_IDLE', word: 'idle', tone: 'idle', help: 'None of the other states.' },
@@ -40,7 +40,7 @@ export const recordStates = (record) => states.filter((s) => record.states?.incl
 // cordoned are omitted too.
 const blockingDenials = (record) => {
   const cordoned = record.states?.includes('DEFINITION_STATE_CORDONED');
-  return (record.denied ?? []).filter((d) => !d.let_in && (!cordoned || d.reason === 'REASON_CORDONED'));
+  return (record.denied ?? []).filter((d) => !d.other_holder && (!cordoned || d.reason === 'REASON_CORDONED'));
 };
 
 // recordNotes explains why callers are denied, what was missed, which edits will be reverted, and what the servers warn
@@ -112,7 +112,7 @@ export const fields = [
     help: 'A regular expression (RE2) that must match the whole group.' },
   { name: 'acquirer_pattern', kind: 'pattern', label: 'Acquirer pattern',
     help: 'The same for the acquirer, normally a host.' },
-  { name: 'permits', kind: 'number', label: 'Permits', help: 'The number of slots. A holder takes as many as its weight. 0 admits nobody.' },
+  { name: 'permits', kind: 'number', label: 'Permits', help: 'The number of slots. A holder takes as many as its weight. 0 admits no callers.' },
   { name: 'duration', kind: 'duration', label: 'Duration',
     help: 'How long a permit lasts without a refresh. This limits how long a dead holder keeps its slot.' },
   { name: 'max_hold', kind: 'duration', label: 'Max hold',

@@ -3,9 +3,9 @@ import { seconds } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { Text } from './controls.js';
 
-// timeLimit converts the user's input to the {lasts} or {until} of a request, or to {} if both are empty.
-export function timeLimit({ lasts, until }) {
-  if (lasts?.trim()) return { lasts: seconds(lasts) };
+// timeLimit converts the user's input to the {duration} or {until} of a request, or to {} if both are empty.
+export function timeLimit({ duration, until }) {
+  if (duration?.trim()) return { duration: seconds(duration) };
   if (until) return { until: new Date(until).toISOString() };
   return {};
 }
@@ -25,13 +25,13 @@ export function EndFields({ value, set, emptyHelp = 'Empty: no limit.', error })
   return html`<${Text}
       label="For"
       placeholder="2h"
-      value=${value.lasts ?? ''}
-      onInput=${(lasts) => set({ ...value, lasts, until: '' })}
-      error=${problem(() => seconds(value.lasts ?? '')) || error}
+      value=${value.duration ?? ''}
+      onInput=${(duration) => set({ ...value, duration, until: '' })}
+      error=${problem(() => seconds(value.duration ?? '')) || error}
       help=${`For example 30m or 2h. ${emptyHelp}`}
     />
     <${Text} label="Or until" type="datetime-local" value=${value.until ?? ''}
-      onInput=${(until) => set({ ...value, until, lasts: '' })} />`;
+      onInput=${(until) => set({ ...value, until, duration: '' })} />`;
 }
 
 export function DrainField({ value, set }) {

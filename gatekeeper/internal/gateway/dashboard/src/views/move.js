@@ -174,7 +174,7 @@ function MoveForm() {
 
 function PauseForm({ resume }) {
   const selection = useSelection();
-  const [o, set] = useState({ lasts: '', until: '', stop: false, drain: '', keep: true });
+  const [o, set] = useState({ duration: '', until: '', stop: false, drain: '', keep: true });
   const [open, setOpen] = useState(false);
   const request = () =>
     resume
@@ -201,7 +201,7 @@ function PauseForm({ resume }) {
       why=${why}>${resume ? 'Preview …' : 'Preview the pause …'}<//></p>
     ${open &&
     html`<${Review}
-      title=${`${resume ? 'Resume' : 'Pause'} ${selectorText(selection.selector)}${o.lasts.trim() ? ` for ${o.lasts.trim()}` : ''}`}
+      title=${`${resume ? 'Resume' : 'Pause'} ${selectorText(selection.selector)}${o.duration.trim() ? ` for ${o.duration.trim()}` : ''}`}
       verb=${resume ? 'Resume' : 'Pause'}
       role="ROLE_OPERATOR"
       preview=${async (signal) => post('/v1/preview', { [name]: request() }, signal)}
@@ -218,7 +218,7 @@ const cordonedText = (c) => capitalize(`${cordonTarget(c)} is cordoned ${cordonE
 
 function CordonForm() {
   const [params] = useQuery();
-  const [o, set] = useState({ group: params.get('group') ?? '', acquirer: params.get('acquirer') ?? '', lasts: '',
+  const [o, set] = useState({ group: params.get('group') ?? '', acquirer: params.get('acquirer') ?? '', duration: '',
     until: '', drain: '' });
   const [open, setOpen] = useState(false);
   const request = () => ({
@@ -229,7 +229,7 @@ function CordonForm() {
   });
   const why = !o.group.trim() && !o.acquirer.trim() ? 'Enter a group or an acquirer first.' : problem(() => request());
   const target = () => cordonTarget(request());
-  const until = () => (o.lasts.trim() ? `for ${o.lasts.trim()}` : cordonEnd(request()));
+  const until = () => (o.duration.trim() ? `for ${o.duration.trim()}` : cordonEnd(request()));
   return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
     <p>A cordon shuts a group or a host out of every semaphore, for example while it is being patched.</p>
     <fieldset class="panel">

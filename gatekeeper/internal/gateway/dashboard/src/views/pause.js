@@ -13,7 +13,7 @@ export const selectorText = (s) =>
 const scope = (selector) => (selector.names?.length === 1 ? selector.names[0] : '');
 
 export function PauseDialog({ selector, onClose, onDone }) {
-  const [o, set] = useState({ lasts: '', until: '', stop: false, drain: '' });
+  const [o, set] = useState({ duration: '', until: '', stop: false, drain: '' });
   const request = () => ({ selector, ...timeLimit(o), ...(o.stop ? { stop: true, ...drain(o.drain) } : {}) });
   return html`<${Review}
     title=${`Pause ${selectorText(selector)}`}
@@ -27,7 +27,7 @@ export function PauseDialog({ selector, onClose, onDone }) {
     onClose=${onClose}
     onDone=${onDone}
   >
-    <p>Nobody gets a permit until the pause ends. Callers keep their places in the queue.</p>
+    <p>No permits are granted until the pause ends. Callers keep their places in the queue.</p>
     <div class="form">
       <${EndFields} value=${o} set=${set} emptyHelp="Empty: until resumed." />
       <${Check} label="Stop holders too" checked=${o.stop} onChange=${(stop) => set({ ...o, stop })}

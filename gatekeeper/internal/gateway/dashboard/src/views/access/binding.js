@@ -137,7 +137,7 @@ export function BindingDialog({ binding, onClose, onDone }) {
   >
     ${theirs &&
     html`<div class="note" role="alert">
-      <p>${theirs.updated_by || 'Somebody'} saved this binding at ${dateTime(theirs.updated_at)},
+      <p>${theirs.updated_by || 'Another user'} saved this binding at ${dateTime(theirs.updated_at)},
       while you were editing it. It is now:</p>
       <ul>${describe(theirs).map((t) => html`<li>${t}</li>`)}</ul>
       <p class="row">

@@ -12,8 +12,8 @@ const unknownOutcome = { message: 'The token may or may not have been created. I
 
 // expiry returns the {expires_at} of a request from the user's input, or {} if the token does not expire.
 function expiry(o) {
-  const { lasts, until } = timeLimit(o);
-  if (lasts) return { expires_at: new Date(now() + ms(lasts)).toISOString() };
+  const { duration, until } = timeLimit(o);
+  if (duration) return { expires_at: new Date(now() + ms(duration)).toISOString() };
   return until ? { expires_at: until } : {};
 }
 
@@ -45,7 +45,7 @@ function Secret({ created, binding, onClose }) {
 }
 
 export function TokenDialog({ binding, onClose, onDone }) {
-  const [o, set] = useState({ lasts: '30d', until: '' });
+  const [o, set] = useState({ duration: '30d', until: '' });
   const [reason, setReason] = useState('');
   const [created, setCreated] = useState(null);
   const [error, setError] = useState(null);

@@ -31,8 +31,8 @@ export function Conflict({ conflict, base, onMerged, onCancel }) {
       keep</legend>${radio('mine', 'yours')}${radio('theirs', 'theirs')}</fieldset>`;
   };
   return html`<section class="panel conflict" aria-label="Conflict">
-    <h2>Somebody else saved first</h2>
-    <p role="alert">${theirs.updated_by || 'Somebody'} saved
+    <h2>Another user saved first</h2>
+    <p role="alert">${theirs.updated_by || 'Another user'} saved
     version ${theirs.version} at ${dateTime(theirs.updated_at)}${theirs.reason && ` (${theirs.reason})`}. You started
       from version ${base?.version ?? '–'}. Your changes have not been saved yet, and nothing is lost.</p>
     <${Table}

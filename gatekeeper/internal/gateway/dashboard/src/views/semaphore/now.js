@@ -86,7 +86,7 @@ function Holders({ permits, onChange }) {
       caption="Holders"
       rows=${permits}
       rowKey=${(p) => p.token}
-      empty=${html`<${Empty} title="Nobody holds a permit." />`}
+      empty=${html`<${Empty} title="No permits are held." />`}
       columns=${[
         ['Holder', (p) => html`${who(p.identity)}${p.identity?.holder_id && html`<div class="sub">${p.identity.holder_id}</div>`}`, 'name'],
         ['State', (p) => html`<span class="tone-${permitTone(p)}">${permitState(p)}</span>`],
@@ -119,7 +119,7 @@ function Waiters({ data }) {
       caption="Waiters"
       rows=${data.waiters}
       rowKey=${(w) => `${w.request_id}/${w.place}`}
-      empty=${html`<${Empty} title="Nobody is waiting." />`}
+      empty=${html`<${Empty} title="No callers are waiting." />`}
       columns=${[
         ['Position', (w) => w.place || 'idle worker', 'num'],
         ['Waiter', (w) => who(w.identity), 'name'],
@@ -145,8 +145,8 @@ function DeniedTable({ rows, caption }) {
     columns=${[
       ['Caller', (d) => who(d.identity), 'name'],
       ['Why', (d) => html`${d.message}
-        <div class="second-line">${enumText(d.reason, 'REASON_')}${d.let_in &&
-          `; ${who(d.let_in)} got a permit, so this may be a standby`}${d.cured && '; no longer denied for this reason'}${d.semaphore &&
+        <div class="second-line">${enumText(d.reason, 'REASON_')}${d.other_holder &&
+          `; ${who(d.other_holder)} got a permit, so this may be a standby`}${d.resolved && '; no longer denied for this reason'}${d.semaphore &&
             html`. <a class="nowrap" href=${explainLink(d)}>Explain</a>`}</div>`],
       ['Times', (d) => count(d.count), 'num'],
       ['Last', (d) => html`<span title=${dateTime(d.last)}><${Since} at=${d.last} /> ago</span>`, 'num'],
@@ -155,7 +155,7 @@ function DeniedTable({ rows, caption }) {
 }
 
 function Denied({ name, events }) {
-  const denied = useData((signal) => get('/v1/denied', { names: [name], cured: true }, signal),
+  const denied = useData((signal) => get('/v1/denied', { names: [name], resolved: true }, signal),
     ['denied', name, events], { every: 10_000, keep: true });
   return html`<section class="panel">
     <h2>Denied</h2>
@@ -163,7 +163,7 @@ function Denied({ name, events }) {
       ${(data) => html`
         ${data.callers?.length
           ? html`<${DeniedTable} rows=${data.callers} caption="Callers that were denied" />`
-          : html`<${Empty} title="Nobody is denied.">Callers appear here when waiting would not
+          : html`<${Empty} title="No callers are denied.">Callers appear here when waiting would not
             help them${data.since ? `. Recorded since ${dateTime(data.since)}` : ''}.<//>`}
         ${data.misspelled?.length > 0 &&
         html`<h3>Possible typos of this name</h3>

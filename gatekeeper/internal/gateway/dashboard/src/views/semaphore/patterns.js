@@ -38,7 +38,7 @@ export function PatternTest({ name, group, acquirer }) {
     ${error
       ? html`<p class="error">${error}</p>`
       : callers.length === 0
-        ? html`<p class="faint">No callers are known yet, so there is nobody to test the patterns on.</p>`
+        ? html`<p class="faint">No callers are known yet, so there are none to test the patterns on.</p>`
         : html`<p><strong class=${total ? 'tone-run' : 'tone-deny'}>These patterns
           admit ${total ? count(total) : 'none'} of ${plural(callers.length, 'known caller',
             'known callers')}${more ? ' or more' : ''}.</strong></p>

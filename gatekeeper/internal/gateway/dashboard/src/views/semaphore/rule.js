@@ -111,7 +111,7 @@ function Edit({ name, record, onSaved, onDone }) {
   }
   return html`<section class="panel">
     <div class="title"><h2>${base ? 'Edit the rule' : 'Create this semaphore'}</h2></div>
-    ${newer && html`<p class="note" role="alert">${newer.updated_by || 'Somebody'} saved another version
+    ${newer && html`<p class="note" role="alert">${newer.updated_by || 'Another user'} saved another version
       at ${dateTime(newer.updated_at)}, while you were editing.
       <button type="button" onClick=${() => compare(newer)}>Compare and merge</button></p>`}
     <form onSubmit=${submit}>

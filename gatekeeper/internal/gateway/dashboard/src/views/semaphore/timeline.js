@@ -56,7 +56,7 @@ function Chart({ entries, permits, from, to, more }) {
     seen.add(h.token);
     lanes.set(h.who, [...(lanes.get(h.who) ?? []), h]);
   }
-  if (lanes.size === 0) return html`<${Empty} title="Nobody held it during this time." />`;
+  if (lanes.size === 0) return html`<${Empty} title="No permits were held during this time." />`;
   const x = (t) => (1000 * (Math.max(t, from) - from)) / (to - from);
   const marks = entries.filter((e) => !e.permit && Date.parse(e.at) >= from);
   return html`<div class="timeline">

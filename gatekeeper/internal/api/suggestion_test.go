@@ -76,7 +76,7 @@ func TestOperatorCalls_MisspelledName_SuggestsNearest(t *testing.T) {
 	}
 	wantSuggestion := func(what string, err error, reason, suggestion string) {
 		t.Helper()
-		if info := want(t, err, codes.NotFound, reason); info["meant"] != suggestion || !strings.HasSuffix(status.Convert(err).Message(), `; did you mean "`+suggestion+`"?`) {
+		if info := want(t, err, codes.NotFound, reason); info["suggestion"] != suggestion || !strings.HasSuffix(status.Convert(err).Message(), `; did you mean "`+suggestion+`"?`) {
 			t.Errorf("%s: got %v with metadata %v", what, err, info)
 		}
 	}
@@ -85,7 +85,7 @@ func TestOperatorCalls_MisspelledName_SuggestsNearest(t *testing.T) {
 	}
 	for what, call := range bySelector {
 		wantSuggestion(what, call(ctx(t), &gatekeeperv1.Selector{Names: typo}), "NO_SUCH_DEFINITION", "nightly-export")
-		wantSuggestion(what, call(ctx(t), &gatekeeperv1.Selector{Names: glob}), "NOTHING_CHOSEN", "nightly-*")
+		wantSuggestion(what, call(ctx(t), &gatekeeperv1.Selector{Names: glob}), "NO_MATCH", "nightly-*")
 	}
 
 	if r, err := g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Names: glob}); err != nil || len(r.GetRecords()) != 0 {
@@ -111,11 +111,11 @@ func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *tes
 	}
 	g.keeper.do(batch)
 	_, err := g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly-exprot"})
-	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly-exprot" || info["meant"] != "" {
+	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly-exprot" || info["suggestion"] != "" {
 		t.Errorf("GetDefinition() has metadata %v, want no suggestion", info)
 	}
 	_, err = op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("nightly-exprot")})
-	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["meant"] != "nightly-export" {
+	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["suggestion"] != "nightly-export" {
 		t.Errorf("Pause() has metadata %v, want nightly-export as the suggestion", info)
 	}
 }
@@ -128,7 +128,7 @@ func TestResume_AllWithoutDefinitions_Succeeds(t *testing.T) {
 		t.Errorf("Resume() = %v, %v; want no names and no error", r, err)
 	}
 	_, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: all})
-	want(t, err, codes.NotFound, "NOTHING_CHOSEN")
+	want(t, err, codes.NotFound, "NO_MATCH")
 }
 
 func TestUncordon_MistypedID_SuggestsNearest(t *testing.T) {
@@ -138,7 +138,7 @@ func TestUncordon_MistypedID_SuggestsNearest(t *testing.T) {
 	}
 	for id, suggestion := range map[string]string{"db-1.*": "acquirer:db-1.*", "acquirer:db-2.*": "acquirer:db-1.*", "zzz": ""} {
 		_, err := op.Uncordon(ctx(t), &gatekeeperv1.UncordonRequest{Id: id})
-		if info := want(t, err, codes.NotFound, "NO_SUCH_CORDON"); info["id"] != id || info["meant"] != suggestion {
+		if info := want(t, err, codes.NotFound, "NO_SUCH_CORDON"); info["id"] != id || info["suggestion"] != suggestion {
 			t.Errorf("Uncordon(%q) has metadata %v", id, info)
 		}
 	}

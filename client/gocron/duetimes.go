@@ -8,7 +8,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 )
 
-// timetable finds the due time of each run of one job.
+// dueTimes finds the due time of each run of one job.
 //
 // gocron (v2.21.2) does not expose the due time of a run. It keeps a list of due times in the job, in scheduler.go.
 // Apart from calls to Lock, three things affect the list:
@@ -22,10 +22,10 @@ import (
 //
 // The first due time in the list may therefore be past and skipped, the last may be in the future, and the one in
 // question may be missing. But any due time dropped between two calls to Lock either was in the list at the first call
-// or directly follows a time in that list. A timetable therefore keeps the due times it has seen. A run belongs to the
+// or directly follows a time in that list. So dueTimes keeps the due times it has seen. A run belongs to the
 // latest due time that has passed and has not been taken by an earlier run. If several runs are late or were queued,
 // the first takes the latest due time and the others find none.
-type timetable struct {
+type dueTimes struct {
 	mu sync.Mutex // guards everything below
 	// ahead lists the due times after taken, in order.
 	ahead []time.Time
@@ -44,7 +44,7 @@ const rounding = time.Millisecond
 
 // take returns the due time of a run starting now, or the zero time if the run is not scheduled. drift is the current
 // drift.
-func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Time {
+func (t *dueTimes) take(s snapshot, now time.Time, drift time.Duration) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.schedule = s.schedule
@@ -73,7 +73,7 @@ func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Ti
 
 // pass marks the due times that have passed as taken, on behalf of a run that does not take place, so that no later run
 // takes them.
-func (t *timetable) pass(now time.Time, drift time.Duration) {
+func (t *dueTimes) pass(now time.Time, drift time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.passed(now); n > 0 {
@@ -82,7 +82,7 @@ func (t *timetable) pass(now time.Time, drift time.Duration) {
 }
 
 // takeGap reports whether there has been a gap since the last call.
-func (t *timetable) takeGap() bool {
+func (t *dueTimes) takeGap() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	gap := t.gap
@@ -91,7 +91,7 @@ func (t *timetable) takeGap() bool {
 }
 
 // passed counts the due times that are not after now.
-func (t *timetable) passed(now time.Time) int {
+func (t *dueTimes) passed(now time.Time) int {
 	n, _ := slices.BinarySearchFunc(t.ahead, now, func(at, now time.Time) int {
 		if at.After(now) {
 			return 1
@@ -102,7 +102,7 @@ func (t *timetable) passed(now time.Time) int {
 }
 
 // advance takes the first n due times from ahead and limits how many remain.
-func (t *timetable) advance(n int, drift time.Duration) {
+func (t *dueTimes) advance(n int, drift time.Duration) {
 	before := t.taken
 	t.taken, t.drift = t.ahead[n-1], drift
 	if next := following(t.schedule); n > 1 || next != nil && !before.IsZero() && next(before).Before(firing(t.schedule, t.taken)) {

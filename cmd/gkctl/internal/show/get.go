@@ -1,4 +1,4 @@
-package see
+package show
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 // maxDeniedLines is the maximum number of denied callers that get and history list.
 const maxDeniedLines = 10
 
-// printDenied prints, below a listing, the callers that remain denied until somebody intervenes.
+// printDenied prints, below a listing, the callers that remain denied until an operator intervenes.
 func printDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.MaxNames {
 		return // a listing of all semaphores could have many of them, because standbys are denied by design

@@ -1,4 +1,4 @@
-package see
+package show
 
 import (
 	"context"
@@ -258,7 +258,7 @@ type question struct {
 func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) ([]question, error) {
 	var r *gatekeeperv1.ListDeniedResponse
 	if !o.caller() {
-		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Cured: true}
+		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Resolved: true}
 		if len(o.names) <= lookup.MaxNames {
 			list.Names = o.names
 		}

@@ -43,7 +43,7 @@ func TestTake_ReturnsTheDueTimeOfEachRun(t *testing.T) {
 		"never due again":                                 {{now: 0, runs: []time.Time{noon, {}}, takes: at(0)}, {now: 1, runs: []time.Time{{}, {}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var table timetable
+			var table dueTimes
 			for i, r := range runs {
 				var want time.Time
 				if r.takes != nil {
@@ -58,7 +58,7 @@ func TestTake_ReturnsTheDueTimeOfEachRun(t *testing.T) {
 }
 
 func TestTake_RandomAndDropped_ReturnsNow(t *testing.T) {
-	var table timetable
+	var table dueTimes
 	random := gocron.DurationRandomJobSchedule{Min: time.Second, Max: time.Minute}
 	if got := table.take(snapshot{schedule: random}, noon, 0); !got.Equal(noon) {
 		t.Errorf("take() = %s, want %s", got, noon)
@@ -69,7 +69,7 @@ func TestTake_RandomAndDropped_ReturnsNow(t *testing.T) {
 }
 
 func TestPass_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
-	var table timetable
+	var table dueTimes
 	table.take(snapshot{runs: at(0, 1, 2)}, noon, 0)
 	table.pass(at(1)[0], 0)
 	if got := table.take(snapshot{runs: at(2, 3)}, at(1.5)[0], 0); !got.IsZero() {
@@ -80,8 +80,8 @@ func TestPass_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
 	}
 }
 
-func TestTimetable_BoundsTheDueTimesItKeeps(t *testing.T) {
-	var table timetable
+func TestDueTimes_BoundsTheDueTimesItKeeps(t *testing.T) {
+	var table dueTimes
 	for i := range 100 {
 		var runs []time.Time
 		for j := range maxTracked {

@@ -32,9 +32,9 @@ func requestHash(m retryable) uint64 {
 	clone := proto.Clone(m).ProtoReflect()
 	fields := clone.Descriptor().Fields()
 	hasEnd := false
-	for _, name := range []protoreflect.Name{"request_id", "request_revision", "author", "reason", "dry_run", "plan", "expected", "until", "lasts"} {
+	for _, name := range []protoreflect.Name{"request_id", "request_revision", "author", "reason", "dry_run", "plan", "expected", "until", "duration"} {
 		if f := fields.ByName(name); f != nil && clone.Has(f) {
-			hasEnd = hasEnd || name == "until" || name == "lasts"
+			hasEnd = hasEnd || name == "until" || name == "duration"
 			clone.Clear(f)
 		}
 	}

@@ -176,7 +176,7 @@ func TestCordon_RetriedAfterEnd_ReturnsOriginalAnswer(t *testing.T) {
 func TestPause_RetriedLater_IsTheSamePause(t *testing.T) {
 	g, op := openOperator(t, "a")
 	c := changer{t, g, op}
-	lasts := &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(time.Hour)}
+	lasts := &gatekeeperv1.PauseRequest_Duration{Duration: durationpb.New(time.Hour)}
 	tomorrow := &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Now().Add(25 * time.Hour))}
 	for _, m := range []*gatekeeperv1.PauseRequest{
 		{Selector: named("a"), RequestId: "r", End: lasts}, {Selector: named("a"), RequestId: "r", End: lasts},

@@ -1,4 +1,4 @@
-package see
+package show
 
 import (
 	"context"
@@ -52,8 +52,8 @@ waiting does not resolve.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores, and what the journal has forgotten about it")
-	flags.StringVar(&o.since, "since", "", "only from this time on: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 1h for an hour ago")
+	flags.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores and the number of its entries that the journal has dropped")
+	flags.StringVar(&o.since, "since", "", "only entries since this time: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 1h for an hour ago")
 	flags.StringVar(&o.before, "before", "", "only before this time; takes the same values as --since")
 	flags.BoolVar(&o.permits, "permits", false, "also show how permits ended")
 	flags.IntVarP(&o.count, "count", "n", 50, "number of changes to show; 0: all in the journal")

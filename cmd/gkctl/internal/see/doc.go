@@ -1,3 +1,0 @@
-// Package see implements the commands that show the state of a cluster: gkctl get, holders, waiters, explain, history
-// and watch.
-package see
